@@ -1,5 +1,6 @@
 """What the scripts for the open hardware tools share: machines, the elaborated hierarchy, Yosys."""
 
+import functools
 import gzip
 import hashlib
 import json
@@ -256,11 +257,11 @@ class Inputs:
         script += (f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
                    "; write_json netlist.json")
         digest = hashlib.sha256((version() + script).encode())
-        for file in used:
-            text = strip(texts[file])
-            # Of what is left out only the ports matter.
-            if file in below(modules, key, left_out) or file in packages(folder):
-                digest.update((text.split("\n);")[0] if file in left_out else text).encode())
+        # Of what is left out only the ports matter, and of the packages what the rest uses.
+        seen = [file for file in used if file in below(modules, key, left_out) and file not in packages(folder)]
+        parts = [strip(texts[file]).split("\n);")[0] if file in left_out else strip(texts[file]) for file in seen]
+        for text in needed([texts[file] for file in packages(folder)], parts) + parts:
+            digest.update(text.encode())
         self.script = script
         self.files = {file: variants.get(file) or texts[file] for file in used + sorted(variants)}
         self.digest = digest.hexdigest()[:12]
@@ -320,6 +321,44 @@ def strip(text: str) -> str:
     """Without comments and blank lines: they do not change a netlist."""
     text = re.sub(r"//[^\n]*", "", text)
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+WORD = re.compile(r"(?<![\w'])[A-Za-z_]\w*")
+
+
+@functools.cache
+def declarations(text: str) -> list[tuple]:
+    """What a package declares, in order: the names and the text of each. Without a name it is for everyone."""
+    body = re.search(r"\bpackage\s+\w+;(.*)\bendpackage\b", strip(text), re.S).group(1).strip()
+    items = re.findall(r"\s*function\b.*?\bendfunction\b|(?:[^;{}]|\{(?:[^{}]|\{[^{}]*\})*\})+;", body, re.S)
+    if "".join(items) != body:
+        fail("a package has a declaration that scripts/eda.py can't tell from the next one")
+    found = []
+    for item in map(str.strip, items):
+        if item.startswith("function"):
+            names = re.findall(r"(?<![\w$])(\w+)\s*\(", item)[:1]
+        elif item.startswith("typedef"):
+            names = re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*;$", item)
+            if item.startswith("typedef enum"):
+                names += WORD.findall(item.split("{", 1)[1])
+        else:
+            names = re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*=(?!=)", item)
+        found.append((frozenset(names), item))
+    return found
+
+
+def needed(packages: list[str], texts: list[str]) -> list[str]:
+    """Of packages the declarations that texts use, or that those use."""
+    words = set(WORD.findall("\n".join(texts)))
+    items = [item for package in packages for item in declarations(package)]
+    taken = [False] * len(items)
+    while True:
+        more = [at for at, (names, _) in enumerate(items) if not taken[at] and (not names or names & words)]
+        if not more:
+            return [text for (_, text), some in zip(items, taken) if some]
+        for at in more:
+            taken[at] = True
+            words.update(WORD.findall(items[at][1]))
 
 
 def blocks(modules: dict) -> list[tuple]:

@@ -3,8 +3,8 @@
 
 Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
 
-Synthesises every block (or those that are named) of the machines accelerator, the paper's core, and set, the
-set core; keeps the netlists under target/synth by the hash of their inputs, and prints the area beside
+Synthesises every block (or those that are named) of the machines accelerator, the paper's core, set, the
+set core, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area beside
 the paper's. --write puts the tables into docs/hardware/synthesis.md, and each block with its hash into
 synthesis.tsv beside it; of one machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, which
 tells in a fresh clone too what was checked before; with --changed-core every block of a machine is as soon
@@ -35,8 +35,11 @@ LIMITS = {unit: percent for unit, (percent, _) in PAPER.items()}
 MACHINES = {
     "accelerator": {"accelerator": LIMITS},
     "set": {"set": LIMITS, "set32": {"LUT": 35.0}},
+    "set-plans": {"set-plans": {}},
 }
-CEILINGS = {"set32": {"LUT": 51.1}}
+CEILINGS = {"set32": {"LUT": 51.1}, "set-plans": {"LUT": 59.0}}
+# Machines that have most of their blocks from another one: what they are made of beside those is in their tables.
+BASES = {"set-plans": "set"}
 # All of xcu250 (DS962).
 DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
 
@@ -180,7 +183,8 @@ def name_of(module) -> str:
     return module.title
 
 
-def area_tables(modules: dict, results: dict, variants: dict) -> tuple[str, dict]:
+def area_tables(modules: dict, results: dict, variants: dict, shown=None) -> tuple[str, dict]:
+    """Area of the whole, then of each block, or of those that are shown; and the sum of all."""
     rows = [["block", "instances", *eda.UNITS, "LUT in all", "FF in all"]]
     total = [0.0] * len(eda.UNITS)
     def weight(key):
@@ -188,8 +192,9 @@ def area_tables(modules: dict, results: dict, variants: dict) -> tuple[str, dict
     for key in sorted(results, key=weight):
         module, area = modules[key], results[key].area()
         title = name_of(module)
-        rows.append([title, module.count, *map(number, area),
-                     number(area[0] * module.count), number(area[1] * module.count)])
+        if shown is None or key in shown:
+            rows.append([title, module.count, *map(number, area),
+                         number(area[0] * module.count), number(area[1] * module.count)])
         total = [t + a * module.count for t, a in zip(total, area)]
     text = table(rows)
     sums = dict(zip(eda.UNITS, total))
@@ -198,13 +203,14 @@ def area_tables(modules: dict, results: dict, variants: dict) -> tuple[str, dict
     for name, limits in variants.items():
         count = units(name)
         whole = {u: count * sums[u] for u in eda.UNITS}
-        if len(variants) > 1:
+        if count > 1:
             rows.append([f"`{name}`: {count} of it", *(number(whole[u]) for u in eda.UNITS)])
         rows.append(["of xcu250", *(f"{100 * whole[u] / DEVICE[u]:.1f} %" for u in eda.UNITS)])
         rows.append(["of the totals that the paper gives",
                      *(f"{100 * whole[u] / of_paper[u]:.1f} %" if u in of_paper else "" for u in eda.UNITS)])
-        rows.append(["paper, table II" if limits is LIMITS else "goal",
-                     *(f"{limits[u]:.1f} %" if u in limits else "" for u in eda.UNITS)])
+        if limits:
+            rows.append(["paper, table II" if limits is LIMITS else "goal",
+                         *(f"{limits[u]:.1f} %" if u in limits else "" for u in eda.UNITS)])
     rows.insert(2, ["xcu250", *(number(DEVICE[u]) for u in eda.UNITS)])
     return table(rows) + "\n\n" + text, sums
 
@@ -236,17 +242,18 @@ def instances(modules: dict, key: tuple) -> dict:
             for full in modules[child].paths if full.startswith(path + ".")}
 
 
-def depth_table(modules: dict, models: dict) -> tuple[str, list]:
+def depth_table(modules: dict, models: dict, shown=None) -> tuple[str, list]:
+    """The longest way of each block, or of those that are shown; and what is too long anywhere."""
     rows = [["block", "levels", "from", "to", "made of"]]
     faults = []
     for key in sorted(models, key=lambda k: -models[k].worst[0][0] if models[k].worst else 0):
         module, model = modules[key], models[key]
         name = f"{module.title}: through its blocks" if key[0] in eda.GLUE else name_of(module)
-        shown = 0
+        first = shown is None or key in shown
         for levels, begin, end, kinds, _ in model.worst:
-            if levels > LEVELS or shown == 0:
+            if levels > LEVELS or first:
                 rows.append([name, levels, f"`{begin}`", f"`{end}`", depth.show(kinds)])
-                shown += 1
+                first = False
             if levels > LEVELS:
                 faults.append(f"{module.title}: {levels} levels from {begin} to {end}: "
                               + depth.show(kinds))
@@ -290,6 +297,12 @@ def record(machine: str, modules: dict, digests: dict, models: dict) -> str:
     return "".join(lines)
 
 
+def digests_of(folder, modules: dict | None = None) -> dict[tuple, str]:
+    """The hash of all that each block of a machine is made from."""
+    modules = modules or eda.hierarchy(folder)
+    return {key: eda.Inputs(folder, modules, key).digest for key in eda.blocks(modules)}
+
+
 class Machine:
     """The blocks of a core, and which of them are wanted."""
 
@@ -298,8 +311,12 @@ class Machine:
         self.folder = eda.machine(name)
         self.modules = eda.hierarchy(self.folder)
         self.every = eda.blocks(self.modules)
-        self.digests = {key: eda.Inputs(self.folder, self.modules, key).digest for key in self.every}
+        self.digests = digests_of(self.folder, self.modules)
         self.wanted = [key for key in self.every if not options.blocks or key[0] in options.blocks]
+        self.own = None  # those that its base doesn't have; None: all
+        if name in BASES:
+            shared = set(digests_of(eda.machine(BASES[name])).values())
+            self.own = {key for key, digest in self.digests.items() if digest not in shared}
         if options.changed or options.changed_core:
             self.leave_out(options.changed_core)
         self.whole = len(self.wanted) == len(self.every)
@@ -327,9 +344,9 @@ class Machine:
                 faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
             faults += memory_faults(modules, modules[key], block)
         variants = MACHINES.get(self.name, {self.name: {}})
-        areas, sums = area_tables(modules, results, variants)
+        areas, sums = area_tables(modules, results, variants, self.own)
         models = depth_models(modules, results)
-        depths, long = depth_table(modules, models)
+        depths, long = depth_table(modules, models, self.own)
         faults += long
         if self.whole:
             faults += self.area_faults(sums, variants)
@@ -338,11 +355,11 @@ class Machine:
         if not write:
             return faults, {}, ""
         state = (f"Machine `{self.name}`, RTL and YAML `{fingerprint(self.name)}`, {eda.version()}.")
-        counts = table([["module", "instances"]] + [[modules[k].title, modules[k].count]
-                                                    for k in sorted(modules)])
         prefix = "" if self.name == "accelerator" else self.name + " "
-        texts = {prefix + "area": state + "\n\n" + areas, prefix + "depth": state + "\n\n" + depths,
-                 prefix + "instances": counts}
+        texts = {prefix + "area": state + "\n\n" + areas, prefix + "depth": state + "\n\n" + depths}
+        if self.own is None:
+            texts[prefix + "instances"] = table([["module", "instances"]] + [[modules[k].title, modules[k].count]
+                                                                             for k in sorted(modules)])
         return faults, texts, record(self.name, modules, self.digests, models)
 
     def area_faults(self, sums: dict, variants: dict) -> list[str]:
@@ -350,9 +367,7 @@ class Machine:
         faults = []
         for name, limits in variants.items():
             if name != self.name:
-                folder = eda.machine(name)
-                others = eda.hierarchy(folder)
-                if {key: eda.Inputs(folder, others, key).digest for key in eda.blocks(others)} != self.digests:
+                if digests_of(eda.machine(name)) != self.digests:
                     faults.append(f"{name} is not made of the blocks of {self.name}: its area is another")
             for unit, percent in CEILINGS.get(name, limits).items():
                 share = 100 * units(name) * sums[unit] / PAPER[unit][1]

@@ -77,6 +77,18 @@ def main() -> int:
         changed = {key[0] for key, digest in digests().items() if digest != before[key]}
         eda.sources = sources
         assert changed == ({"gramer_onchip_memory"} if some else set()), changed
+
+    # Of a package only what is used, whatever for, makes a difference.
+    package = "package p;\nimport q::*;\nlocalparam int A = 1; // one\nlocalparam int B = A + 1;\n" \
+              "typedef enum logic {ON, OFF} e;\ntypedef struct packed { logic [B-1:0] b; } s;\n" \
+              "function automatic logic f(input logic x);\n  return x;\nendfunction\n" \
+              "localparam int C = 3;\nendpackage\n"
+    for use, names in (("wire x;", ""), ("s x;", "ABs"), ("x = ON;", "e"), ("x = f(C);", "fC")):
+        kept = [text for text in eda.needed([package], [use]) if not text.startswith("import")]
+        assert len(kept) == len(names) and all(name in text for name, text in zip(names, kept)), (use, kept)
+    ours, others = (set(synth.digests_of(eda.machine(name)).values()) for name in ("set", "set-plans"))
+    assert len(ours & others) > 10, "set-plans has hardly a block of set"
+
     print(f"synthesis gate: {len(every)} blocks, {synth.LEVELS} levels pass, {synth.LEVELS + 1} fail")
     return 0
 

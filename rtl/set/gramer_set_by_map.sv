@@ -9,7 +9,7 @@ module gramer_set_by_map
   input  logic   clear_i, // before a run
   input  plan_t  plan_i,
   output logic   is_o,    // units are of one of these; stays until the next header
-  // Units
+  // Units, from a register
   input  logic   unit_valid_i,
   output logic   unit_take_o,
   input  unit_t  unit_i,
@@ -58,14 +58,14 @@ module gramer_set_by_map
   logic [NOTED_W:0]   rows;
   logic [NOTED_W-1:0] row;
   logic row_read, noting, reached_clear, five_cycles_q, triples_q, products_busy;
-  logic       w_take, w_issue_valid, w_line_ready, w_valid, w_busy, w_list;
+  logic       w_take, w_issue_valid, w_line_free, w_valid, w_busy, w_list;
   line_at_t   w_issue_line, t_issue_line;
   meta_t      w_issue_meta, w_meta, t_issue_meta, t_meta;
   line_t      w_line, t_line;
   lanes_t     w_lanes, w_counted, t_lanes, t_counted;
   list_t      w_root, t_root;
   wedge_t     w_wedge, t_wedge;
-  logic       t_take, t_issue_valid, t_line_ready, t_valid, t_busy, t_list;
+  logic       t_take, t_issue_valid, t_line_free, t_valid, t_busy, t_list;
   logic [MAP_BANKS-1:0] noted_there;
   map_at_t noted_at [MAP_BANKS];
   up_t     noted_up [MAP_BANKS];
@@ -81,9 +81,9 @@ module gramer_set_by_map
   gramer_set_wedges i_wedges (
     .clk_i, .rst_i, .five_cycles_i (five_cycles_q),
     .unit_valid_i (is_o && !triples_q && unit_valid_i), .unit_take_o (w_take), .unit_i,
-    .issue_valid_o (w_issue_valid), .issue_ready_i (issue_ready_i && is_o && !triples_q),
+    .issue_valid_o (w_issue_valid), .issue_ready_i,
     .issue_line_o (w_issue_line), .issue_meta_o (w_issue_meta),
-    .line_valid_i (is_o && !triples_q && line_valid_i), .line_ready_o (w_line_ready),
+    .line_valid_i (is_o && !triples_q && line_valid_i), .line_free_o (w_line_free),
     .line_i, .meta_i,
     .map_valid_o (w_valid), .map_ready_i, .map_line_o (w_line),
     .map_lanes_o (w_lanes), .map_meta_o (w_meta), .map_list_o (w_root),
@@ -99,9 +99,9 @@ module gramer_set_by_map
   gramer_set_triples i_triples (
     .clk_i, .rst_i,
     .unit_valid_i (triples_q && unit_valid_i), .unit_take_o (t_take), .unit_i,
-    .issue_valid_o (t_issue_valid), .issue_ready_i (issue_ready_i && triples_q),
+    .issue_valid_o (t_issue_valid), .issue_ready_i,
     .issue_line_o (t_issue_line), .issue_meta_o (t_issue_meta),
-    .line_valid_i (triples_q && line_valid_i), .line_ready_o (t_line_ready), .line_i,
+    .line_valid_i (triples_q && line_valid_i), .line_free_o (t_line_free), .line_i,
     .meta_i,
     .map_valid_o (t_valid), .map_ready_i, .map_line_o (t_line),
     .map_lanes_o (t_lanes), .map_meta_o (t_meta), .map_list_o (t_root),
@@ -113,7 +113,7 @@ module gramer_set_by_map
   assign issue_valid_o = triples_q ? t_issue_valid : w_issue_valid;
   assign issue_line_o  = triples_q ? t_issue_line : w_issue_line;
   assign issue_meta_o  = triples_q ? t_issue_meta : w_issue_meta;
-  assign line_ready_o  = triples_q ? t_line_ready : w_line_ready;
+  assign line_ready_o  = (triples_q ? t_line_free : w_line_free) || map_ready_i;
   assign map_valid_o   = triples_q ? t_valid : w_valid;
   assign map_line_o    = triples_q ? t_line : w_line;
   assign map_lanes_o   = triples_q ? t_lanes : w_lanes;

@@ -128,6 +128,9 @@ module gramer_set_map
   logic    b_first_q; // none of the line's lanes has gone
   logic    go;        // the lanes that are taken go to their banks
   logic    crowded;   // sets of three vertices have no room
+  // Kept as a table: the way on from ready_o is long, and a tool that maps this module alone
+  // doesn't know it.
+  (* keep = "true" *) logic b_stays; // the line in b has more lanes, or none of them go
 
   // Of the lanes that are left, those that have none of the same bank before them.
   function automatic lanes_t first_of(input lanes_t left, input lanes_t rivals [LANES]);
@@ -150,7 +153,7 @@ module gramer_set_map
       for (int m = 0; m < LANES; m++) a_before[l][m] = m < l && a_bank_q[m] == a_bank_q[l];
 
   assign b_left_d = b_left_q & ~b_taken_q;
-  assign a_ready = !b_valid_q || b_ready;
+  assign a_ready = REACHED != 0 ? !b_stays : !b_valid_q || b_ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) b_valid_q <= 1'b0;
@@ -374,6 +377,9 @@ module gramer_set_map
   // ---------------------------------------------------------------- wedges
 
   if (REACHED != 0) begin : gen_wedges
+    assign b_stays = b_valid_q && !(b_last_q && rooted_q && !row_valid
+                                    && !(b_wedge_q.triples && crowded));
+
     up_t a_up_q [LANES], b_up_q [LANES], c_up_q [LANES];
     up_t up_q [MAP_BANKS][6]; // by stage
     logic [5:0] row_q;        // by stage: a row was looked up
@@ -448,6 +454,7 @@ module gramer_set_map
         c_row_at_q[b] = '0;
       end
     end
+    assign b_stays         = 1'b0;
     assign c_row_q         = 1'b0;
     assign c_row_there_q   = '0;
     assign note_o          = '0;

@@ -23,7 +23,7 @@ module gramer_set_plan
   input  plan_bits_t word_i, // a range of a label, or a word in its low bits
   // The first 1 << `parts_i` walkers go, each with a part of the memory for sets
   input  parts_t   parts_i,
-  // Units
+  // Units, from a register
   input  logic     unit_valid_i,
   output logic     unit_take_o,
   input  unit_t    unit_i,
@@ -64,7 +64,7 @@ module gramer_set_plan
 
   localparam int unsigned MEMBERS_W = 21; // of a set: more than a cluster's memory has entries
 
-  logic       op_ready, waiting, pop, asker_busy, merger_busy, packer_busy;
+  logic       op_ready, waiting, pop, asker_busy, early_busy_q, merger_busy, packer_busy;
   logic       lists, held_back, listed, list_room, images_full, lister_busy;
   set_op_t    waiting_op;
   logic       out, cut;
@@ -285,9 +285,14 @@ module gramer_set_plan
     value_o <= d_valid_q ? d_value_q : VALUE_W'(a_count_q);
   end
 
+  // Walkers and asker are far from the end of this: they are heard of a cycle later, when others
+  // have what they had.
+  always_ff @(posedge clk_i)
+    early_busy_q <= !rst_i && (unit_valid_i || walker_busy != '0 || in_valid_q || asker_busy);
+
   // What is counted ends within a few cycles: it is waited for with the sums.
-  assign busy_o = walker_busy != '0 || done_q != '0 || in_valid_q || asker_busy || merger_busy
-                  || packer_busy || lister_busy || add_o;
+  assign busy_o = early_busy_q || done_q != '0 || merger_busy || packer_busy || lister_busy
+                  || add_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin

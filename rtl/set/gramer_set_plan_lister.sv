@@ -47,7 +47,7 @@ module gramer_set_plan_lister
 
   // ---------------------------------------------------------------- what waits
 
-  logic     push, pop, waiting, images_valid, images_pop, go;
+  logic     push, pop, popped_q, waiting, images_valid, images_pop, go;
   members_t in, head, here_q;
   images_t  images;
   logic     here_valid_q, here_ends;
@@ -91,11 +91,14 @@ module gramer_set_plan_lister
     if (rst_i) begin
       here_valid_q   <= 1'b0;
       record_valid_o <= 1'b0;
+      popped_q       <= 1'b0;
       lines_q        <= '0;
       room_o         <= 1'b0;
     end else begin
-      lines_q <= lines_q + ($clog2(LINES)+1)'(push) - ($clog2(LINES)+1)'(pop);
-      room_o  <= lines_q < ($clog2(LINES)+1)'(LINES - COMING);
+      // What is popped comes from far, and counts a cycle later: more than there are never hurt.
+      popped_q <= pop;
+      lines_q  <= lines_q + ($clog2(LINES)+1)'(push) - ($clog2(LINES)+1)'(popped_q);
+      room_o   <= lines_q < ($clog2(LINES)+1)'(LINES - COMING);
       if (pop) here_valid_q <= 1'b1;
       else if (here_ends) here_valid_q <= 1'b0;
       if (go) record_valid_o <= here_valid_q && here_q.lanes != '0;
@@ -119,7 +122,7 @@ module gramer_set_plan_lister
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(here_valid_q && !images_valid)) else $error("members without an operation");
-    assert (!(push && 32'(lines_q) == LINES && !pop)) else $error("a line without room");
+    assert (!(push && 32'(lines_q) == LINES && !popped_q)) else $error("a line without room");
     assert (!(here_valid_q && less_q != (here_q.lanes & (here_q.lanes - 1'b1))))
       else $error("members are missed");
     assert (!(valid_i && ends_i && lanes_i != '0)) else $error("members with an operation's end");

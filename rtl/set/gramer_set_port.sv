@@ -37,7 +37,7 @@ module gramer_set_port
 
   logic              full, take, some, held, issued, pop, popped_q;
   // Kept as they are, each a table before the last one: what ready_i comes through is long, and a tool that maps
-  // this module alone doesn't know it.
+  // this module alone doesn't know it. The reset is in them, and needs no table behind ready_i then.
   (* keep = "true" *) logic comes;                 // the next line is there
   (* keep = "true" *) logic [PARTITIONS-1:0] from; // the partition's queue that it is in
   logic [PART_W-1:0] part, head_part;
@@ -74,7 +74,7 @@ module gramer_set_port
 
     assign from[p] = comes && !meta.none && head_part == PART_W'(p);
 
-    always_ff @(posedge clk_i) taken_q <= !rst_i && take && from[p];
+    always_ff @(posedge clk_i) taken_q <= take && from[p];
 
     gramer_set_late_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
       .clk_i, .rst_i,
@@ -90,12 +90,12 @@ module gramer_set_port
   end
 
   assign line  = head[head_part];
-  assign comes = some && (meta.none || holds[head_part]);
+  assign comes = some && !rst_i && (meta.none || holds[head_part]);
   assign take  = !valid_o || ready_i;
   assign pop   = take && comes;
 
   always_ff @(posedge clk_i) begin
-    popped_q <= !rst_i && pop;
+    popped_q <= pop;
     if (rst_i) valid_o <= 1'b0;
     else if (take) valid_o <= pop;
     if (pop) begin

@@ -66,6 +66,9 @@ module gramer_set_pu
   logic     lengths_load;
   logic [31:0] lengths_up, lengths_block;
 
+  logic     other_take, held_valid_q; // units of plans, houses, 5-cycles and 5-motifs
+  unit_t    held_unit_q;
+
   // ---------------------------------------------------------------- search plans
 
   logic       planning_q; // a run of a search plan; stays until the next header
@@ -86,7 +89,7 @@ module gramer_set_pu
 
     gramer_set_plan #(.VALUE_W(PLAN_VALUE_W)) i_plan (
       .clk_i, .rst_i, .word_write_i, .word_at_i, .word_i, .parts_i (parts_t'(plan_i[1].k)),
-      .unit_valid_i (planning_q && unit_valid), .unit_take_o (plan_take), .unit_i (unit),
+      .unit_valid_i (planning_q && held_valid_q), .unit_take_o (plan_take), .unit_i (held_unit_q),
       .issue_valid_o (plan_issue_valid), .issue_ready_i (issue_ready),
       .issue_line_o (plan_issue_line), .issue_meta_o (plan_issue_meta),
       .line_valid_i (planning_q && line_valid), .line_ready_o (plan_line_ready), .line_i (line),
@@ -140,9 +143,28 @@ module gramer_set_pu
   gramer_set_unit_queue i_queue (
     .clk_i, .rst_i, .clear_i (1'b0),
     .push_i, .unit_i, .free_o,
-    .valid_o (unit_valid),
-    .take_i (planning_q ? plan_take : wedging_q ? wedge_take : unit_take), .unit_o (unit)
+    .valid_o (unit_valid), .take_i (unit_take || other_take), .unit_o (unit)
   );
+
+  // The way from the queue is long, and so is that back to it: others than the streamer have a
+  // unit held for them.
+  if (PLAN_LEVELS != 0 || REACHED != 0) begin : gen_held
+    logic taken;
+
+    assign other_take = (planning_q || wedging_q) && unit_valid && !held_valid_q;
+    assign taken      = planning_q ? plan_take : wedge_take;
+
+    always_ff @(posedge clk_i) begin
+      held_valid_q <= !rst_i && (held_valid_q ? !taken : other_take);
+      if (!held_valid_q) held_unit_q <= unit;
+    end
+  end else begin : gen_none_held
+    logic unused;
+    assign unused       = &{1'b0, plan_take, wedge_take, held_unit_q};
+    assign other_take   = 1'b0;
+    assign held_valid_q = 1'b0;
+    assign held_unit_q  = '0;
+  end
 
   assign unit_own   = unit_valid && !planning_q && !wedging_q;
   assign line_taken = planning_q ? plan_line_ready : wedging_q ? wedge_line_ready : line_ready;
@@ -279,7 +301,7 @@ module gramer_set_pu
   if (REACHED != 0) begin : gen_wedges
     gramer_set_by_map i_by_map (
       .clk_i, .rst_i, .clear_i, .plan_i (plan_i[0]), .is_o (wedging_q),
-      .unit_valid_i (unit_valid), .unit_take_o (wedge_take), .unit_i (unit),
+      .unit_valid_i (held_valid_q), .unit_take_o (wedge_take), .unit_i (held_unit_q),
       .issue_valid_o (wedge_issue_valid), .issue_ready_i (issue_ready),
       .issue_line_o (wedge_issue_line), .issue_meta_o (wedge_issue_meta),
       .line_valid_i (line_valid), .line_ready_o (wedge_line_ready), .line_i (line), .meta_i (meta),
@@ -400,8 +422,8 @@ module gramer_set_pu
   logic        busy, stepped_q, held_q;
   logic [1:0]  ended;
 
-  assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
-                  || level_busy || map_busy || plan_busy || wedge_busy || add_q != '0;
+  assign busy   = unit_valid || held_valid_q || streamer_busy || port_busy || stepper_busy
+                  || rows_busy || level_busy || map_busy || plan_busy || wedge_busy || add_q != '0;
   assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed)
                   + 2'(map_root_done);
 

@@ -36,10 +36,12 @@ module gramer_set_recorder
   // ---------------------------------------------------------------- a record
 
   logic [PUS-1:0] grant;
-  logic    some, take, in_valid_q, in_take;
-  record_t chosen, in_q;
+  logic    some, take, in_valid_q, spare_valid_q, in_take;
+  record_t chosen, in_q, spare_q;
 
-  assign take    = some && (!in_valid_q || in_take);
+  // There is a second place: what a PU hears of its record would else go on from what the
+  // stream's taker says in the same cycle, through here and the PU's lister.
+  assign take    = some && !spare_valid_q;
   assign ready_o = grant & {PUS{take}};
 
   gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
@@ -54,9 +56,15 @@ module gramer_set_recorder
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) in_valid_q <= 1'b0;
-    else if (!in_valid_q || in_take) in_valid_q <= some;
-    if (!in_valid_q || in_take) in_q <= chosen;
+    if (rst_i) begin
+      in_valid_q    <= 1'b0;
+      spare_valid_q <= 1'b0;
+    end else if (!in_valid_q || in_take) begin
+      in_valid_q    <= some || spare_valid_q;
+      spare_valid_q <= 1'b0;
+    end else if (some) spare_valid_q <= 1'b1;
+    if (!in_valid_q || in_take) in_q <= spare_valid_q ? spare_q : chosen;
+    if (!spare_valid_q) spare_q <= chosen;
   end
 
   // Ordinal and number of the pattern are 0, and what has no id.
@@ -92,7 +100,7 @@ module gramer_set_recorder
   assign over         = first && (full_q || left_q == '0);
   assign in_take      = first || second;
   assign ended_o      = (end_i || flush_q) && !held_q;
-  assign busy_o       = in_valid_q;
+  assign busy_o       = in_valid_q; // the second place has nothing then either
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin

@@ -14,7 +14,7 @@ module gramer_set_triple_lines
   output logic   full_o,
   // Lines of the image
   input  logic   line_valid_i,
-  output logic   line_ready_o,
+  output logic   line_free_o,  // a line is taken if this is set or map_ready_i is
   input  line_t  line_i,
   input  meta_t  meta_i,
   // Those of a root's list again: there is room for them
@@ -36,7 +36,7 @@ module gramer_set_triple_lines
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
   localparam int unsigned NEARS     = 16; // vertices whose lists are under way
 
-  logic    a_valid_q, a_takes, b_valid_q, b_ready, root_full, near_full, near_pop;
+  logic    a_valid_q, line_ready, b_valid_q, b_ready, root_full, near_full, near_pop;
   line_t   a_line_q, b_line_q;
   meta_t   a_meta_q, b_meta_q;
   lanes_t  a_lanes_q, b_lanes_q, same, b_same_q;
@@ -48,9 +48,10 @@ module gramer_set_triple_lines
   logic    root_valid, near_valid; // for the assertions, and some builds have none
   // verilator lint_on UNUSEDSIGNAL
 
-  assign line_ready_o = !a_valid_q || a_takes;
+  // What map_ready_i comes through is long: it comes last.
+  assign line_free_o  = !a_valid_q || a_meta_q.load || !b_valid_q;
+  assign line_ready   = line_free_o || map_ready_i;
   assign b_ready      = !b_valid_q || map_ready_i;
-  assign a_takes      = a_meta_q.load || b_ready;
   assign full_o       = root_full || near_full;
 
   // From the line of its marks on until its end.
@@ -85,10 +86,10 @@ module gramer_set_triple_lines
       a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
     end else begin
-      if (line_ready_o) a_valid_q <= line_valid_i;
+      if (line_ready) a_valid_q <= line_valid_i;
       if (b_ready) b_valid_q <= a_valid_q && !a_meta_q.load;
     end
-    if (line_ready_o && line_valid_i) begin
+    if (line_ready && line_valid_i) begin
       a_line_q <= line_i;
       a_meta_q <= meta_i;
       a_lanes_q <= entries_of(line_i, meta_i);

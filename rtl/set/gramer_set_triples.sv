@@ -14,7 +14,7 @@ module gramer_set_triples
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  // Units
+  // Units, from a register
   input  logic   unit_valid_i,
   output logic   unit_take_o,
   input  unit_t  unit_i,
@@ -24,7 +24,7 @@ module gramer_set_triples
   output line_at_t issue_line_o,
   output meta_t  issue_meta_o,
   input  logic   line_valid_i,
-  output logic   line_ready_o,
+  output logic   line_free_o,  // a line is taken if this is set or map_ready_i is
   input  line_t  line_i,
   input  meta_t  meta_i,
   // Map
@@ -59,53 +59,52 @@ module gramer_set_triples
     line_at_t          at;
   } known_t;
 
-  root_unit_t own_q;
   known_t     known, own;
-  logic       own_valid_q, known_full, known_valid, known_pop;
-  logic       o_valid_q, o_take, o_issued, o_room, o_first_q, o_last;
-  line_at_t   o_line_q, o_left_q;
+  logic       known_full, known_valid, known_pop;
+  logic       o_valid_q, o_take, o_issued, o_room, o_first_q, o_last_q;
+  line_at_t   o_line_q, o_left_q, own_last;
   logic [QUARTER_W-1:0] o_low_q, o_high_q;
   logic [AHEAD_W-1:0]   o_room_q;
   logic       head_pop;
+  logic [SIZE_W-1:0]    own_size;
   logic [RANGE_W-1:0]   own_end; // the last quarter of the range
   logic                 own_all;
 
-  assign unit_take_o = unit_valid_i && !own_valid_q;
-  assign o_take      = own_valid_q && !o_valid_q && !known_full;
-  assign own_all     = own_q.last == RANGE_W'(LAST_ALL);
-  assign own_end     = own_q.last - 1'b1;
-  assign own         = '{id: own_q.id, size: own_q.size,
-                         at: line_at_t'(own_q.first[RANGE_W-1:QUARTER_W])};
+  assign unit_take_o = o_take;
+  assign o_take      = unit_valid_i && !o_valid_q && !known_full;
+  assign own_size    = unit_i.quarters[SIZE_W-1:0];
+  assign own_all     = unit_i.last == RANGE_W'(LAST_ALL);
+  assign own_end     = unit_i.last - 1'b1;
+  assign own         = '{id: unit_i.address, size: own_size,
+                         at: line_at_t'(unit_i.first[RANGE_W-1:QUARTER_W])};
+  assign own_last    = own_all ? more_lines(own_size, unit_i.address[QUARTER_W-1:0])
+                               : line_at_t'(own_end[RANGE_W-1:QUARTER_W]);
   assign o_room      = o_room_q != '0;
-  assign o_last      = o_left_q == '0;
   assign o_issued    = o_valid_q && o_room && issue_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      own_valid_q <= 1'b0;
       o_valid_q   <= 1'b0;
       o_room_q    <= AHEAD_W'(AHEAD);
     end else begin
-      own_valid_q <= own_valid_q ? !o_take : unit_valid_i;
       if (o_take) o_valid_q <= 1'b1;
-      else if (o_issued && o_last) o_valid_q <= 1'b0;
+      else if (o_issued && o_last_q) o_valid_q <= 1'b0;
       o_room_q <= o_room_q + AHEAD_W'(head_pop) - AHEAD_W'(o_issued);
     end
-    if (!own_valid_q)
-      own_q <= '{last: unit_i.last, first: unit_i.first, size: unit_i.quarters[SIZE_W-1:0],
-                 id: unit_i.address};
     if (o_take) begin
-      o_line_q  <= own_q.id[ID_W-1:QUARTER_W] + own.at;
-      o_left_q  <= (own_all ? more_lines(own_q.size, own_q.id[QUARTER_W-1:0])
-                            : line_at_t'(own_end[RANGE_W-1:QUARTER_W])) - own.at;
+      o_line_q  <= unit_i.address[ID_W-1:QUARTER_W] + own.at;
+      o_left_q  <= own_last - own.at;
+      o_last_q  <= own_last == own.at;
       // A part that isn't the first one says where in its line it begins.
-      o_low_q   <= own_q.first == '0 ? own_q.id[QUARTER_W-1:0] : own_q.first[QUARTER_W-1:0];
-      o_high_q  <= own_all ? quarter_at_end(own_q.size, own_q.id[QUARTER_W-1:0])
+      o_low_q   <= unit_i.first == '0 ? unit_i.address[QUARTER_W-1:0]
+                                      : unit_i.first[QUARTER_W-1:0];
+      o_high_q  <= own_all ? quarter_at_end(own_size, unit_i.address[QUARTER_W-1:0])
                            : own_end[QUARTER_W-1:0];
       o_first_q <= 1'b1;
     end else if (o_issued) begin
       o_line_q  <= o_line_q + 1'b1;
       o_left_q  <= o_left_q - 1'b1;
+      o_last_q  <= o_left_q == line_at_t'(1);
       o_low_q   <= '0;
       o_first_q <= 1'b0;
     end
@@ -208,7 +207,7 @@ module gramer_set_triples
 
   // ---------------------------------------------------------------- lines of b's list behind each a
 
-  logic       i_valid_q, i_issued, i_room, i_last, t_full, t_valid, t_pop, later_pop;
+  logic       i_valid_q, i_issued, i_room, i_last_q, t_full, t_valid, t_pop, later_pop;
   line_at_t   i_line_q, i_left_q, root_line_q, root_more_q;
   logic [QUARTER_W-1:0] i_low_q, root_low_q, root_high_q;
   logic [AHEAD_W-1:0]   i_room_q;
@@ -216,7 +215,6 @@ module gramer_set_triples
 
   assign n_pop    = n_valid && !t_full && !i_valid_q;
   assign i_room   = i_room_q != '0;
-  assign i_last   = i_left_q == '0;
   assign i_issued = i_valid_q && i_room && !(o_valid_q && o_room) && issue_ready_i;
 
   always_ff @(posedge clk_i) begin
@@ -225,7 +223,7 @@ module gramer_set_triples
       i_room_q  <= AHEAD_W'(AHEAD);
     end else begin
       if (n_pop && s.kind == NEAR) i_valid_q <= 1'b1;
-      else if (i_issued && i_last) i_valid_q <= 1'b0;
+      else if (i_issued && i_last_q) i_valid_q <= 1'b0;
       i_room_q <= i_room_q + AHEAD_W'(later_pop) - AHEAD_W'(i_issued);
     end
     if (n_pop && s.kind == BEGIN_) begin
@@ -237,10 +235,12 @@ module gramer_set_triples
     if (n_pop) begin
       i_line_q <= root_line_q + s.at;
       i_left_q <= root_more_q - s.at;
+      i_last_q <= root_more_q == s.at;
       i_low_q  <= s.at == '0 ? root_low_q : '0;
     end else if (i_issued) begin
       i_line_q <= i_line_q + 1'b1;
       i_left_q <= i_left_q - 1'b1;
+      i_last_q <= i_left_q == line_at_t'(1);
       i_low_q  <= '0;
     end
   end
@@ -270,6 +270,7 @@ module gramer_set_triples
   logic     later_valid, v_push, m_full, m_valid, x_take, only_q, first_q;
   lanes_t   behind, left_q, less_q, low;
   id_t      root_q;
+  placed_t  near_id_q; // of the a in hand, which is there two cycles before it is compared
   visitor_t v, m;
   entry_t   entry;
 
@@ -281,7 +282,7 @@ module gramer_set_triples
 
   always_comb
     for (int l = 0; l < LANES; l++)
-      behind[l] = later_q.lanes[l] && later_q.line[l*ENTRY_W +: PLACED_ID_W] > placed_t'(t.id);
+      behind[l] = later_q.lanes[l] && later_q.line[l*ENTRY_W +: PLACED_ID_W] > near_id_q;
 
   assign low       = left_q & ~less_q;
   assign later_pop = visit_q == NEXT && later_valid;
@@ -310,7 +311,8 @@ module gramer_set_triples
       default: if (v_push && only_q) visit_q <= later_q.ends ? TURN : NEXT;
     endcase
     if (visit_q == TURN && v_push && t.kind == BEGIN_) root_q <= t.id;
-    first_q <= placed_t'(root_q) < placed_t'(t.id);
+    near_id_q <= placed_t'(t.id);
+    first_q   <= placed_t'(root_q) < placed_t'(t.id);
     if (later_pop) later_q <= later;
     if (visit_q == LATER) begin
       left_q <= behind;
@@ -365,15 +367,15 @@ module gramer_set_triples
       issue_meta_o.load      = 1'b1;
       issue_meta_o.mark      = o_first_q;
       issue_meta_o.low       = o_low_q;
-      issue_meta_o.high      = o_last ? o_high_q : '1;
-      issue_meta_o.slot_last = o_last;
+      issue_meta_o.high      = o_last_q ? o_high_q : '1;
+      issue_meta_o.slot_last = o_last_q;
     end else if (i_valid_q && i_room) begin
       issue_line_o           = i_line_q;
       issue_meta_o.load      = 1'b1;
       issue_meta_o.lengths   = 1'b1;
       issue_meta_o.low       = i_low_q;
-      issue_meta_o.high      = i_last ? root_high_q : '1;
-      issue_meta_o.slot_last = i_last;
+      issue_meta_o.high      = i_last_q ? root_high_q : '1;
+      issue_meta_o.slot_last = i_last_q;
     end else begin
       issue_meta_o.mark      = x_q.mark;
       issue_meta_o.lengths   = x_q.tags;
@@ -400,7 +402,7 @@ module gramer_set_triples
     .clk_i, .rst_i,
     .root_push_i (x_take && m.mark), .near_push_i (x_take && m.tags), .id_i (m.id),
     .size_i (m.size), .full_o (lines_full),
-    .line_valid_i, .line_ready_o, .line_i, .meta_i,
+    .line_valid_i, .line_free_o, .line_i, .meta_i,
     .came_o (came_valid), .came_line_o (came_line), .came_lanes_o (came_lanes),
     .came_meta_o (came_meta),
     .map_valid_o, .map_ready_i, .map_line_o, .map_lanes_o, .map_meta_o, .map_list_o,
@@ -416,13 +418,13 @@ module gramer_set_triples
   always_ff @(posedge clk_i) begin
     if (rst_i) asked_q <= '0;
     else asked_q <= asked_q + 7'(x_issued) - 7'(map_valid_o && map_ready_i);
-    busy_o <= !rst_i && (unit_valid_i || own_valid_q || known_valid || n_valid || t_valid
+    busy_o <= !rst_i && (unit_valid_i || known_valid || n_valid || t_valid
                          || m_valid || x_valid_q || lines_busy || asked_q != '0);
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(own_valid_q && !own_all && own_q.last <= own_q.first)) else $error("no range");
+    assert (!(unit_valid_i && !own_all && unit_i.last <= unit_i.first)) else $error("no range");
     assert (!(came_near && i_heads.full_o)) else $error("a line with an a has no room");
     assert (!(came_later && i_later.full_o)) else $error("a line behind an a has no room");
     assert (!(head_valid && !known_valid)) else $error("a line of no unit");

@@ -24,7 +24,7 @@ module gramer_set_unit_queue
 
   typedef logic [UNITS_A_GROUP-1:0] units_t;
 
-  logic               some, pop;
+  logic               some, pop, valid_q;
   logic [GROUP_W-1:0] pushed, head;
   units_t             left_q, there, low; // left: units of the half in hand
   unit_t              group_q [UNITS_A_GROUP];
@@ -41,9 +41,15 @@ module gramer_set_unit_queue
     .pop_i (pop), .valid_o (some), .data_o (head)
   );
 
+  assign valid_o = valid_q;
+
+  // Without an adder, whose carry chain would be more levels than a table.
+  always_comb
+    for (int u = 0; u < UNITS_A_GROUP; u++)
+      low[u] = left_q[u] && (left_q & units_t'((32'd1 << u) - 1)) == '0;
+
   // The next half is taken with the last unit of the one in hand.
-  assign low = left_q & (~left_q + 1'b1);
-  assign pop = some && (left_q == '0 || (take_i && left_q == low));
+  assign pop = some && (!valid_q || (take_i && left_q == low));
 
   always_comb begin
     for (int u = 0; u < UNITS_A_GROUP; u++) begin
@@ -58,15 +64,17 @@ module gramer_set_unit_queue
     for (int u = 0; u < UNITS_A_GROUP; u++) if (low[u]) unit_o |= group_q[u];
   end
 
-  assign valid_o = left_q != '0;
-
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
-      left_q <= '0;
-      free_o <= FREE_W'(GROUPS);
+      left_q  <= '0;
+      valid_q <= 1'b0;
+      free_o  <= FREE_W'(GROUPS);
     end else begin
       if (pop) left_q <= there;
       else if (take_i) left_q <= left_q & ~low;
+      // As `left_q` tells: what looks at it has far to go.
+      if (pop) valid_q <= there != '0;
+      else if (take_i) valid_q <= left_q != low;
       free_o <= free_o + FREE_W'(pop) - FREE_W'(push_i);
     end
     if (pop) for (int u = 0; u < UNITS_A_GROUP; u++)
@@ -76,7 +84,8 @@ module gramer_set_unit_queue
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
     assert (!(push_i && free_o == '0)) else $error("a half of a beat without room");
-    assert (!(take_i && !valid_o)) else $error("a unit that isn't there");
+    assert (valid_q == (left_q != '0)) else $error("units are missed");
+    assert (!(take_i && !valid_q)) else $error("a unit that isn't there");
   end
 `endif
 

@@ -17,7 +17,7 @@ module gramer_set_wedges
   input  logic   clk_i,
   input  logic   rst_i,
   input  logic   five_cycles_i, // 5-cycles; else houses
-  // Units
+  // Units, from a register
   input  logic   unit_valid_i,
   output logic   unit_take_o,
   input  unit_t  unit_i,
@@ -27,7 +27,7 @@ module gramer_set_wedges
   output line_at_t issue_line_o,
   output meta_t  issue_meta_o,
   input  logic   line_valid_i,
-  output logic   line_ready_o,
+  output logic   line_free_o,  // a line is taken if this is set or map_ready_i is
   input  line_t  line_i,
   input  meta_t  meta_i,
   // Map
@@ -68,27 +68,18 @@ module gramer_set_wedges
   // Of houses the list comes once for each pass.
   logic       load_valid_q, load_take, load_issued, load_first, load_last, load_second_q;
   logic       load_end, known_full, ahead_room;
-  root_unit_t load_q, own_q, again, known, here_q; // here: of what is noted
+  root_unit_t load_q, own, again, known, here_q; // here: of what is noted
   line_at_t   load_line;
   logic [QUARTER_W-1:0] load_low, load_high;
   logic       known_valid, known_pop;
   logic [$clog2(AHEAD):0] room_q;
   logic       next_take;
 
-  // The way from the queue is long: a unit is held before it is looked at.
-  logic own_valid_q;
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) own_valid_q <= 1'b0;
-    else own_valid_q <= own_valid_q ? !load_take : unit_valid_i;
-    if (!own_valid_q)
-      own_q <= '{last: unit_i.last, first: unit_i.first, size: unit_i.quarters[SIZE_W-1:0],
-                 id: unit_i.address};
-  end
-
-  assign again       = load_valid_q ? load_q : own_q;
-  assign load_take   = own_valid_q && !load_valid_q && !known_full;
-  assign unit_take_o = unit_valid_i && !own_valid_q;
+  assign own         = '{last: unit_i.last, first: unit_i.first,
+                         size: unit_i.quarters[SIZE_W-1:0], id: unit_i.address};
+  assign again       = load_valid_q ? load_q : own;
+  assign load_take   = unit_valid_i && !load_valid_q && !known_full;
+  assign unit_take_o = load_take;
   assign ahead_room  = room_q != '0;
   assign load_issued = load_valid_q && ahead_room && issue_ready_i;
   assign load_end    = load_issued && load_last;
@@ -103,7 +94,7 @@ module gramer_set_wedges
       room_q <= room_q + ($clog2(AHEAD)+1)'(next_take) - ($clog2(AHEAD)+1)'(load_issued);
     end
     if (load_take) begin
-      load_q        <= own_q;
+      load_q        <= own;
       load_second_q <= 1'b0;
     end else if (load_end) load_second_q <= 1'b1;
   end
@@ -118,7 +109,7 @@ module gramer_set_wedges
 
   gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(WEDGE_UNITS)) i_known (
     .clk_i, .rst_i,
-    .push_i (load_take), .data_i (own_q), .full_o (known_full),
+    .push_i (load_take), .data_i (own), .full_o (known_full),
     .pop_i (known_pop), .valid_o (known_valid), .data_o (known)
   );
 
@@ -385,7 +376,7 @@ module gramer_set_wedges
   gramer_set_wedge_lines i_lines (
     .clk_i, .rst_i, .five_cycles_i,
     .root_push_i (mark_push), .root_i (known), .root_full_o (lines_full),
-    .line_valid_i, .line_ready_o, .line_i, .meta_i,
+    .line_valid_i, .line_free_o, .line_i, .meta_i,
     .came_o (came_valid), .came_line_o (came_line), .came_lanes_o (came_lanes),
     .came_meta_o (came_meta),
     .map_valid_o, .map_ready_i, .map_line_o, .map_lanes_o, .map_meta_o, .map_list_o,
@@ -402,7 +393,7 @@ module gramer_set_wedges
   assign drained = !m_valid && !x_valid_q && asked_q == '0 && settled_i && !noting_i;
 
   always_ff @(posedge clk_i)
-    busy_o <= !rst_i && (unit_valid_i || own_valid_q || load_valid_q || known_valid || m_valid
+    busy_o <= !rst_i && (unit_valid_i || load_valid_q || known_valid || m_valid
                          || x_valid_q || lines_busy || asked_q != '0);
 
 `ifndef SYNTHESIS
