@@ -157,7 +157,7 @@ fn sums_stay_at_the_largest_count() {
 #[test]
 fn what_stays_on_chip_and_what_is_refused() {
     let machine = machine("set");
-    for (before, fit) in [(512, true), (513, false)] {
+    for (before, fit) in [(256, true), (257, false)] {
         let wide = graph((0..before).map(|v| (v, before)));
         assert_eq!(room(&machine, &wide, SetTask::Cliques(3)), fit);
     }
