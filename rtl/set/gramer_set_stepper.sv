@@ -64,7 +64,7 @@ module gramer_set_stepper
   typedef logic [WINDOW_W-1:0] window_t;
   typedef logic [IN_W-1:0]     in_t; // a line of a window
 
-  logic a_valid_q, b_valid, c_valid_q, d_valid_q;
+  logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
   logic d_ready, d_waits, full;
   // Kept as it is, a table before what comes behind it: that is long, and a tool that maps
   // this module alone doesn't know it.
@@ -146,8 +146,21 @@ module gramer_set_stepper
     .clk_i, .rst_i,
     .push_i (a_push), .data_i ({a_line_q, a_meta_q, a_lanes_q, a_lowest, a_highest}),
     .full_o (full),
-    .pop_i (b_pop), .valid_o (b_valid), .data_o (b)
+    .pop_i (b_pop), .valid_o (), .data_o (b)
   );
+
+  // Whether there is one is in a register, since a long way begins with it.
+  logic [$clog2(WAITING):0] waiting_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      waiting_q <= '0;
+      b_valid_q <= 1'b0;
+    end else begin
+      waiting_q <= waiting_q + ($clog2(WAITING)+1)'(a_push) - ($clog2(WAITING)+1)'(b_pop);
+      b_valid_q <= a_push || (b_pop ? waiting_q > ($clog2(WAITING)+1)'(1) : b_valid_q);
+    end
+  end
 
   (* ram_style = "distributed" *) list_t lists [LISTS];
 
@@ -196,13 +209,13 @@ module gramer_set_stepper
 
   // Slots are freed in order: the map begins with one when no step of the one before is left.
   assign b_map       = b_list.mapped;
-  assign map_valid_o = b_valid && b_map && !c_valid_q && !d_valid_q;
+  assign map_valid_o = b_valid_q && b_map && !c_valid_q && !d_valid_q;
   assign map_line_o  = b.line;
   assign map_lanes_o = b.lanes;
   assign map_meta_o  = b.meta;
   assign map_list_o  = b_list;
   assign map_taken   = map_valid_o && map_ready_i;
-  assign b_emits     = b_valid && !b_map && c_ready;
+  assign b_emits     = b_valid_q && !b_map && c_ready;
   // A member's list has only members before it.
   assign b_last  = b.meta.none || b_window_q == window_t'(b.meta.member >> (IN_W + $clog2(LANES)));
   assign b_pop   = map_taken || (b_emits && b_last);
@@ -340,13 +353,14 @@ module gramer_set_stepper
     end
   end
 
-  assign busy_o = a_valid_q || b_valid || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
+  assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(d_valid_q && d_one_q != (d_less == '0))) else $error("steps are left, or none are");
+    assert (b_valid_q == (waiting_q != '0)) else $error("lines wait, or none do");
     // Entries, then padding: the lanes in use are one run that begins with the list.
-    if (b_valid && !b.meta.none) begin
+    if (b_valid_q && !b.meta.none) begin
       assert (b.meta.mark || b_list.mapped
               || b.lanes[32'(b.meta.low)*QUARTER]) else $error("a line without an entry");
     end

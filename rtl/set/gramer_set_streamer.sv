@@ -67,10 +67,11 @@ module gramer_set_streamer
   logic [RANGE_W:0]   last_quarter; // of the list, from its first line's first
   logic [RANGE_W:0]   offset;
 
-  // The next unit follows the last line of a list.
+  // The next unit follows the last line of a list. It leaves the queue before that: whether a line is asked
+  // for is known too late for a way back to there.
   assign free         = load_q == NONE
                         || (load_q == LIST && issue_ready_i && load_done && !load_list_q.more);
-  assign unit_take_o  = unit_valid_i && (!unit_valid_q || free);
+  assign unit_take_o  = unit_valid_i && !unit_valid_q;
   assign cliques      = plan_q.operation == 4'(OP_CLIQUES);
   assign mapped       = plan_q.operation == 4'(OP_EDGES) || plan_q.operation == 4'(OP_PATHS);
   assign accept       = unit_valid_q && (cliques || mapped) && free;
@@ -81,7 +82,7 @@ module gramer_set_streamer
 
   always_ff @(posedge clk_i) begin
     if (rst_i) unit_valid_q <= 1'b0;
-    else if (!unit_valid_q || free) unit_valid_q <= unit_valid_i;
+    else unit_valid_q <= unit_valid_q ? !free : unit_valid_i;
     if (unit_take_o) begin
       unit_q <= unit_i;
       plan_q <= plan_i[unit_i.plan];
