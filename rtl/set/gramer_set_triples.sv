@@ -62,7 +62,7 @@ module gramer_set_triples
   known_t     known, own;
   logic       known_full, known_valid, known_pop;
   logic       o_valid_q, o_take, o_issued, o_room, o_first_q, o_last_q;
-  line_at_t   o_line_q, o_left_q, own_last;
+  line_at_t   o_line_q, o_left_q, own_last, own_more;
   logic [QUARTER_W-1:0] o_low_q, o_high_q;
   logic [AHEAD_W-1:0]   o_room_q;
   logic       head_pop;
@@ -77,8 +77,8 @@ module gramer_set_triples
   assign own_end     = unit_i.last - 1'b1;
   assign own         = '{id: unit_i.address, size: own_size,
                          at: line_at_t'(unit_i.first[RANGE_W-1:QUARTER_W])};
-  assign own_last    = own_all ? more_lines(own_size, unit_i.address[QUARTER_W-1:0])
-                               : line_at_t'(own_end[RANGE_W-1:QUARTER_W]);
+  assign own_more    = more_lines(own_size, unit_i.address[QUARTER_W-1:0]);
+  assign own_last    = own_all ? own_more : line_at_t'(own_end[RANGE_W-1:QUARTER_W]);
   assign o_room      = o_room_q != '0;
   assign o_issued    = o_valid_q && o_room && issue_ready_i;
 
@@ -94,7 +94,9 @@ module gramer_set_triples
     if (o_take) begin
       o_line_q  <= unit_i.address[ID_W-1:QUARTER_W] + own.at;
       o_left_q  <= own_last - own.at;
-      o_last_q  <= own_last == own.at;
+      // The choice comes last: what it is between takes long.
+      o_last_q  <= own_all ? own_more == own.at
+                           : own_end[RANGE_W-1:QUARTER_W] == unit_i.first[RANGE_W-1:QUARTER_W];
       // A part that isn't the first one says where in its line it begins.
       o_low_q   <= unit_i.first == '0 ? unit_i.address[QUARTER_W-1:0]
                                       : unit_i.first[QUARTER_W-1:0];
