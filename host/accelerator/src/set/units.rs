@@ -22,7 +22,7 @@ const LIGHT_PARTS: u64 = 1024;
 /// Rows that the level engine takes about in a cycle.
 const ROWS_A_CYCLE: u64 = 8;
 /// The lightest units with so small a part of the work come last.
-const LAST_PART: u64 = 100;
+const LAST_PART: f64 = 100.0;
 /// Work of a line in the map, to that in the intersector: about its bank conflicts.
 const MAP_LINE: u64 = 3;
 
@@ -293,26 +293,25 @@ pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<Plac
 /// the longer it is, the more steps a member's line takes. So some wait for the port and others for what is behind it, and
 /// next to each other for neither. The lightest come last, so that all PUs end at about the same time.
 fn mixed(mut units: Vec<PlacedUnit>) -> Vec<PlacedUnit> {
-    let whole = units.iter().map(|u| u.work).sum::<u64>();
-    let mut left = whole / LAST_PART;
+    // Works may be as large as they can be: of their products only the sign and the proportion count.
+    let work_of = |units: &[PlacedUnit]| units.iter().map(|u| u.work as f64).sum::<f64>();
+    let mut left = work_of(&units) / LAST_PART;
     let fits = |unit: &&PlacedUnit| {
-        let fits = unit.work <= left;
-        left = left.saturating_sub(unit.work);
-        fits
+        left -= unit.work as f64;
+        left >= 0.0
     };
     let last = units.iter().rev().take_while(fits).count();
     let ends = units.split_off(units.len() - last);
-    let sum = |of: fn(&PlacedUnit) -> u64| units.iter().map(|u| i128::from(of(u))).sum::<i128>();
-    let (work, asked) = (sum(|u| u.work), sum(|u| u.asked));
+    let (work, asked) = (work_of(&units), units.iter().map(|u| u.asked as f64).sum::<f64>());
     // Above 0 if it takes more work for a line than all of them do.
-    let excess = |u: &PlacedUnit| i128::from(u.work) * asked - i128::from(u.asked) * work;
+    let excess = |u: &PlacedUnit| u.work as f64 * asked - u.asked as f64 * work;
     let (mut heavy, mut light): (VecDeque<_>, VecDeque<_>) =
-        units.iter().copied().partition(|u| excess(u) > 0);
+        units.iter().copied().partition(|u| excess(u) > 0.0);
     let mut all = Vec::with_capacity(units.len());
-    let mut ahead = 0;
+    let mut ahead = 0.0;
     while let Some(next) = {
         let (first, other) =
-            if ahead > 0 { (&mut light, &mut heavy) } else { (&mut heavy, &mut light) };
+            if ahead > 0.0 { (&mut light, &mut heavy) } else { (&mut heavy, &mut light) };
         first.pop_front().or_else(|| other.pop_front())
     } {
         ahead += excess(&next);
@@ -437,6 +436,9 @@ mod tests {
         assert_eq!(mixed(steps.clone()), steps);
         assert_eq!(mixed(lines.clone()), lines);
         assert_eq!(mixed(vec![]), vec![]);
+        // Nor does it matter how large their work is said to be.
+        let endless = vec![unit(0, u64::MAX, 1 << 20); 100];
+        assert_eq!(mixed(endless.clone()), endless);
     }
 
     #[test]
