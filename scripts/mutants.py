@@ -78,7 +78,8 @@ def bench_of(module):
     if name in BENCHES or not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
     files = [f"sim/units/{name}.cpp", f"sim/units/{PREFIX}{name}.vlt", "sim/units/bench.hpp",
-             "sim/units/messages.hpp", "sim/units/set_image.hpp", "sim/units/set_plans.hpp", "sim/tests/units.rs"]
+             "sim/units/messages.hpp", "sim/units/set_image.hpp", "sim/units/set_plans.hpp",
+             "sim/units/set_widths.hpp", "sim/tests/units.rs"]
     return [("bench", name, 0, [file for file in files if (ROOT / file).exists()])]
 
 

@@ -187,9 +187,15 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     let mut hash = Xxh3::new();
     let how = format!("split {OPTIONS:?}{}", compiler());
     hash.update(format!("{version}{top}{parameters:?}{package}unique{how}").as_bytes());
-    let included =
-        ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp", "set_plans.hpp"]
-            .map(|name| units.join(name));
+    let included = [
+        "bench.hpp",
+        "messages.hpp",
+        "onchip_memory.cpp",
+        "set_image.hpp",
+        "set_plans.hpp",
+        "set_widths.hpp",
+    ]
+    .map(|name| units.join(name));
     for source in sources.iter().chain([&bench]).chain(&included) {
         hash.update(&fs::read(source).unwrap());
     }

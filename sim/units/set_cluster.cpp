@@ -93,7 +93,7 @@ struct Cluster {
 int main(int argc, char **argv) {
   Bench b("set_cluster",
           {"no clique", "k = 3", "k = 4", "k = 5", "k = 6 and more", "a list of a quarter-line",
-           "a list of several lines", "rows of two words", "rows of four words", "rows of eight words",
+           "a list of several lines", "rows of two words", "rows of four words",
            "a member with lengths", "a range of members", "a unit without a member to visit",
            "places without units", "edges",
            "paths", "a block in parts", "a block whose lengths are asked for", "no operation"},
@@ -146,7 +146,6 @@ int main(int argc, char **argv) {
       b.hit("a list of several lines", q > 4);
       b.hit("rows of two words", q > 16 && k > 3);
       b.hit("rows of four words", q > 32 && k > 3);
-      b.hit("rows of eight words", q > 64 && k > 3);
       for (uint32_t w : image.up[v]) b.hit("a member with lengths", image.up_quarters[w] >= 63);
       if (degree > 1 && b.chance(10)) {
         const size_t cut = b.random(degree + 1);

@@ -1,6 +1,7 @@
 // set_intersector against the ids of two lines compared one by one.
 #include "bench.hpp"
 #include "gramer_pkg.hpp"
+#include "set_widths.hpp"
 #include <deque>
 
 int main(int argc, char **argv) {
@@ -20,7 +21,7 @@ int main(int argc, char **argv) {
   unsigned row = 0;
   const unsigned ids = PARTITIONS * PARTITION_LINES * LINE_QUARTERS; // of blocks in the partitions
   // The fields of the step: compare, held, streamed are its highest bits, as the package has them.
-  const int bits = 1 + 16 + 16 + 5 + 9 + 1 + 1 + 1 + 4 + 9 + 2 + 5 + 5;
+  const int bits = 1 + 16 + 16 + step_rest_bits();
   auto set = [&](int high, int width, uint32_t value) {
     for (int i = 0; i < width; ++i) {
       const int at = high - width + 1 + i;

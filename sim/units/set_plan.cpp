@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
       // The intersector, two cycles.
       match2 = match1;
       if (d.step_valid_o) {
-        const auto step = unpack(d.step_o, {1, 16, 16, 42});
+        const auto step = unpack(d.step_o, {1, 16, 16, step_rest_bits()});
         match1 = 0;
         for (int h = 0; h < 16 && step[0]; ++h)
           for (int s = 0; s < 16; ++s)

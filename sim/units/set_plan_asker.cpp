@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
         const Asked &want = lines.front();
         b.equal(d.issue_line_o, want.line, "the line");
         // load, lengths, mark, none, low, high, at, member, last, slot_last
-        const auto meta = unpack(d.issue_meta_o, {1, 1, 1, 1, 2, 2, place_bits() - 2, place_bits() + 2, 1, 1});
+        const auto meta = unpack(d.issue_meta_o, {1, 1, 1, 1, 2, 2, line_bits(), member_bits(), 1, 1});
         b.equal(meta[4], want.low, "the first quarter");
         b.equal(meta[5], want.high, "the last quarter");
         b.equal(meta[8], want.last, "the list's end");

@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
       if (!lines.empty()) {
         const Streamed &s = lines.front();
         drive(d.line_i, s.line);
-        pack(d.meta_i, {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {s.low, 2}, {s.high, 2}, {0, place_bits() - 2}, {0, place_bits() + 2}, {s.last, 1}, {0, 1}});
+        pack(d.meta_i, {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {s.low, 2}, {s.high, 2}, {0, line_bits()}, {0, member_bits()}, {s.last, 1}, {0, 1}});
       }
       d.room_i = !b.chance(roomless);
       drive(d.held_i, held);
@@ -288,7 +288,7 @@ int main(int argc, char **argv) {
       // The intersector, two cycles.
       match2 = match1;
       if (d.step_valid_o) {
-        const auto step = unpack(d.step_o, {1, 16, 16, 42});
+        const auto step = unpack(d.step_o, {1, 16, 16, step_rest_bits()});
         match1 = 0;
         for (int h = 0; h < 16 && step[0]; ++h)
           for (int s = 0; s < 16; ++s)

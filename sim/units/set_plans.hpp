@@ -4,6 +4,7 @@
 
 #include "bench.hpp"
 #include "gramer_pkg.hpp"
+#include "set_widths.hpp"
 
 constexpr uint32_t ID = (1u << ID_W) - 1, NONE = ~0u;
 constexpr uint32_t SET_LINES = LISTS * LIST_LINES;
@@ -98,11 +99,7 @@ struct Operation {
 };
 
 /// Bits of a place in the memory for sets.
-constexpr unsigned place_bits() {
-  unsigned bits = 0;
-  while (1u << bits < SET_LINES) ++bits;
-  return bits;
-}
+constexpr unsigned place_bits() { return bits_of(SET_LINES); }
 
 /// The fields of `set_op_t`.
 inline std::vector<unsigned> operation_widths() {

@@ -22,7 +22,7 @@ pub struct SetCore {
     pub unit_queue: u32,
     /// Lists of roots in the list buffer of a PU, a power of two.
     pub lists: u32,
-    /// Lines of a list in the list buffer, 4 to 32, a power of two.
+    /// Lines of a list in the list buffer, 8 to 32, a power of two.
     pub list_lines: u32,
     /// Lines under way to a PU, a power of two.
     pub answers: u32,
@@ -399,7 +399,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
         ("set.partition_lines", s.partition_lines, 16, 1 << 16),
         ("set.unit_queue", s.unit_queue, UNITS_A_GROUP, 64),
         ("set.lists", s.lists, 2, 32),
-        ("set.list_lines", s.list_lines, 4, 32),
+        ("set.list_lines", s.list_lines, 8, 32),
         ("set.answers", s.answers, 2, 64),
         ("set.row_banks", s.row_banks, 1, 8),
         ("set.row_words", s.row_words, 1, 1 << 16),
