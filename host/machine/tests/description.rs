@@ -434,8 +434,9 @@ fn sizes_of_a_set_core_are_checked() {
         parse(&whole.replacen(from, to, 1)).expect_err("must be refused")
     };
     for (from, to, part) in [
-        ("lists: 16", "lists: 12", "set.lists is 12, but must be a power of two from 2 to 32"),
-        ("row_words: 512", "row_words: 256", "must be at least 512²"),
+        ("lists: 32", "lists: 12", "set.lists is 12, but must be a power of two from 2 to 32"),
+        ("row_words: 512", "row_words: 64", "must be at least 256²"),
+        ("list_lines: 16", "list_lines: 4", "must be a power of two from 8 to 32"),
         ("core: set", "core: paper", "set is given, but then `core` must be `set`"),
         ("name: image_lines", "name: lines", "arguments is without `image_lines`"),
         (
