@@ -52,6 +52,7 @@ SET_SUITE = [
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
     ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
     ("directed", "counters_as_large_as_a_root_s_block", 0, SET_CORE),
+    ("directed", "complete_graphs_have_all_walkers_under_way", 0, SET_CORE),
     *WEDGE_SUITE, # for what the map and a PU have for wedges
     *MOTIFS_SUITE[:4],
 ]

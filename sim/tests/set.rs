@@ -262,6 +262,22 @@ fn lists(machine: &Accelerator, roots: &[u64]) {
     }
 }
 
+/// In complete graphs sets are many and large: they wait for the counter, and all walkers are under way.
+#[test]
+fn complete_graphs_have_all_walkers_under_way() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    for n in 20..=34 {
+        let complete = graph((0..n).flat_map(|u| (0..u).map(move |v| (u, v))));
+        for k in [6, 7] {
+            let operation = [Operation::Cliques { k }];
+            let bench = Bench::new(&machine, &complete, &operation, Arrange::ByWork);
+            bench.compare(&mut core, &held(&machine, n), &format!("{n} vertices, k = {k}"));
+        }
+    }
+}
+
 /// A task that is cut for the memory and lists of `host`, on the core and by the functional model.
 fn in_segments(
     (machine, host): (&Accelerator, &Accelerator),
