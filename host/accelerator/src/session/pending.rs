@@ -81,7 +81,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::set::units::{PlacedUnit, beats};
+    use crate::set::units::{PlacedUnit, beats, grouped};
     use gramer_machine::named::named;
     use gramer_machine::set::LAST_ALL;
 
@@ -109,7 +109,7 @@ mod tests {
                 .map(|u| vec![false; size_quarters(u.quarters).div_ceil(LINE_QUARTERS) as usize])
                 .collect();
             let lengths: Vec<usize> = lines.iter().map(Vec::len).collect();
-            let mut pending = Pending::new(&beats(&machine, &units, 1));
+            let mut pending = Pending::new(&beats(&machine, grouped(&units, 1)));
             let mut room = rng.usize(0..20);
             while let Some(bytes) = pending.next() {
                 assert_eq!(bytes.len() % LINE, 0);

@@ -2,7 +2,6 @@
 //! clusters.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use gramer_engine::{Units, WorkUnit};
@@ -13,6 +12,11 @@ use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 use super::image::{Lists, QUARTER, SetImage, lines_of};
 use super::reference::{CLIQUES, EDGES, PATHS};
 
+mod order;
+
+pub(crate) use order::grouped;
+use order::{mixed, spread};
+
 /// Bytes of a beat.
 pub(super) const BEAT: usize = ENTRIES_A_LINE as usize * 4;
 /// A unit of at most so much work may wait behind another in its half of a beat.
@@ -21,8 +25,6 @@ const LIGHT: u64 = 64;
 const LIGHT_PARTS: u64 = 1024;
 /// Rows that the level engine takes about in a cycle.
 const ROWS_A_CYCLE: u64 = 8;
-/// The lightest units with so small a part of the work come last.
-const LAST_PART: f64 = 100.0;
 /// Work of a line in the map, to that in the intersector: about its bank conflicts.
 const MAP_LINE: u64 = 3;
 
@@ -262,17 +264,18 @@ pub fn deal(
 ) -> Vec<InStream> {
     assert!(operations.len() <= PLANS as usize, "a header has {PLANS} plans");
     let head = head(machine, operations);
+    let pus = machine.machine.processing_units;
+    let (ascending, by_work) = (ascending(operations), arrange == Arrange::ByWork);
     let streams = dealt(units, clusters).into_iter().map(|mut units| {
-        if arrange == Arrange::ByAddress && ascending(operations) {
-            units.sort_by_key(|u| (u.address, u.plan));
-        } else if ascending(operations) {
-            units = spread(mixed(units), machine.machine.processing_units);
-        }
-        InStream {
-            head: head.clone(),
-            units: beats(machine, &units, LIGHT),
-            wait: arrange == Arrange::ByWork || !ascending(operations),
-        }
+        let halves = match (ascending, by_work) {
+            (true, true) => spread(&mixed(units, pus), pus),
+            (true, false) => {
+                units.sort_by_key(|u| (u.address, u.plan));
+                grouped(&units, LIGHT)
+            }
+            (false, _) => grouped(&units, LIGHT),
+        };
+        InStream { head: head.clone(), units: beats(machine, halves), wait: by_work || !ascending }
     });
     streams.collect()
 }
@@ -289,58 +292,6 @@ pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<Plac
     own
 }
 
-/// The same units, the heaviest first, but mixed by what they wait for: a root's own list is a line to ask for and no step, and
-/// the longer it is, the more steps a member's line takes. So some wait for the port and others for what is behind it, and
-/// next to each other for neither. The lightest come last, so that all PUs end at about the same time.
-fn mixed(mut units: Vec<PlacedUnit>) -> Vec<PlacedUnit> {
-    // Works may be as large as they can be: of their products only the sign and the proportion count.
-    let work_of = |units: &[PlacedUnit]| units.iter().map(|u| u.work as f64).sum::<f64>();
-    let mut left = work_of(&units) / LAST_PART;
-    let fits = |unit: &&PlacedUnit| {
-        left -= unit.work as f64;
-        left >= 0.0
-    };
-    let last = units.iter().rev().take_while(fits).count();
-    let ends = units.split_off(units.len() - last);
-    let (work, asked) = (work_of(&units), units.iter().map(|u| u.asked as f64).sum::<f64>());
-    // Above 0 if it takes more work for a line than all of them do.
-    let excess = |u: &PlacedUnit| u.work as f64 * asked - u.asked as f64 * work;
-    let (mut heavy, mut light): (VecDeque<_>, VecDeque<_>) =
-        units.iter().copied().partition(|u| excess(u) > 0.0);
-    let mut all = Vec::with_capacity(units.len());
-    let mut ahead = 0.0;
-    while let Some(next) = {
-        let (first, other) =
-            if ahead > 0.0 { (&mut light, &mut heavy) } else { (&mut heavy, &mut light) };
-        first.pop_front().or_else(|| other.pop_front())
-    } {
-        ahead += excess(&next);
-        all.push(next);
-    }
-    all.extend(ends);
-    all
-}
-
-/// The same units where halves of beats have light ones alone: those that follow each other, as many as all PUs have in a half, go
-/// to one half after the other, there and back, so that no PU has the heaviest of them.
-fn spread(mut units: Vec<PlacedUnit>, pus: u32) -> Vec<PlacedUnit> {
-    let group = UNITS_A_GROUP as usize;
-    for block in units.chunks_mut(group * pus as usize) {
-        if block.iter().any(|unit| unit.work > LIGHT) {
-            continue;
-        }
-        let halves = block.len().div_ceil(group);
-        let place = |half: usize, row: usize| match row % 2 {
-            0 => row * halves + half,
-            _ => (row + 1) * halves - 1 - half,
-        };
-        let of = (0..halves).flat_map(|half| (0..group).map(move |row| place(half, row)));
-        let dealt: Vec<PlacedUnit> = of.filter_map(|at| block.get(at).copied()).collect();
-        block.copy_from_slice(&dealt);
-    }
-    units
-}
-
 /// Deals units of plans or wedges, which need the whole image, to `clusters`, the heaviest first.
 pub(super) fn deal_by_share(
     machine: &Accelerator,
@@ -353,7 +304,7 @@ pub(super) fn deal_by_share(
     let light = whole / (pus * LIGHT_PARTS);
     let streams = dealt(units, clusters).into_iter().map(|units| InStream {
         head: head.to_vec(),
-        units: beats(machine, &units, light),
+        units: beats(machine, grouped(&units, light)),
         wait: true,
     });
     streams.collect()
@@ -370,17 +321,11 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
     beat
 }
 
-/// Beats of units: a half has any unit and some of at most so much work, the heaviest first, since its PU takes them one after
-/// the other.
-pub(crate) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> Vec<u8> {
+/// Beats of units, each half with the heaviest first.
+pub(crate) fn beats(machine: &Accelerator, halves: Vec<Vec<PlacedUnit>>) -> Vec<u8> {
     let group = UNITS_A_GROUP as usize;
     let mut bytes = vec![];
-    let mut rest = units;
-    while !rest.is_empty() {
-        let light = rest[1..].iter().take(group - 1).take_while(|u| u.work <= most).count();
-        let (own, others) = rest.split_at(1 + light);
-        rest = others;
-        let mut own = own.to_vec();
+    for mut own in halves {
         own.sort_by_key(|unit| Reverse(unit.work));
         let mut half = vec![0; group * 8];
         for (place, unit) in half.chunks_exact_mut(8).zip(own) {
@@ -405,53 +350,4 @@ pub(crate) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> V
 pub(super) fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u8], value: u64) {
     let field = machine.streams.input.field(part, field).expect("a description is checked");
     field.set(bytes, value);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn unit(address: u32, work: u64, asked: u64) -> PlacedUnit {
-        PlacedUnit { address, quarters: 3, plan: 0, first: 0, last: LAST_ALL, work, asked }
-    }
-
-    #[test]
-    fn units_are_mixed_by_what_they_wait_for() {
-        let steps = (0..10).map(|at| unit(at, 1000, 300));
-        let lines = (0..100).map(|at| unit(100 + at, 50, 40));
-        let all: Vec<PlacedUnit> = steps.clone().chain(lines.clone()).collect();
-        let found = mixed(all.clone());
-        let mut sorted = found.clone();
-        sorted.sort_by_key(|u| u.address);
-        assert_eq!(sorted, all, "each once");
-        // Three units are the lightest hundredth. Before them, ten or nine follow each of the others.
-        let heavy: Vec<usize> = (0..found.len()).filter(|&at| found[at].work == 1000).collect();
-        assert_eq!(heavy[0], 0);
-        for pair in heavy.windows(2) {
-            assert!((9..=11).contains(&(pair[1] - pair[0])), "{heavy:?}");
-        }
-        assert!(found[107..].iter().all(|u| u.work == 50));
-        // Alike units stay as they are.
-        let (steps, lines) = (steps.collect::<Vec<_>>(), lines.collect::<Vec<_>>());
-        assert_eq!(mixed(steps.clone()), steps);
-        assert_eq!(mixed(lines.clone()), lines);
-        assert_eq!(mixed(vec![]), vec![]);
-        // Nor does it matter how large their work is said to be.
-        let endless = vec![unit(0, u64::MAX, 1 << 20); 100];
-        assert_eq!(mixed(endless.clone()), endless);
-    }
-
-    #[test]
-    fn no_half_has_the_heaviest_alone() {
-        let light: Vec<PlacedUnit> = (0..11).map(|at| unit(at, 60 - u64::from(at), 1)).collect();
-        let places = |units: &[PlacedUnit]| units.iter().map(|u| u.address).collect::<Vec<_>>();
-        // Three halves, there and back.
-        assert_eq!(places(&spread(light.clone(), 8)), [0, 5, 6, 1, 4, 7, 10, 2, 3, 8, 9]);
-        // Two PUs have eight units in their halves; the rest is a block of its own.
-        assert_eq!(places(&spread(light.clone(), 2)), [0, 3, 4, 7, 1, 2, 5, 6, 8, 9, 10]);
-        // A heavy one begins a half, so nothing is told of the others' places.
-        let heavy: Vec<PlacedUnit> =
-            light.iter().map(|u| PlacedUnit { work: LIGHT + 1, ..*u }).collect();
-        assert_eq!(spread(heavy.clone(), 8), heavy);
-    }
 }

@@ -1,0 +1,172 @@
+//! In which order the units of a cluster come, and which share a half of a beat, and so a PU.
+
+use std::collections::VecDeque;
+
+use gramer_machine::set::UNITS_A_GROUP;
+
+use super::{LIGHT, PlacedUnit};
+
+/// Of units of which a PU can have so many, or more, it has enough to do while others wait.
+const FEW: f64 = 64.0;
+/// The lightest units with so small a part of the work come last.
+const LAST_PART: f64 = 100.0;
+
+/// The same units, the heaviest first, but mixed by what they wait for: a root's own list is a line to ask for and no step, and
+/// the longer it is, the more steps a member's line takes. So some wait for the port and others for what is behind it, and
+/// next to each other for neither. Those of which a PU can't have many come before all others, and the lightest last, so
+/// that all PUs end at about the same time.
+pub(super) fn mixed(mut units: Vec<PlacedUnit>, pus: u32) -> Vec<PlacedUnit> {
+    // Works may be as large as they can be: of their products only the sign and the proportion count.
+    let work_of = |units: &[PlacedUnit]| units.iter().map(|u| u.work as f64).sum::<f64>();
+    let whole = work_of(&units);
+    let few = whole / f64::from(pus) / FEW;
+    let rest = units.split_off(units.partition_point(|unit| unit.work as f64 > few));
+    let (mut all, mut units) = (units, rest);
+    let mut left = whole / LAST_PART;
+    let fits = |unit: &&PlacedUnit| {
+        left -= unit.work as f64;
+        left >= 0.0
+    };
+    let last = units.iter().rev().take_while(fits).count();
+    let ends = units.split_off(units.len() - last);
+    let (work, asked) = (work_of(&units), units.iter().map(|u| u.asked as f64).sum::<f64>());
+    // Above 0 if it takes more work for a line than all of them do.
+    let excess = |u: &PlacedUnit| u.work as f64 * asked - u.asked as f64 * work;
+    let (mut heavy, mut light): (VecDeque<_>, VecDeque<_>) =
+        units.iter().copied().partition(|u| excess(u) > 0.0);
+    let mut ahead = 0.0;
+    while let Some(next) = {
+        let (first, other) =
+            if ahead > 0.0 { (&mut light, &mut heavy) } else { (&mut heavy, &mut light) };
+        first.pop_front().or_else(|| other.pop_front())
+    } {
+        ahead += excess(&next);
+        all.push(next);
+    }
+    all.extend(ends);
+    all
+}
+
+/// The same units in halves of beats. Where as many light ones follow each other as all PUs have in a half, they go to one half
+/// after the other, there and back, so that no PU has the heaviest of them; and of the last ones, if they are fewer, each PU has some.
+pub(super) fn spread(units: &[PlacedUnit], pus: u32) -> Vec<Vec<PlacedUnit>> {
+    let most = UNITS_A_GROUP as usize * pus as usize;
+    let mut halves = vec![];
+    let mut rest = units;
+    while !rest.is_empty() {
+        let block = &rest[..rest.len().min(most)];
+        if block.iter().any(|unit| unit.work > LIGHT) {
+            halves.push(taken(&mut rest, LIGHT));
+            continue;
+        }
+        rest = &rest[block.len()..];
+        let width = block.len().min(pus as usize);
+        let begin = halves.len();
+        halves.resize(begin + width, vec![]);
+        for (row, units) in block.chunks(width).enumerate() {
+            for (place, unit) in units.iter().enumerate() {
+                let half = if row % 2 == 0 { place } else { width - 1 - place };
+                halves[begin + half].push(*unit);
+            }
+        }
+    }
+    halves
+}
+
+/// The same units in halves of beats: a half has any unit and some of at most so much work, since its PU takes them one after the
+/// other.
+pub(crate) fn grouped(mut units: &[PlacedUnit], most: u64) -> Vec<Vec<PlacedUnit>> {
+    let mut halves = vec![];
+    while !units.is_empty() {
+        halves.push(taken(&mut units, most));
+    }
+    halves
+}
+
+/// Takes the next half.
+fn taken(units: &mut &[PlacedUnit], most: u64) -> Vec<PlacedUnit> {
+    let group = UNITS_A_GROUP as usize;
+    let light = units[1..].iter().take(group - 1).take_while(|u| u.work <= most).count();
+    let (half, rest) = units.split_at(1 + light);
+    *units = rest;
+    half.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use gramer_machine::set::LAST_ALL;
+
+    use super::*;
+
+    fn unit(address: u32, work: u64, asked: u64) -> PlacedUnit {
+        PlacedUnit { address, quarters: 3, plan: 0, first: 0, last: LAST_ALL, work, asked }
+    }
+
+    #[test]
+    fn units_are_mixed_by_what_they_wait_for() {
+        let steps = (0..100).map(|at| unit(at, 1000, 300));
+        let lines = (0..1000).map(|at| unit(100 + at, 50, 40));
+        let all: Vec<PlacedUnit> = steps.clone().chain(lines.clone()).collect();
+        let found = mixed(all.clone(), 1);
+        let mut sorted = found.clone();
+        sorted.sort_by_key(|u| u.address);
+        assert_eq!(sorted, all, "each once");
+        // Thirty units are the lightest hundredth. Before them, ten or nine follow each of the others.
+        let heavy: Vec<usize> = (0..found.len()).filter(|&at| found[at].work == 1000).collect();
+        assert_eq!(heavy[0], 0);
+        for pair in heavy.windows(2) {
+            assert!((9..=11).contains(&(pair[1] - pair[0])), "{heavy:?}");
+        }
+        assert!(found[1070..].iter().all(|u| u.work == 50));
+        // Alike units stay as they are.
+        let (steps, lines) = (steps.collect::<Vec<_>>(), lines.collect::<Vec<_>>());
+        assert_eq!(mixed(steps.clone(), 8), steps);
+        assert_eq!(mixed(lines.clone(), 8), lines);
+        assert_eq!(mixed(vec![], 8), vec![]);
+        // Nor does it matter how large their work is said to be.
+        let endless = vec![unit(0, u64::MAX, 1 << 20); 100];
+        assert_eq!(mixed(endless.clone(), 8), endless);
+    }
+
+    #[test]
+    fn no_half_has_the_heaviest_alone() {
+        let light: Vec<PlacedUnit> = (0..11).map(|at| unit(at, 60 - u64::from(at), 1)).collect();
+        let places = |halves: &[Vec<PlacedUnit>]| -> Vec<Vec<u32>> {
+            halves.iter().map(|half| half.iter().map(|u| u.address).collect()).collect()
+        };
+        // Each PU has some, there and back.
+        assert_eq!(
+            places(&spread(&light, 4)),
+            [vec![0, 7, 8], vec![1, 6, 9], vec![2, 5, 10], vec![3, 4]]
+        );
+        assert_eq!(places(&spread(&light, 16)).len(), 11);
+        // Two PUs have eight units in their halves; the rest is a block of its own.
+        let of_two = [vec![0, 3, 4, 7], vec![1, 2, 5, 6], vec![8], vec![9, 10]];
+        assert_eq!(places(&spread(&light, 2)), of_two);
+        // A heavy one begins a half, and what comes after it is a block again.
+        let mut one = light.clone();
+        one[1].work = LIGHT + 1;
+        assert_eq!(
+            places(&spread(&one, 2)),
+            [vec![0], vec![1, 2, 3, 4], vec![5, 8, 9], vec![6, 7, 10]]
+        );
+        let heavy: Vec<PlacedUnit> =
+            light.iter().map(|u| PlacedUnit { work: LIGHT + 1, ..*u }).collect();
+        assert_eq!(spread(&heavy, 8), heavy.iter().map(|u| vec![*u]).collect::<Vec<_>>());
+        assert_eq!(spread(&[], 8), Vec::<Vec<PlacedUnit>>::new());
+    }
+
+    #[test]
+    fn few_heavy_units_come_first() {
+        // Ten with a fifteenth of the work each, and small ones that wait for lines.
+        let heavy = (0..10).map(|at| unit(at, 10_000, 5000 - 10 * u64::from(at)));
+        let small = (0..1000).map(|at| unit(100 + at, 50, if at % 2 == 0 { 40 } else { 2 }));
+        let all: Vec<PlacedUnit> = heavy.clone().chain(small).collect();
+        let found = mixed(all.clone(), 8);
+        assert_eq!(found[..10], heavy.collect::<Vec<_>>());
+        assert_ne!(found, all, "the small ones are mixed");
+        let mut sorted = found.clone();
+        sorted.sort_by_key(|u| u.address);
+        assert_eq!(sorted, all, "each once");
+    }
+}
