@@ -57,7 +57,7 @@ SET_SUITE = [
     *MOTIFS_SUITE[:4],
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.
-PLAN = ("gramer_set_plan", "gramer_set_recorder")
+PLAN = ("gramer_set_plan", "gramer_set_recorder", "gramer_set_skid_buffer")
 PLAN_CORE = ["sim/tests/set_plans.rs", "sim/tests/support/set.rs", "sim/tests/support/set_listing.rs"]
 PLAN_SUITE = [
     ("results", "set_plan", 0, ["sim/units/set_plan.cpp", "sim/units/set_plans.hpp", "sim/units/bench.hpp",

@@ -135,8 +135,8 @@ module gramer_set_plan
 
   // ---------------------------------------------------------------- whose turn it is
 
-  logic    in_valid_q, in_take, spare_valid_q, turn_ready, turned;
-  set_op_t in_op_q, spare_op_q, turn_op;
+  logic    in_valid, in_take, turn_ready;
+  set_op_t in_op, turn_op;
   logic [PLAN_WALKERS-1:0] turn_q;
 
   // An operation that waits stays, so the turn is known a cycle before; whoever has had it has
@@ -158,9 +158,7 @@ module gramer_set_plan
   end
 
   // There is a second place, so that whether there is room doesn't depend on the asker in the same cycle.
-  assign turn_ready = !spare_valid_q;
-  assign turned     = turn_ready && turn_q != '0;
-  assign op_take    = turn_ready ? turn_q : '0;
+  assign op_take = turn_ready ? turn_q : '0;
 
   always_comb begin
     turn_op = '0;
@@ -170,28 +168,22 @@ module gramer_set_plan
       if (turn_q[w]) turn_op.walker = plan_walker_t'(w);
   end
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      in_valid_q    <= 1'b0;
-      spare_valid_q <= 1'b0;
-    end else if (!in_valid_q || in_take) begin
-      in_valid_q    <= spare_valid_q || turned;
-      spare_valid_q <= 1'b0;
-    end else if (turned) spare_valid_q <= 1'b1;
-    if (!in_valid_q || in_take) in_op_q <= spare_valid_q ? spare_op_q : turn_op;
-    if (turn_ready) spare_op_q <= turn_op;
-  end
+  gramer_set_skid_buffer #(.WIDTH($bits(set_op_t))) i_turned (
+    .clk_i, .rst_i,
+    .valid_i (turn_q != '0), .ready_o (turn_ready), .data_i (turn_op),
+    .valid_o (in_valid), .ready_i (in_take), .data_o (in_op)
+  );
 
   // ---------------------------------------------------------------- sets
 
-  assign lists     = in_op_q.word.kind == 2'(WORD_LIST);
+  assign lists     = in_op.word.kind == 2'(WORD_LIST);
   assign held_back = lists && images_full;
-  assign in_take   = in_valid_q && op_ready && !held_back;
+  assign in_take   = in_valid && op_ready && !held_back;
   assign listed    = lists && in_take;
 
   gramer_set_plan_asker i_asker (
     .clk_i, .rst_i,
-    .valid_i (in_valid_q && !held_back), .ready_o (op_ready), .op_i (in_op_q),
+    .valid_i (in_valid && !held_back), .ready_o (op_ready), .op_i (in_op),
     .issue_valid_o, .issue_ready_i, .issue_line_o, .issue_meta_o,
     .valid_o (waiting), .pop_i (pop), .op_o (waiting_op),
     .busy_o (asker_busy), .list_o
@@ -228,7 +220,7 @@ module gramer_set_plan
 
   gramer_set_plan_lister i_lister (
     .clk_i, .rst_i,
-    .listed_i (listed), .images_i (in_op_q.images), .full_o (images_full),
+    .listed_i (listed), .images_i (in_op.images), .full_o (images_full),
     .valid_i (lists_end || (out && out_step.kind == 2'(WORD_LIST))), .line_i (out_line),
     .lanes_i (lists_end ? '0 : out_lanes), .ends_i (lists_end),
     .wide_i (out_step.pairs), .room_o (list_room),
@@ -288,7 +280,7 @@ module gramer_set_plan
   // Walkers and asker are far from the end of this: they are heard of a cycle later, when others
   // have what they had.
   always_ff @(posedge clk_i)
-    early_busy_q <= !rst_i && (unit_valid_i || walker_busy != '0 || in_valid_q || asker_busy);
+    early_busy_q <= !rst_i && (unit_valid_i || walker_busy != '0 || in_valid || asker_busy);
 
   // What is counted ends within a few cycles: it is waited for with the sums.
   assign busy_o = early_busy_q || done_q != '0 || merger_busy || packer_busy || lister_busy

@@ -36,12 +36,12 @@ module gramer_set_recorder
   // ---------------------------------------------------------------- a record
 
   logic [PUS-1:0] grant;
-  logic    some, take, in_valid_q, spare_valid_q, in_take;
-  record_t chosen, in_q, spare_q;
+  logic    some, take, room, in_valid, in_take;
+  record_t chosen, in_record;
 
   // There is a second place: what a PU hears of its record would else go on from what the
   // stream's taker says in the same cycle, through here and the PU's lister.
-  assign take    = some && !spare_valid_q;
+  assign take    = some && room;
   assign ready_o = grant & {PUS{take}};
 
   gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
@@ -55,17 +55,11 @@ module gramer_set_recorder
     for (int p = 0; p < PUS; p++) if (grant[p]) chosen |= record_i[p];
   end
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      in_valid_q    <= 1'b0;
-      spare_valid_q <= 1'b0;
-    end else if (!in_valid_q || in_take) begin
-      in_valid_q    <= some || spare_valid_q;
-      spare_valid_q <= 1'b0;
-    end else if (some) spare_valid_q <= 1'b1;
-    if (!in_valid_q || in_take) in_q <= spare_valid_q ? spare_q : chosen;
-    if (!spare_valid_q) spare_q <= chosen;
-  end
+  gramer_set_skid_buffer #(.WIDTH($bits(record_t))) i_record (
+    .clk_i, .rst_i,
+    .valid_i (some), .ready_o (room), .data_i (chosen),
+    .valid_o (in_valid), .ready_i (in_take), .data_o (in_record)
+  );
 
   // Ordinal and number of the pattern are 0, and what has no id.
   logic [HALF_W-1:0] narrow;
@@ -75,8 +69,8 @@ module gramer_set_recorder
     narrow = '0;
     wide   = '0;
     for (int i = 0; i < IDS; i++) begin
-      if (i < NARROW) narrow[(2 + i)*32 +: 32] = 32'(in_q.ids[i]);
-      wide[(2 + i)*32 +: 32] = 32'(in_q.ids[i]);
+      if (i < NARROW) narrow[(2 + i)*32 +: 32] = 32'(in_record.ids[i]);
+      wide[(2 + i)*32 +: 32] = 32'(in_record.ids[i]);
     end
   end
 
@@ -95,12 +89,12 @@ module gramer_set_recorder
   assign beat_valid_o = held_q && whole_q;
   assign beat_o       = beat_q;
   assign leaves       = beat_valid_o && beat_ready_i;
-  assign second       = in_valid_q && held_q && !whole_q && !in_q.wide;
-  assign first        = in_valid_q && (!held_q || leaves);
+  assign second       = in_valid && held_q && !whole_q && !in_record.wide;
+  assign first        = in_valid && (!held_q || leaves);
   assign over         = first && (full_q || left_q == '0);
   assign in_take      = first || second;
   assign ended_o      = (end_i || flush_q) && !held_q;
-  assign busy_o       = in_valid_q; // the second place has nothing then either
+  assign busy_o       = in_valid; // the second place has nothing then either
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
@@ -116,7 +110,7 @@ module gramer_set_recorder
     end else begin
       if (first && !over) held_q <= 1'b1;
       else if (leaves) held_q <= 1'b0;
-      if (first) whole_q <= in_q.wide;
+      if (first) whole_q <= in_record.wide;
       else if (second || flush_q) whole_q <= 1'b1;
       if (end_i) flush_q <= !ended_o;
       else if (ended_o) flush_q <= 1'b0;
@@ -131,7 +125,7 @@ module gramer_set_recorder
     if (first) begin
       two_q  <= 1'b0;
       // The other half has no record: all ones where the number of its pattern would be.
-      beat_q <= in_q.wide ? wide : {192'b0, 32'hffff_ffff, 32'b0, narrow};
+      beat_q <= in_record.wide ? wide : {192'b0, 32'hffff_ffff, 32'b0, narrow};
     end else if (second) begin
       two_q                   <= 1'b1;
       beat_q[LINE_W-1:HALF_W] <= narrow;
@@ -140,9 +134,9 @@ module gramer_set_recorder
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
-    assert (!(end_i && in_valid_q)) else $error("a record after the end");
+    assert (!(end_i && in_valid)) else $error("a record after the end");
     assert (!(first && second)) else $error("a record in two beats");
-    assert (!(held_q && !whole_q && in_valid_q && in_q.wide))
+    assert (!(held_q && !whole_q && in_valid && in_record.wide))
       else $error("records of two sizes in a run");
     assert (left_q <= room_i) else $error("more beats than there is room for");
   end

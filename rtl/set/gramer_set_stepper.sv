@@ -55,7 +55,7 @@ module gramer_set_stepper
 );
 
   // Held lines that are looked at in a cycle.
-  localparam int unsigned WINDOW   = LIST_LINES < 8 ? LIST_LINES : 8;
+  localparam int unsigned WINDOW   = 8;
   localparam int unsigned WINDOWS  = LIST_LINES / WINDOW;
   localparam int unsigned WINDOW_W = WINDOWS > 1 ? $clog2(WINDOWS) : 1;
   localparam int unsigned IN_W     = $clog2(WINDOW);
