@@ -1,5 +1,7 @@
 //! Half rows: each edge at its smaller end.
 
+use tracing::debug_span;
+
 use super::ahead::{AHEAD, Ahead};
 use super::entry::Entry;
 use super::position::Position;
@@ -41,7 +43,8 @@ impl<E: Entry, P: Position> Placed<E, P> {
         cancel: &Cancel,
         entry: impl Fn(VertexId, Label) -> E + Sync,
     ) -> Result<Self> {
-        let start: Vec<P> = counted(vertices, &blocks, used, threads, cancel)?;
+        let start: Vec<P> =
+            debug_span!("count").in_scope(|| counted(vertices, &blocks, used, threads, cancel))?;
         let length = start[vertices].at();
         let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
         let entries: Vec<E> = zeroed(length)?;
@@ -50,6 +53,7 @@ impl<E: Entry, P: Position> Placed<E, P> {
         ends.copy_from_slice(&start[..vertices]);
         let self_loops = (raw_edges - length) as u64;
         let mut placed = Placed { start, ends, entries, self_loops };
+        let _span = debug_span!("place").entered();
         placed.each_part(threads, |Part { first, entries, base, ends }, _| {
             let mut waiting = [(0, E::zeroed()); AHEAD];
             let mut ahead = Ahead::<E>::new(&mut waiting);

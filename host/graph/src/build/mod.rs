@@ -2,6 +2,7 @@
 
 mod ahead;
 mod bounded;
+mod dealt;
 mod dictionary;
 mod entry;
 mod fill;
@@ -38,6 +39,10 @@ pub struct BuildStats {
     /// Duplicates whose edge label differs from the one kept (the smallest).
     pub label_conflicts: u64,
 }
+
+/// Edges from which on two threads make rows in the order of the input and renumber them sooner than one makes them in
+/// ranked order.
+const ENOUGH_FOR_TWO: usize = 1 << 23;
 
 /// Largest number of vertices of a graph: [`VertexId::MAX`] is never a vertex.
 pub const MAX_GRAPH_VERTICES: u64 = VertexId::MAX as u64 - 1;
@@ -302,11 +307,12 @@ impl Builder {
 
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices, apart from the sort of
     /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read besides what
-    /// it has for the vertices, and 24 with edge labels. With a budget rows are made
+    /// it has for the vertices, 20 where several threads make rows, and 24 with edge labels. With a budget rows are made
     /// by way of files, and what grows with the edges is mapped.
     ///
-    /// The graph in the order of Rank(ON_1) is what [`renumber`](crate::prepare::renumber) makes of the other, in less
-    /// time where it is made by one thread: unless edges have labels or there is a budget, its rows are made at once.
+    /// The graph in the order of Rank(ON_1) is what [`renumber`](crate::prepare::renumber) makes of the other. One thread, and
+    /// two of a graph of some million edges, make its rows at once, in less time, unless edges have labels or there is a
+    /// budget.
     ///
     /// ```
     /// use gramer_graph::prepare::renumber;
@@ -336,7 +342,10 @@ impl Builder {
         assert!(blocks.iter().all(|b| b.labels.len() == if labelled_edges { b.len() } else { 0 }));
         // A thread must have enough to do to be worth its start.
         let threads = context.threads().min(1 + raw_edges / 50_000);
-        let at_once = context.budget.is_none() && !labelled_edges && threads == 1;
+        // In ranked order one thread does at once what several do in turn: rows, and new numbers for these.
+        let alone =
+            threads == 1 || threads == 2 && order == Order::RankOn1 && raw_edges < ENOUGH_FOR_TWO;
+        let at_once = context.budget.is_none() && !labelled_edges && alone;
         let cancel = &context.cancel;
         let _span = debug_span!("rows", edges = raw_edges, threads).entered();
 
@@ -366,7 +375,7 @@ impl Builder {
         } else {
             let Made { numbering, ids, start, rows, dropped } = match at_once {
                 true => plain::made(numbered, blocks, order, context)?,
-                false => made(numbered, blocks, threads, cancel, |v, _| v)?,
+                false => dealt::made(numbered, blocks, threads, cancel)?,
             };
             (numbering, ids, start, rows.into(), None, dropped)
         };

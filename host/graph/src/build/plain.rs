@@ -4,8 +4,7 @@
 //! stamps. From these half rows come the degrees, and sums of the neighbours' degrees, which is what ON_1 takes. So the
 //! numbers that vertices are to have are known before there is a whole row; [`super::fill`] makes these.
 //!
-//! All this is for one thread. Several deal entries out to each other several times, which took two of them more time
-//! than to sort half rows and to renumber (figures: `docs/cpu.md`): they make rows as [`super::rows`] does.
+//! All this is for one thread. Several deal entries out to ranges of rows, in the order of the input: [`super::dealt`].
 
 use tracing::info_span;
 
@@ -231,6 +230,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::build::dealt;
     use crate::build::numbering::number_ids;
 
     /// Blocks of edges.
@@ -292,8 +292,10 @@ mod tests {
             let on_1 = |v: VertexId| degree(&v) * around[v as usize].iter().map(degree).sum::<usize>();
             let loops = edges.iter().filter(|(u, v)| u == v).count() as u64;
 
-            let context = Context::with_threads(1);
-            for order in [Order::Input, Order::RankOn1] {
+            let ways =
+                [(Order::Input, 1), (Order::RankOn1, 1), (Order::Input, 2), (Order::Input, 5)];
+            for (order, threads) in ways {
+                let context = Context::with_threads(threads);
                 let mut expected: Vec<VertexId> = (0..ids.len() as VertexId).collect();
                 if order == Order::RankOn1 {
                     expected.sort_by_key(|&v| (Reverse(on_1(v)), v));
@@ -304,10 +306,13 @@ mod tests {
                 let mut blocks = blocks(&edges, cut);
                 let declared = (declared.clone(), range.clone());
                 let numbered =
-                    number_ids(&mut blocks, declared, 1, None, &context.cancel).unwrap();
-                let made = match wide {
-                    true => made_with::<u64>(numbered, blocks, order, &context),
-                    false => made_with::<u32>(numbered, blocks, order, &context),
+                    number_ids(&mut blocks, declared, threads, None, &context.cancel).unwrap();
+                let cancel = &context.cancel;
+                let made = match (threads, wide) {
+                    (1, true) => made_with::<u64>(numbered, blocks, order, &context),
+                    (1, false) => made_with::<u32>(numbered, blocks, order, &context),
+                    (_, true) => dealt::made_with::<u64>(numbered, blocks, threads, cancel),
+                    (_, false) => dealt::made_with::<u32>(numbered, blocks, threads, cancel),
                 };
                 let Made { numbering, ids: found, start, rows, dropped } = made.unwrap();
                 proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), (loops, 0));
@@ -329,13 +334,17 @@ mod tests {
     #[test]
     fn a_run_that_is_to_stop_ends() {
         let edges: Vec<(u64, u64)> = (0..5000).map(|i| (i, i * 7 % 5000)).collect();
-        for order in [Order::Input, Order::RankOn1] {
-            let context = Context::with_threads(1);
+        for (order, threads) in [(Order::Input, 1), (Order::RankOn1, 1), (Order::Input, 3)] {
+            let context = Context::with_threads(threads);
+            let cancel = &context.cancel;
             let mut blocks = blocks(&edges, 2000);
-            let numbered =
-                number_ids(&mut blocks, (vec![], 0..0), 1, None, &context.cancel).unwrap();
-            context.cancel.cancel();
-            assert!(made(numbered, blocks, order, &context).is_err());
+            let numbered = number_ids(&mut blocks, (vec![], 0..0), threads, None, cancel).unwrap();
+            cancel.cancel();
+            let made = match threads {
+                1 => made(numbered, blocks, order, &context),
+                _ => dealt::made(numbered, blocks, threads, cancel),
+            };
+            assert!(made.is_err());
         }
     }
 }

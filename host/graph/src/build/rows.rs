@@ -1,4 +1,6 @@
-//! From edges to rows of neighbours, with labels or by several threads.
+//! From edges to rows of neighbours, with labels.
+
+use tracing::debug_span;
 
 use super::entry::{Entry, tidy};
 use super::halves::{Part, Placed, add_up, shares, split};
@@ -151,6 +153,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         entry: impl Fn(VertexId, Label) -> E + Sync,
     ) -> Result<Self> {
         let mut rows = Placed::of(vertices, blocks, used, threads, cancel, entry)?;
+        let _span = debug_span!("tidy").entered();
         let conflicts =
             rows.each_part(threads, |Part { first, entries, base, ends }, start: &[P]| {
                 let (mut conflicts, mut spare) = (0, vec![]);
@@ -178,6 +181,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
 
     /// Where the whole rows start: V + 1 positions.
     fn starts(&self, threads: usize, cancel: &Cancel) -> Result<Vec<P>> {
+        let _span = debug_span!("lengths").entered();
         let vertices = self.rows.ends.len();
         let mut start: Vec<P> = zeroed(vertices + 1)?;
         for (v, length) in start[1..].iter_mut().enumerate() {
@@ -214,6 +218,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         threads: usize,
         cancel: &Cancel,
     ) -> Result<Vec<E>> {
+        let _span = debug_span!("whole").entered();
         let vertices = self.rows.ends.len();
         let mut rows: Vec<E> = zeroed(start[vertices].at())?;
         let bounds = shares(start, threads);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tracing::info_span;
+use tracing::{debug_span, info_span};
 
 use super::transpose::{self, Sources};
 use super::{by_occurrence, fill, on_k};
@@ -37,8 +37,8 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     }
     let _span = info_span!("rank", vertices = graph.vertices()).entered();
     let view = graph.view();
-    let on_1 = on_k(view, 1, context)?;
-    let order = by_occurrence(&on_1, context)?;
+    let on_1 = debug_span!("on_1").in_scope(|| on_k(view, 1, context))?;
+    let order = debug_span!("order").in_scope(|| by_occurrence(&on_1, context))?;
     drop(on_1);
 
     let mut looks = Looks::new(&context.cancel);

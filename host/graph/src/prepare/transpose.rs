@@ -5,6 +5,7 @@ use std::slice::IterMut;
 use std::sync::Mutex;
 
 use bytemuck::Zeroable;
+use tracing::debug_span;
 
 use super::{each_thread, fill};
 use crate::VertexId;
@@ -71,6 +72,7 @@ pub(super) fn rows<T: Copy + Default + Send + Sync, S: Sources>(
             });
         }
     } else {
+        let span = debug_span!("deal").entered();
         let mut dealt: Vec<Option<Dealt<S::Beside>>> = parts.iter().map(|_| None).collect();
         fill(
             &mut dealt,
@@ -79,6 +81,8 @@ pub(super) fn rows<T: Copy + Default + Send + Sync, S: Sources>(
             || (),
             |(), part| Some(deal.part(relation, offsets, parts[part].clone())),
         )?;
+        drop(span);
+        let _span = debug_span!("fill").entered();
         let groups = Mutex::new(rows.iter_mut().enumerate());
         each_thread(context.threads(), || {
             while !context.cancel.is_cancelled() {
