@@ -395,7 +395,7 @@ fn an_image_stays_over_many_runs() {
     let machine = machine("set-small");
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
-    let graph = random(&mut fastrand::Rng::with_seed(5), 90);
+    let graph = random(&mut fastrand::Rng::with_seed(5), 200);
     let of = |k| Bench::new(&machine, &graph, &[Operation::Cliques { k }], Arrange::ByWork);
     let simulation = held(&machine, 0);
     let (three, four) = (of(3), of(4));
