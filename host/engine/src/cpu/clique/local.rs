@@ -14,12 +14,19 @@ pub(crate) struct Local {
     members: usize,
     width: usize,
     rows: Vec<u64>,
+    /// By number: its position among the members, or [`NONE`], where there is room for it.
+    position: Vec<u16>,
 }
+
+/// Not a member.
+const NONE: u16 = u16::MAX;
+/// Vertices of a graph whose positions stay in a near cache.
+const NEAR: usize = 1 << 22;
 
 impl Local {
     /// For matrices whose row i has the members next to member i, or only the smaller ones.
     pub fn new(symmetric: bool) -> Self {
-        Local { start: None, symmetric, members: 0, width: 1, rows: vec![] }
+        Local { start: None, symmetric, members: 0, width: 1, rows: vec![], position: vec![] }
     }
 
     /// Builds the matrix of `start`, unless it is there already; returns whether it did.
@@ -34,15 +41,46 @@ impl Local {
         let width = self.width;
         self.rows.clear();
         self.rows.resize(targets.len() * width, 0);
-        for (i, &t) in targets.iter().enumerate() {
-            let row = &mut self.rows[i * width..(i + 1) * width];
-            // What `t` leads to is smaller.
-            sets::positions(&targets[..i], oriented.targets(t), row);
+        match width {
+            1 if oriented.vertices() <= NEAR => self.look_up::<1>(oriented, targets),
+            2 if oriented.vertices() <= NEAR => self.look_up::<2>(oriented, targets),
+            4 if oriented.vertices() <= NEAR => self.look_up::<4>(oriented, targets),
+            _ => {
+                for (i, &t) in targets.iter().enumerate() {
+                    let row = &mut self.rows[i * width..(i + 1) * width];
+                    // What `t` leads to is smaller.
+                    sets::positions(&targets[..i], oriented.targets(t), row);
+                }
+            }
         }
         if self.symmetric {
             self.mirror();
         }
         true
+    }
+
+    /// Makes rows of `W` words by looking up what members lead to.
+    fn look_up<const W: usize>(&mut self, oriented: &Oriented, targets: &[u32]) {
+        self.position.resize(oriented.vertices(), NONE);
+        for (i, &t) in (0..).zip(targets) {
+            self.position[t as usize] = i;
+        }
+        let (rows, _) = self.rows.as_chunks_mut::<W>();
+        for (row, &t) in rows.iter_mut().zip(targets) {
+            // In registers, and without a branch.
+            let mut words = [0; W];
+            for &u in oriented.targets(t) {
+                let position = self.position[u as usize];
+                let bit = 1 << (position % 64);
+                for (word, all) in (0..).zip(&mut words) {
+                    *all |= if position / 64 == word { bit } else { 0 };
+                }
+            }
+            *row = words;
+        }
+        for &t in targets {
+            self.position[t as usize] = NONE;
+        }
     }
 
     /// Adds to each row the larger members.
@@ -70,5 +108,54 @@ impl Local {
     /// The rows, one after the other.
     pub fn rows(&self) -> &[u64] {
         &self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gramer_graph::Builder;
+    use gramer_graph::context::Context;
+
+    use super::*;
+
+    /// Of one, two, four and more words, looked up and compared.
+    #[test]
+    fn rows_have_the_edges_among_members() {
+        let mut widths = [0; 6];
+        for (vertices, percent) in [(40, 30), (90, 90), (150, 85), (330, 90), (420, 95), (700, 2)] {
+            let draw = |u: u64, v: u64| {
+                let mixed =
+                    (u << 32 | v).wrapping_add(vertices).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 40
+            };
+            let mut builder = Builder::new();
+            builder.vertex_range(0..vertices);
+            for u in 0..vertices {
+                (0..u).filter(|&v| draw(u, v) % 100 < percent).for_each(|v| builder.edge(u, v));
+            }
+            let graph = builder.build();
+            let context = Context::with_threads(1);
+            let oriented = Oriented::by_degeneracy(graph.view(), &context).unwrap();
+            let (mut lower, mut both) = (Local::new(false), Local::new(true));
+            for start in 0..vertices as u32 {
+                assert!(lower.enter(&oriented, start) && both.enter(&oriented, start));
+                assert!(!lower.enter(&oriented, start));
+                let targets = oriented.targets(start);
+                let vertex = |i: usize| oriented.vertex[targets[i] as usize];
+                let width = lower.width();
+                widths[width.ilog2() as usize] += 1;
+                for i in 0..targets.len() {
+                    let bit = |local: &Local, j: usize| {
+                        local.rows()[i * width + j / 64] >> (j % 64) & 1 == 1
+                    };
+                    for j in 0..64 * width {
+                        let edge = j < targets.len() && graph.view().has_edge(vertex(i), vertex(j));
+                        assert_eq!(bit(&both, j), edge);
+                        assert_eq!(bit(&lower, j), edge && j < i);
+                    }
+                }
+            }
+        }
+        assert!(widths[..4].iter().all(|&count| count > 10), "{widths:?}");
     }
 }
