@@ -20,7 +20,7 @@ GLUE = ("gramer_core", "gramer_memory_system", "gramer_pu", "gramer_partition", 
         "gramer_set_core", "gramer_set_cluster", "gramer_set_pu", "gramer_set_level_engine", "gramer_set_map",
         "gramer_set_plan", "gramer_set_by_map")
 # Of a glue module's children those that stay in it: registers on its own wires, none by default.
-INSIDE = ("gramer_slr_registers", "gramer_slr_link")
+INSIDE = ("gramer_slr_registers", "gramer_slr_link", "gramer_set_skid_buffer")
 
 
 def outside(module) -> list:
