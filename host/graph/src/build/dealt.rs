@@ -18,7 +18,7 @@ use tracing::debug_span;
 use super::entry::tidy;
 use super::halves::{Placed, add_up, shares, split};
 use super::numbering::{Numbered, Numbering, renumber};
-use super::position::Position;
+use super::position::{Position, are_narrow};
 use super::rows::{Dropped, Made, numbered_in_order};
 use super::{EdgeBlock, zeroed};
 use crate::VertexId;
@@ -43,10 +43,9 @@ pub(super) fn made(
     threads: usize,
     cancel: &Cancel,
 ) -> Result<Made<VertexId>> {
-    let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
-    match u32::try_from(most) {
-        Ok(_) => made_with::<u32>(numbered, blocks, threads, cancel),
-        Err(_) => made_with::<u64>(numbered, blocks, threads, cancel),
+    match are_narrow(&blocks) {
+        true => made_with::<u32>(numbered, blocks, threads, cancel),
+        false => made_with::<u64>(numbered, blocks, threads, cancel),
     }
 }
 

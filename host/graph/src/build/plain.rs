@@ -12,7 +12,7 @@ use super::EdgeBlock;
 use super::fill;
 use super::halves::{Placed, add_up};
 use super::numbering::{Numbered, Numbering, renumber};
-use super::position::Position;
+use super::position::{Position, are_narrow};
 use super::rows::{Dropped, Made, numbered_in_order};
 use super::zeroed;
 use crate::context::{Cancel, Context, Looks};
@@ -27,10 +27,9 @@ pub(super) fn made(
     order: Order,
     context: &Context,
 ) -> Result<Made<VertexId>> {
-    let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
-    match u32::try_from(most) {
-        Ok(_) => made_with::<u32>(numbered, blocks, order, context),
-        Err(_) => made_with::<u64>(numbered, blocks, order, context),
+    match are_narrow(&blocks) {
+        true => made_with::<u32>(numbered, blocks, order, context),
+        false => made_with::<u64>(numbered, blocks, order, context),
     }
 }
 

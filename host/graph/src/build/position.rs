@@ -1,5 +1,7 @@
 //! Positions in arrays of entries.
 
+use super::EdgeBlock;
+
 /// What positions in an array of entries are counted in: where these are few, numbers of half the size, of which
 /// twice as many are near the processor.
 pub(super) trait Position: Copy + Default + bytemuck::Zeroable + Send + Sync {
@@ -11,6 +13,11 @@ pub(super) trait Position: Copy + Default + bytemuck::Zeroable + Send + Sync {
     fn advance(&mut self) {
         *self = Self::of(self.at() as u64 + 1);
     }
+}
+
+/// Whether 32 bits are enough for the positions of all entries that rows of these edges may have.
+pub(super) fn are_narrow(blocks: &[EdgeBlock]) -> bool {
+    u32::try_from(2 * blocks.iter().map(EdgeBlock::len).sum::<usize>()).is_ok()
 }
 
 impl Position for u32 {

@@ -1,11 +1,12 @@
-//! From edges to rows of neighbours, with labels.
+//! From edges with labels to rows of neighbours. Dealt out as others are ([`super::dealt`]) they would take 40 bytes per edge at
+//! their peak, and here 24.
 
 use tracing::debug_span;
 
 use super::entry::{Entry, tidy};
 use super::halves::{Part, Placed, add_up, shares, split};
 use super::numbering::{Numbered, Numbering, renumber};
-use super::position::Position;
+use super::position::{Position, are_narrow};
 use super::{EdgeBlock, zeroed};
 use crate::context::{Cancel, Looks};
 use crate::error::Result;
@@ -38,10 +39,9 @@ pub(super) fn made<E: Entry>(
     cancel: &Cancel,
     entry: impl Fn(VertexId, Label) -> E + Sync,
 ) -> Result<Made<E>> {
-    let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
-    match u32::try_from(most) {
-        Ok(_) => made_with::<E, u32>(numbered, blocks, threads, cancel, entry),
-        Err(_) => made_with::<E, u64>(numbered, blocks, threads, cancel, entry),
+    match are_narrow(&blocks) {
+        true => made_with::<E, u32>(numbered, blocks, threads, cancel, entry),
+        false => made_with::<E, u64>(numbered, blocks, threads, cancel, entry),
     }
 }
 

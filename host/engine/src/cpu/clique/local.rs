@@ -5,7 +5,7 @@ use super::super::sets;
 use super::row::width;
 
 /// The edges among the targets of a start vertex, its *members*, as a matrix of bits. What a
-/// thread holds depends on the largest number of members, not on the graph.
+/// thread holds depends on the largest number of members, and is at most [`MOST_VERTICES`] positions beside that.
 #[derive(Debug)]
 pub(crate) struct Local {
     /// The start vertex that the matrix belongs to.
@@ -20,8 +20,9 @@ pub(crate) struct Local {
 
 /// Not a member.
 const NONE: u16 = u16::MAX;
-/// Vertices of a graph whose positions stay in a near cache.
-const NEAR: usize = 1 << 22;
+/// Most vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up is in the part of those
+/// that are peeled late.
+const MOST_VERTICES: usize = 1 << 22;
 
 impl Local {
     /// For matrices whose row i has the members next to member i, or only the smaller ones.
@@ -42,9 +43,9 @@ impl Local {
         self.rows.clear();
         self.rows.resize(targets.len() * width, 0);
         match width {
-            1 if oriented.vertices() <= NEAR => self.look_up::<1>(oriented, targets),
-            2 if oriented.vertices() <= NEAR => self.look_up::<2>(oriented, targets),
-            4 if oriented.vertices() <= NEAR => self.look_up::<4>(oriented, targets),
+            1 if oriented.vertices() <= MOST_VERTICES => self.look_up::<1>(oriented, targets),
+            2 if oriented.vertices() <= MOST_VERTICES => self.look_up::<2>(oriented, targets),
+            4 if oriented.vertices() <= MOST_VERTICES => self.look_up::<4>(oriented, targets),
             _ => {
                 for (i, &t) in targets.iter().enumerate() {
                     let row = &mut self.rows[i * width..(i + 1) * width];
