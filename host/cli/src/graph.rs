@@ -16,7 +16,7 @@ use super::mine::Output;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
-use gramer_graph::output::{check_output, is_one_file, write_whole};
+use gramer_graph::output::{check_output, is_one_file, write_output};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{Compression, Format};
 use gramer_graph::write::{remarks, write_labels, write_text};
@@ -322,19 +322,21 @@ impl Target {
     fn save(&self, graph: &Graph, name: &str, format: Format, context: &Context) -> Result<()> {
         if self.compress {
             let rows = image::PackedRows::new(graph, &context.cancel)?;
-            save(&self.out, context, |out| image::write_packed_to(out, graph, &rows, name))?;
+            save(&self.out, self.force, context, |out| {
+                image::write_packed_to(out, graph, &rows, name)
+            })?;
         } else if format == Format::Image {
-            save(&self.out, context, |out| image::write_to(out, graph, name))?;
+            save(&self.out, self.force, context, |out| image::write_to(out, graph, name))?;
         } else {
             for note in remarks(graph, format)? {
                 if !(self.labels_out.is_some() && note.contains("no vertex labels")) {
                     eprintln!("note: {}: {note}", Place::file(&self.out));
                 }
             }
-            save(&self.out, context, |out| write_text(out, graph, format))?;
+            save(&self.out, self.force, context, |out| write_text(out, graph, format))?;
         }
         match &self.labels_out {
-            Some(path) => save(path, context, |out| write_labels(out, graph)),
+            Some(path) => save(path, self.force, context, |out| write_labels(out, graph)),
             None => Ok(()),
         }
     }
@@ -343,10 +345,12 @@ impl Target {
 /// Writes a file, whole or not at all; Ctrl-C stops it.
 pub(super) fn save(
     path: &Path,
+    force: bool,
     context: &Context,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let written = write_whole(path, |out| write(&mut Stoppable { out, cancel: &context.cancel }));
+    let stoppable = |out: &mut dyn Write| write(&mut Stoppable { out, cancel: &context.cancel });
+    let written = write_output(path, force, stoppable);
     context.cancel.check()?;
     written
 }

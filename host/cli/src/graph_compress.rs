@@ -130,7 +130,9 @@ pub fn compress(args: &CompressArgs, context: &Context) -> Result<()> {
     })?;
     let seconds = begun.elapsed().as_secs_f64();
     if let Some(out) = &args.out {
-        graph.guarded(|| save(out, context, |out| compress::write(out, graph, &compressed)))?;
+        graph.guarded(|| {
+            save(out, args.force, context, |out| compress::write(out, graph, &compressed))
+        })?;
     }
     let report = Report::new(&args.graph.graph, graph, &compressed, seconds);
     super::print(|out| match args.output {

@@ -98,7 +98,7 @@ enum Destination {
     Whole {
         file: NamedTempFile,
         target: PathBuf,
-        /// Nothing was there when the file was begun, so that nothing may be replaced.
+        /// Nothing may be replaced: nothing was there when the file was begun, or nobody asked for it.
         new: bool,
         _unfinished: Unfinished,
     },
@@ -182,10 +182,10 @@ impl Output {
         Err(failed("create")(reason))
     }
 
-    /// The file may replace one that appears meanwhile: what several programs keep for each other.
-    fn or_replace(mut self) -> Self {
+    /// The file may replace one that is there by then, or must not.
+    fn replacing(mut self, may: bool) -> Self {
         if let Destination::Whole { new, .. } = &mut self.to {
-            *new = false;
+            *new = !may;
         }
         self
     }
@@ -232,7 +232,20 @@ pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let mut output = Output::create(path)?.or_replace();
+    write_output(path, true, write)
+}
+
+/// The same for a file of the user's, which without `force` replaces none, whenever that came to be: then both stay, and
+/// the message says under which name this one does.
+///
+/// # Errors
+/// As [`write_whole`], and [`Error::Io`] for a file that must stay.
+pub fn write_output(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let mut output = Output::create(path)?.replacing(force);
     let written = {
         let mut out = BufWriter::with_capacity(BUFFER, &mut output);
         write(&mut out).and_then(|()| out.flush())
@@ -433,6 +446,23 @@ mod tests {
         third.write_all(b"third").unwrap();
         third.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"third");
+    }
+
+    #[test]
+    fn a_file_is_replaced_where_that_was_asked_for_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        let write =
+            |force, text: &str| write_output(&path, force, |out| out.write_all(text.as_bytes()));
+        write(false, "first").unwrap();
+        // Another program may have made it after this one looked, and before this one began it.
+        let error = write(false, "second").unwrap_err().to_string();
+        assert!(error.contains("meanwhile: it stays"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        write(true, "third").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"third");
+        let beside = format!("{}.{}", path.display(), std::process::id());
+        assert_eq!(fs::read(beside).unwrap(), b"second");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
 use distribute::DistributeArgs;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::output::{check_output, is_one_file, write_whole};
+use gramer_graph::output::{check_output, is_one_file, write_output};
 use kept::KeptArgs;
 use share::ShareArgs;
 
@@ -217,7 +217,7 @@ impl Common {
             Some(to) => {
                 // Somebody may have written it while this run went on.
                 let written = check_output(to, self.force, &[]);
-                written.and_then(|()| write_whole(to, write)).inspect_err(|_| {
+                written.and_then(|()| write_output(to, self.force, write)).inspect_err(|_| {
                     warn("the answer could not go where it was wanted, and is printed instead");
                     let _ = super::print(|out| match output {
                         Form::Json => write(out),
