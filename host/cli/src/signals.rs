@@ -93,20 +93,35 @@ pub fn exit_code() -> u8 {
 pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
     let wanted = wanted.filter(|&signal| signal != SIGHUP || !is_ignored(signal));
+    if launch::xclbin_of_child().is_some() {
+        return tell_launcher_of(wanted, cancel.clone());
+    }
+    for signal in wanted {
+        let cancel = cancel.clone();
+        let came = move || {
+            let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
+            if cancel.ask() && !launch::give_up() {
+                signal_hook::low_level::exit(exit_code().into());
+            }
+        };
+        // Without a thread that waits for signals, since to start one is a good part of a small run (`docs/cpu.md`).
+        // SAFETY: what it does within a signal's handler is to read and write atomic numbers and to end the process.
+        unsafe { signal_hook::low_level::register(signal, came)? };
+    }
+    Ok(())
+}
+
+/// The same in the child of a launcher, which wants to know that a signal was noticed, repeats it until then, and
+/// kills by itself. A file tells it, which is nothing for a signal's handler: a thread waits for signals.
+fn tell_launcher_of(wanted: impl Iterator<Item = i32>, cancel: Cancel) -> io::Result<()> {
     let mut signals = Signals::new(wanted)?;
-    let cancel = cancel.clone();
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
             // A launcher whose time is up may say so before the alarm here does.
             let deadline = DEADLINE.load(Ordering::Relaxed);
-            if launch::xclbin_of_child().is_some() && deadline != 0 && now() >= deadline {
+            if deadline != 0 && now() >= deadline {
                 TIME_IS_UP.store(true, Ordering::Relaxed);
-            }
-            // The launcher repeats its signal until it is noticed, and kills by itself.
-            let second = cancel.is_cancelled() && launch::xclbin_of_child().is_none();
-            if second && !launch::give_up() {
-                std::process::exit(exit_code().into());
             }
             cancel.cancel();
             launch::noticed();

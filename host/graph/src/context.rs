@@ -20,7 +20,12 @@ const LIMITED: u8 = 2;
 impl Cancel {
     /// Asks the run to stop.
     pub fn cancel(&self) {
-        self.0.fetch_or(STOP, Ordering::Relaxed);
+        self.ask();
+    }
+
+    /// Asks the run to stop, and says whether it had been asked before. A signal's handler may do so.
+    pub fn ask(&self) -> bool {
+        self.0.fetch_or(STOP, Ordering::Relaxed) & STOP != 0
     }
 
     /// Whether the run was asked to stop.

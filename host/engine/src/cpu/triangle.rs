@@ -47,6 +47,7 @@ pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
 
 fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
+    let bits = lists.bits.all();
     // The largest vertex of a triangle has two others before it.
     let list = |v: VertexId| match lists.lengths[v as usize] as usize {
         0 | 1 => 0,
@@ -65,7 +66,7 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
                     let hubs = row.iter().take_while(|&&u| (u as usize) < HUBS).count();
                     (&row[hubs..], as_bits(&row[..hubs]))
                 }
-                number => (&row[in_bits..], lists.bits[number as usize]),
+                number => (&row[in_bits..], bits[number as usize]),
             };
             marked.set_first(&mine.0);
             marked.insert_all(others);
@@ -152,7 +153,8 @@ fn through_with(
     room: &mut [VertexId],
     marked: impl Fn(&[VertexId], Range<usize>) -> usize,
 ) -> u64 {
-    let Lists { before, bits, all, .. } = lists;
+    let Lists { before, all, .. } = lists;
+    let bits = lists.bits.all();
     for &u in part {
         prefetch(before, u as usize, 1);
     }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use bytemuck::Zeroable;
 use bytemuck::allocation::zeroed_vec;
+use bytemuck::{Pod, Zeroable};
 use gramer_graph::budget::Budget;
 use gramer_graph::context::Looks;
 use gramer_graph::pages::in_large_pages;
@@ -28,6 +28,30 @@ pub(super) struct HubBits(pub [u64; WORDS]);
 
 // SAFETY: words of zeros are words.
 unsafe impl Zeroable for HubBits {}
+// SAFETY: it is eight words, 64 bytes, at a multiple of as many.
+unsafe impl Pod for HubBits {}
+
+/// Rows of bits, all of them empty at first. They are words, since of memory that is aligned further Rust's library
+/// clears all itself, and that of rows which aren't made, too; it comes cleared from the system.
+pub(super) struct HubRows {
+    words: Vec<u64>,
+    rows: usize,
+}
+
+impl HubRows {
+    fn new(rows: usize) -> Self {
+        HubRows { words: in_large_pages(zeroed_vec((rows + 1) * WORDS)), rows }
+    }
+
+    /// By their numbers.
+    pub fn all(&self) -> &[HubBits] {
+        &bytemuck::pod_align_to(&self.words).1[..self.rows]
+    }
+
+    fn all_mut(&mut self) -> &mut [HubBits] {
+        &mut bytemuck::pod_align_to_mut(&mut self.words).1[..self.rows]
+    }
+}
 
 /// Hubs in a list from which on they are kept as bits.
 const WORTH_BITS: usize = 4;
@@ -54,7 +78,7 @@ pub(super) struct Lists<'a> {
     /// How many there are.
     pub lengths: Vec<u32>,
     pub before: Vec<Before>,
-    pub bits: Vec<HubBits>,
+    pub bits: HubRows,
     /// The lists, with room between them, or the rows of the graph.
     pub all: Cow<'a, [VertexId]>,
     /// Whether each list ascends.
@@ -124,7 +148,7 @@ impl<'a> Lists<'a> {
         Lists {
             lengths: in_large_pages(vec![0; vertices]),
             before: in_large_pages(zeroed_vec(vertices)),
-            bits: in_large_pages(zeroed_vec(1 + rows)),
+            bits: HubRows::new(1 + rows),
             all: Cow::Borrowed(&[]),
             ascend: true,
         }
@@ -204,7 +228,7 @@ impl Parts {
         work: impl Fn(&mut Part<'_>) -> Option<()> + Sync,
     ) -> Option<()> {
         let (mut lengths, mut before) = (&mut lists.lengths[..], &mut lists.before[..]);
-        let (mut bits, mut all) = (&mut lists.bits[1..], all);
+        let (mut bits, mut all) = (&mut lists.bits.all_mut()[1..], all);
         let (mut base, mut row) = (0, 1);
         let mut parts = Vec::with_capacity(self.room.len());
         for (bounds, &room) in self.bounds.windows(2).zip(&self.room) {
