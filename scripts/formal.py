@@ -151,13 +151,16 @@ PROOFS = {
     ),
     "set_map_bank": (
         SET + ["gramer_set_map_bank.sv"],
-        {"bmc": 15, "cover": 16},
+        {"bmc": 17, "cover": 18},
         [
             ("gramer_set_map_bank.sv", "for (int s = 4; s < 7; s++)", "for (int s = 4; s < 6; s++)"),
             ("gramer_set_map_bank.sv", "earlier.root == later.root", "1'b1"),
             ("gramer_set_map_bank.sv", "entry2.value >= level2_i", "entry2.value > level2_i"),
             ("gramer_set_map_bank.sv", "access_q[3].count && !access_q[3].keep", "access_q[3].count"),
             ("gramer_set_map_bank.sv", "&& old4_q.value == level4_i", "&& entry_q[4].value == level4_i"),
+            ("gramer_set_map_bank.sv", "&& old4_q.value == tag4_i", "&& entry_q[4].value == tag4_i"),
+            ("gramer_set_map_bank.sv", "access_q[3].tag ? tag3_i", "access_q[3].tag ? tag4_i"),
+            ("gramer_set_map_bank.sv", "access_q[4].count || access_q[4].tag", "access_q[4].count"),
         ],
         SET_REDUCED,
     ),

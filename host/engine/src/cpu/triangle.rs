@@ -48,6 +48,9 @@ pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
 fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let bits = lists.bits.all();
+    // Copies of all lists of a part.
+    let longest = lists.lengths.iter().max().map_or(0, |&len| len as usize);
+    let room = (longest.min(LOOK) + 1) * LONG;
     // The largest vertex of a triangle has two others before it.
     let list = |v: VertexId| match lists.lengths[v as usize] as usize {
         0 | 1 => 0,
@@ -56,7 +59,7 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let units = Starts::vertices(graph).units_of_few_steps(job, list, |v| (list(v) as u64).pow(2));
     let ran = job.run(
         &units,
-        || (0u128, Bitmap::new(graph.vertices().max(HUBS)), vec![0; ROOM]),
+        || (0u128, Bitmap::new(graph.vertices().max(HUBS)), vec![0; room]),
         |(total, marked, room), unit| {
             let (row, in_bits) = lists.of(unit.start);
             touch(row);
@@ -90,9 +93,6 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 
 /// Lists that are gone through between two looks at the stop flag.
 const LOOK: usize = 1 << 7;
-
-/// Room for the copies of the lists of a part.
-const ROOM: usize = (LOOK + 1) * LONG;
 
 /// Number of triangles of a vertex with those of `part`. `mine` are the hubs before the vertex, `marked` are all
 /// neighbours before it; `room` is for copies of lists.
