@@ -1,8 +1,5 @@
 //! The command line `gramer`; see [`gramer_cli`].
 
-#[cfg(all(target_os = "linux", target_env = "gnu", not(debug_assertions)))]
-mod mathematics;
-
 #[global_allocator]
 static MEMORY: gramer_graph::pages::LargeArrays = gramer_graph::pages::LargeArrays;
 
