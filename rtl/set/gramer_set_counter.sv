@@ -312,8 +312,8 @@ module gramer_set_counter
 
   assign set_done_o   = d_done_q;
   assign done_place_o = d_place_q;
+  // Not in the last stages: a run hears of it later than they take (gramer_set_pu).
   assign busy_o       = waits || a_valid_q || b_valid_q || c_valid_q || w_valid_q || n_valid
-                        || valid_q != '0
-                        || found_o;
+                        || valid_q[J-1:0] != '0;
 
 endmodule

@@ -50,7 +50,7 @@ module gramer_set_elements
   always_comb begin
     for (int g = 0; g < WORD_GROUPS; g++) begin
       taken_o[g] = any_q[g] && (any_q & earlier(size_q, 3'(g))) == '0;
-      less[g]    = group_q[g] & (group_q[g] - 1'b1);
+      less[g]    = group_t'(without_lowest(word_t'(group_q[g])));
       left[g]    = taken_o[g] ? more_q[g] : any_q[g];
     end
   end
@@ -72,11 +72,11 @@ module gramer_set_elements
       if (ready_o) begin
         group_q[g] <= loaded[g];
         any_q[g]   <= loaded[g] != '0;
-        more_q[g]  <= (loaded[g] & (loaded[g] - 1'b1)) != '0;
+        more_q[g]  <= several(word_t'(loaded[g]));
       end else if (take_i && taken_o[g]) begin
         group_q[g] <= less[g];
         any_q[g]   <= more_q[g];
-        more_q[g]  <= (less[g] & (less[g] - 1'b1)) != '0;
+        more_q[g]  <= several(word_t'(less[g]));
       end
     end
   end

@@ -26,7 +26,7 @@ module gramer_set_list_lines
 
   always_ff @(posedge clk_i)
     if (begin_i) begin
-      line_q  <= id_i[ID_W-1:QUARTER_W];
+      line_q  <= line_of(id_i);
       left_q  <= left;
       last_q  <= left == '0;
       first_q <= 1'b1;

@@ -3,8 +3,8 @@
 // member's row; each element's row, restricted to the set, is the set of the next level. Sets that are too
 // small are dropped; those of the last level go to the counter.
 //
-// Sixteen walkers share a pipeline; each makes one set and comes back thirteen cycles later, so a set a cycle
-// is made as soon as thirteen walk. A new member, whose row is a set, is begun with in the middle of it when
+// Sixteen walkers share a pipeline; each makes one set and comes back twelve cycles later, so a set a cycle
+// is made as soon as twelve walk. A new member, whose row is a set, is begun with in the middle of it when
 // no walker comes there. There is room in the counter's queue for what is in the pipeline, so that it never
 // stops.
 //
@@ -86,17 +86,19 @@ module gramer_set_maker
   (* ram_style = "distributed" *) place_t place_mem [WALKERS];
   (* ram_style = "distributed" *) logic [DEPTH_W:0] state_mem [WALKERS]; // fresh, level
 
-  logic    ready, idle, again, repeats, retire, walks, begins, room;
+  logic    ready, idle, again, at_once, repeats, retire, walks, begins, room;
   walker_t next_walker, idle_walker, spare_q;
   logic    filling_q; // after reset: walkers that have not been given out
   logic [QUEUE_W-1:0] reserved_q;
   logic    dropped, spare;
-  token_t  entering;
+  token_t  entering, last;
+  logic    keep, deeper, level_done, gone;
+  depth_t  level;
 
   gramer_fifo #(.WIDTH(WALKER_W), .DEPTH(WALKERS)) i_ready (
     .clk_i, .rst_i,
-    .push_i (again), .data_i (token_q[LAST].walker), .full_o (),
-    .pop_i (walks), .valid_o (ready), .data_o (next_walker)
+    .push_i (again && !at_once), .data_i (token_q[LAST].walker), .full_o (),
+    .pop_i (walks && !at_once), .valid_o (ready), .data_o (next_walker)
   );
 
   gramer_fifo #(.WIDTH(WALKER_W), .DEPTH(WALKERS)) i_idle (
@@ -106,7 +108,9 @@ module gramer_set_maker
   );
 
   assign room   = reserved_q != QUEUE_W'(QUEUE);
-  assign walks  = ready && room;
+  assign walks  = (ready || again) && room;
+  // A walker that comes back goes on at once if no other waits.
+  assign at_once = again && !ready && room;
   // With `repeats` three may happen at once, so the others need room for three.
   assign spare  = reserved_q < QUEUE_W'(QUEUE - 2);
   assign begins = !valid_q[6] && idle && first_valid_i && spare && !filling_q;
@@ -114,9 +118,9 @@ module gramer_set_maker
 
   always_comb begin
     entering        = '0;
-    entering.walker = next_walker;
-    entering.place  = place_mem[next_walker];
-    {entering.fresh, entering.level} = state_mem[next_walker];
+    entering.walker = ready ? next_walker : last.walker;
+    entering.place  = ready ? place_mem[next_walker] : last.place;
+    {entering.fresh, entering.level} = ready ? state_mem[next_walker] : {deeper, level};
   end
 
   always_ff @(posedge clk_i) begin
@@ -315,10 +319,6 @@ module gramer_set_maker
   // wait for that: if nobody comes behind it, it stays where it is for the word's next element.
   assign repeats = valid_q[6] && token_q[6].wanted == EDGE && less6_q != '0 && !valid_q[5]
                    && spare;
-
-  token_t last;
-  logic   keep, deeper, level_done, gone;
-  depth_t level;
 
   assign last        = token_q[LAST];
   assign keep        = valid_q[LAST] && last.found && ones12_q >= SIZE_W_'(last.wanted);

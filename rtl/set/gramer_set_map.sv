@@ -65,7 +65,11 @@ module gramer_set_map
   localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
   localparam int unsigned LANE_W  = $clog2(LANES);
   localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
+  // Levels, and what is above them by no more than a block's entries.
+  localparam int unsigned REACH_W = (LINE_AT_W + 4 > LEVEL_W ? LINE_AT_W + 4 : LEVEL_W) + 1;
   localparam int unsigned DRAIN   = 20; // cycles from a line to the end of what it does
+
+  typedef logic [REACH_W-1:0] reach_t;
 
   // A vertex' bank: the low bits of its id, folded with those above, for ids are not dense.
   function automatic logic [BANK_W-1:0] bank_of(input id_t id);
@@ -107,7 +111,7 @@ module gramer_set_map
         a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: ID_W]);
         a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: ID_W] >> FOLD_W);
         // Of wedges only lanes that count come.
-        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > placed_t'(list_i.root) || wedge.is;
+        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > list_i.root || wedge.is;
       end
     end
   end
@@ -188,8 +192,7 @@ module gramer_set_map
 
   logic    begins, root_ends, fits, clearing_q;
   level_t  level_q;
-  logic [LINE_AT_W+4:0] reach_q; // the level after the present root's
-  logic [LINE_AT_W+4:0] next_reach;
+  reach_t  reach_q, next_reach; // the level after the present root's
   logic    root_q, rooted_q;     // a root is under way
   level_t  tag_q, tag;           // above the root's level, one for each list that is tagged
   logic [WORD_AT_W-1:0] clear_at_q;
@@ -199,7 +202,7 @@ module gramer_set_map
   assign tag        = tag_q + level_t'(b_wedge_q.fresh && b_first_q);
   // No counter grows by more than there are entries in the root's block.
   assign next_reach = reach_q + 1'b1
-                      + (b_list_q.counts ? (LINE_AT_W+5)'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
+                      + (b_list_q.counts ? REACH_W'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
   assign fits       = next_reach >> LEVEL_W == '0;
   assign go         = b_valid_q && rooted_q && !row_valid && !(b_wedge_q.triples && crowded);
   assign b_ready    = go && b_last_q;
@@ -210,7 +213,7 @@ module gramer_set_map
       clearing_q <= 1'b1;
       clear_at_q <= '0;
       rooted_q   <= 1'b0;
-      reach_q    <= (LINE_AT_W+5)'(1);
+      reach_q    <= REACH_W'(1);
       drain_q    <= 5'(DRAIN);
     end else begin
       drain_q <= go || row_valid ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
@@ -219,7 +222,7 @@ module gramer_set_map
           clear_at_q <= clear_at_q + 1'b1;
           if (clear_at_q == '1) begin
             clearing_q <= 1'b0;
-            reach_q    <= (LINE_AT_W+5)'(1);
+            reach_q    <= REACH_W'(1);
           end
         end
       end else if (begins) begin
@@ -479,7 +482,7 @@ module gramer_set_map
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!c_q.valid || $countones(c_q.taken) == $countones(c_to_q))
       else $error("two entries for a bank at once");
-    assert (!(clearing_q && reach_q == (LINE_AT_W+5)'(1) && begins && !fits && drain_q == '0))
+    assert (!(clearing_q && reach_q == REACH_W'(1) && begins && !fits && drain_q == '0))
       else $error("a block with more entries than a counter has levels");
   end
 `endif

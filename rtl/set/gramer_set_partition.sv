@@ -36,19 +36,24 @@ module gramer_set_partition
 
   (* ram_style = "ultra" *) line_t mem [PARTITION_LINES];
 
-  logic [PUS-1:0]  waiting, grant, turn_q;
+  logic [PUS-1:0]  waits, waiting, grant, turn_q;
   logic [AT_W-1:0] head [PUS];
   logic [AT_W-1:0] head_q [PUS];
   logic [AT_W-1:0] at, at_q;
   logic [PUS-1:0]  for_q [STAGES];
   line_t           read_q, piped_q;
 
+  // A request that none waits before takes part in the turns at once.
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
+    logic [AT_W-1:0] oldest;
+
     gramer_fifo #(.WIDTH(AT_W), .DEPTH(ANSWERS)) i_requests (
       .clk_i, .rst_i,
-      .push_i (request_i[p]), .data_i (at_i[p]), .full_o (),
-      .pop_i (grant[p]), .valid_o (waiting[p]), .data_o (head[p])
+      .push_i (request_i[p] && (waits[p] || !grant[p])), .data_i (at_i[p]), .full_o (),
+      .pop_i (grant[p] && waits[p]), .valid_o (waits[p]), .data_o (oldest)
     );
+    assign waiting[p] = waits[p] || request_i[p];
+    assign head[p]    = waits[p] ? oldest : at_i[p];
   end
 
   gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (

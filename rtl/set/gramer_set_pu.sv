@@ -422,8 +422,11 @@ module gramer_set_pu
   logic        busy, stepped_q, held_q;
   logic [1:0]  ended;
 
+  // The core hears of it three cycles later, by when most of what is found is in the sums. What a plan counts may come
+  // when nothing else is busy any more.
   assign busy   = unit_valid || held_valid_q || streamer_busy || port_busy || stepper_busy
-                  || rows_busy || level_busy || map_busy || plan_busy || wedge_busy || add_q != '0;
+                  || rows_busy || level_busy || map_busy || plan_busy || wedge_busy
+                  || add_q[SUM_EMBEDDINGS];
   assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed)
                   + 2'(map_root_done);
 
@@ -464,5 +467,16 @@ module gramer_set_pu
         counters_q[CNT_PU_IDLE_MEMORY] <= counters_q[CNT_PU_IDLE_MEMORY] + 1'b1;
     end
   end
+
+`ifndef SYNTHESIS
+  // So a run's cycles have its last sum in them, which is added in the cycle behind `add_q`. (With what a plan counts a run
+  // begins anew.)
+  logic adds_q;
+
+  always_ff @(posedge clk_i) begin
+    adds_q <= !rst_i && (add_q & ~(SUMS'(1) << SUM_EMBEDDINGS)) != '0;
+    if (!rst_i) assert (running_i || !adds_q) else $error("a sum after the last cycle of a run");
+  end
+`endif
 
 endmodule

@@ -126,6 +126,20 @@ module gramer_set_roots
 
   // ---------------------------------------------------------------- what is left of each root
 
+  // What becomes more and what less, as one number: a carry chain for each place, not four.
+  typedef logic signed [2:0] change_t;
+
+  function automatic change_t change(input logic more, input logic also, input logic less,
+                                     input logic fewer);
+    unique case ({more, also, less, fewer})
+      4'b1100:                            return 3'sd2;
+      4'b1101, 4'b1110, 4'b0100, 4'b1000: return 3'sd1;
+      4'b0001, 4'b0010, 4'b0111, 4'b1011: return -3'sd1;
+      4'b0011:                            return -3'sd2;
+      default:                            return 3'sd0;
+    endcase
+  endfunction
+
   assign free = held_q != '0 && taken_q[oldest_q] && work_q[oldest_q] == '0;
 
   always_ff @(posedge clk_i) begin
@@ -144,10 +158,10 @@ module gramer_set_roots
       end
       if (ends) taken_q[left_q.place] <= 1'b1;
       for (int p = 0; p < PLACES; p++)
-        work_q[p] <= work_q[p] + WORK_W'(step && some && left_q.place == place_t'(p))
-                     + WORK_W'(set_made_i && set_place_i == place_t'(p))
-                     - WORK_W'(begun_done_i && begun_place_i == place_t'(p))
-                     - WORK_W'(set_done_i && done_place_i == place_t'(p));
+        work_q[p] <= work_q[p] + WORK_W'(change(step && some && left_q.place == place_t'(p),
+                                                set_made_i && set_place_i == place_t'(p),
+                                                begun_done_i && begun_place_i == place_t'(p),
+                                                set_done_i && done_place_i == place_t'(p)));
     end
   end
 

@@ -108,6 +108,6 @@ module gramer_set_rows
                           first: first_q};
   assign rows_words_o  = rows_words_q;
   assign first_words_o = first_words_q;
-  assign busy_o       = valid_i || row_valid_q || last_valid_q || root_q || found_o;
+  assign busy_o       = valid_i || row_valid_q || last_valid_q || root_q;
 
 endmodule

@@ -27,7 +27,7 @@ module gramer_set_stepper
   output slot_t  write_slot_o,
   output lline_t write_at_o,
   output line_t  write_line_o,
-  output logic   loaded_o, // pulse: the list that is written is complete
+  output logic   loaded_o, // the list is complete with this line, and read from the next cycle on
   // Lengths of a block
   output logic   lengths_valid_o,
   output logic   lengths_load_o, // for a root's block
@@ -112,6 +112,7 @@ module gramer_set_stepper
   assign write_slot_o = load_slot_q;
   assign write_at_o   = a_meta_q.at;
   assign write_line_o = a_line_q;
+  assign loaded_o     = write_o && a_meta_q.last;
   assign a_window     = window_t'(a_meta_q.at >> IN_W);
   assign a_in         = in_t'(a_meta_q.at);
 
@@ -120,9 +121,8 @@ module gramer_set_stepper
     lengths_load_o  <= a_meta_q.load;
     lengths_block_o <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
     lengths_up_o    <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
-    loaded_o <= !rst_i && write_o && a_meta_q.last;
     if (rst_i) load_slot_q <= '0;
-    else if (write_o && a_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
+    else if (loaded_o) load_slot_q <= load_slot_q + 1'b1;
   end
 
   // ---------------------------------------------------------------- b: lines that wait for steps
@@ -260,7 +260,7 @@ module gramer_set_stepper
                       && c_max_q[x] >= c_low_q && c_min_q[x] <= c_high_q;
   end
 
-  assign d_less = d_left_q & (d_left_q - 1'b1);
+  assign d_less = WINDOW'(without_lowest(word_t'(d_left_q)));
   assign d_low  = d_left_q & ~d_less;
   always_comb begin
     d_at = '0;

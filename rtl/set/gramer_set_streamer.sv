@@ -132,7 +132,7 @@ module gramer_set_streamer
       used_q <= used_q + USED_W'(place) - USED_W'(freed_i);
     end
     if (accept) begin
-      load_line_q <= unit_q.address[ID_W-1:QUARTER_W];
+      load_line_q <= line_of(unit_q.address);
       load_left_q <= LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]);
       load_list_q <= '{
         k: plan_q.k,
@@ -145,7 +145,7 @@ module gramer_set_streamer
         counts: plan_q.operation == 4'(OP_PATHS),
         begins: 1'b1,
         more: 1'b0,
-        root: unit_q.address,
+        root: placed_t'(unit_q.address),
         block_last: LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]),
         block_high: last_quarter[1:0]
       };
@@ -221,7 +221,7 @@ module gramer_set_streamer
   always_comb
     for (int l = 0; l < LANES; l++)
       f1_lanes[l] = f1_range_q[l] && !is_padding(entry[l].id) && entry[l].size != '0
-                    && (!f1_q.own.mapped || placed_t'(entry[l].id) > placed_t'(f1_q.own.root));
+                    && (!f1_q.own.mapped || placed_t'(entry[l].id) > f1_q.own.root);
 
   always_ff @(posedge clk_i) begin
     f0_valid_q <= !rst_i && fetch;
@@ -313,7 +313,7 @@ module gramer_set_streamer
       slot_last: hand_q.last && only_q && !marks_q, mark: marks_q, mapped: visit_list.mapped,
       left: visit_list.block_last, high: visit_list.block_high
     };
-    if (marks_q) seen_next.entry.id = visit_list.root;
+    if (marks_q) seen_next.entry.id = id_t'(visit_list.root);
   end
 
   always_ff @(posedge clk_i) begin
@@ -328,7 +328,7 @@ module gramer_set_streamer
     end else begin
       if (next) begin
         left_q  <= head.lanes;
-        less_q  <= head.lanes & (head.lanes - 1'b1);
+        less_q  <= lanes_t'(without_lowest(word_t'(head.lanes)));
         any_q   <= head.lanes != '0;
         only_q  <= !several(word_t'(head.lanes));
         ends_q  <= head.last && head.lanes == '0;
@@ -337,7 +337,7 @@ module gramer_set_streamer
         marks_q <= 1'b0;
         if (!marks_q) begin
           left_q <= less_q;
-          less_q <= less_q & (less_q - 1'b1);
+          less_q <= lanes_t'(without_lowest(word_t'(less_q)));
           any_q  <= !only_q;
           only_q <= !several(word_t'(less_q));
           ends_q <= 1'b0;
@@ -379,7 +379,7 @@ module gramer_set_streamer
       default: if (x_issued && x_last_q) x_valid_q <= 1'b0;
     endcase
     if (x_take) begin
-      line_q        <= m.entry.id[ID_W-1:QUARTER_W];
+      line_q        <= line_of(m.entry.id);
       left_lines_q  <= m.none ? '0 : m.mark ? m.left
                        : LINE_AT_W'(end_quarter[SIZE_W:QUARTER_W]);
       x_last_q      <= m.none || (m.mark ? m.left == '0 : end_quarter[SIZE_W:QUARTER_W] == '0);

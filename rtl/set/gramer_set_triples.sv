@@ -92,7 +92,7 @@ module gramer_set_triples
       o_room_q <= o_room_q + AHEAD_W'(head_pop) - AHEAD_W'(o_issued);
     end
     if (o_take) begin
-      o_line_q  <= unit_i.address[ID_W-1:QUARTER_W] + own.at;
+      o_line_q  <= line_of(unit_i.address) + own.at;
       o_left_q  <= own_last - own.at;
       // The choice comes last: what it is between takes long.
       o_last_q  <= own_all ? own_more == own.at
@@ -229,7 +229,7 @@ module gramer_set_triples
       i_room_q <= i_room_q + AHEAD_W'(later_pop) - AHEAD_W'(i_issued);
     end
     if (n_pop && s.kind == BEGIN_) begin
-      root_line_q <= s.id[ID_W-1:QUARTER_W];
+      root_line_q <= line_of(s.id);
       root_low_q  <= s.id[QUARTER_W-1:0];
       root_more_q <= more_lines(s.size, s.id[QUARTER_W-1:0]);
       root_high_q <= quarter_at_end(s.size, s.id[QUARTER_W-1:0]);

@@ -7,9 +7,11 @@ package gramer_set_types_pkg;
   localparam int unsigned LANES      = LINE_ENTRIES;
   localparam int unsigned QUARTER    = QUARTER_ENTRIES;
   localparam int unsigned ENTRY_W    = ID_W + SIZE_W;
-  localparam int unsigned LINE_AT_W  = ID_W - $clog2(LINE_QUARTERS); // a line of the image
   // Bits in which ids differ: the image lies in the partitions, so an id is below their quarter-lines.
   localparam int unsigned PLACED_ID_W = $clog2(PARTITIONS * PARTITION_LINES * LINE_QUARTERS);
+  localparam int unsigned RANGE_W    = 12; // of a unit
+  // A line of the image. No less than the number of lines that a unit has at the most, however small the partitions are.
+  localparam int unsigned LINE_AT_W  = PLACED_ID_W > RANGE_W ? PLACED_ID_W - 2 : RANGE_W - 1;
   localparam int unsigned SLOT_W     = $clog2(LISTS);
   localparam int unsigned LLINE_W    = $clog2(LIST_LINES);
   localparam int unsigned MEMBERS    = LIST_LINES * LANES; // columns of a row
@@ -29,7 +31,6 @@ package gramer_set_types_pkg;
   localparam int unsigned COUNTER_W  = 48; // of an event counter: over two weeks at 200 MHz
   localparam int unsigned MADE_SETS  = 32; // sets that may wait for the counter
   localparam int unsigned ROW_AT_W   = $clog2(ROW_WORDS);
-  localparam int unsigned RANGE_W    = 12; // of a unit
 
   localparam int unsigned MAP_AT_W   = $clog2(MAP_WORDS * MAP_ENTRIES); // an entry of a bank
   localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
@@ -216,7 +217,7 @@ package gramer_set_types_pkg;
     logic       counts; // paths: the map counts
     logic       begins; // the first part of a root's block
     logic       more;   // another part follows in the next slot
-    id_t        root;
+    placed_t    root;
     line_at_t   block_last; // last line of the block, from its first
     logic [1:0] block_high; // last quarter in it
   } list_t;
@@ -295,6 +296,11 @@ package gramer_set_types_pkg;
     place_t  place;
     root_t   root;
   } step_t;
+
+  // The line that a block begins in.
+  function automatic line_at_t line_of(input id_t id);
+    return line_at_t'(id >> $clog2(LINE_QUARTERS));
+  endfunction
 
   // In the images for plans and wedges sizes are quarter-lines up to 31, then rounded, and from a line's start on: lines
   // of a list after its first one, and the last quarter of its last line.
@@ -386,6 +392,25 @@ package gramer_set_types_pkg;
       some = some | (some >> half);
     end
     return more[0];
+  endfunction
+
+  // Without the lowest bit that is set. As tables: a subtraction takes a table for each bit before its carry chain
+  // and another behind it. Bits are looked at in groups of eight, and what is below a group as one bit.
+  function automatic word_t without_lowest(input word_t bits);
+    localparam int unsigned GROUP = 8;
+    word_t less;
+    logic  below_group, below;
+    less        = '0;
+    below_group = 1'b0;
+    for (int unsigned group = 0; group < WORD_W; group += GROUP) begin
+      below = 1'b0;
+      for (int unsigned bit_at = group; bit_at < group + GROUP; bit_at++) begin
+        less[bit_at] = bits[bit_at] && (below_group || below);
+        below        = below || bits[bit_at];
+      end
+      below_group = below_group || bits[group +: GROUP] != '0;
+    end
+    return less;
   endfunction
 
   // A row's or set's word for a sub-bank: its words lie in as many sub-banks, again and again.

@@ -107,7 +107,7 @@ module gramer_set_wedge_lines
     map_list_o            = '0;
     map_list_o.mapped     = 1'b1;
     map_list_o.counts     = 1'b1;
-    map_list_o.root       = b_root_q.id;
+    map_list_o.root       = placed_t'(b_root_q.id);
     map_list_o.block_last = more_lines(b_root_q.size, b_root_q.id[QUARTER_W-1:0]);
     map_wedge_o             = '0;
     map_wedge_o.is          = 1'b1;

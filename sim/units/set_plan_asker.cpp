@@ -52,7 +52,8 @@ int main(int argc, char **argv) {
     o.at = b.random(SET_LINES);
     uint32_t size = 1 + b.random(small ? 4 : b.chance(20) ? (1u << SIZE_W) - 1 : SIZE_ROUNDED + 4);
     if (size > 47 && b.chance(80)) size = 1 + size % 31; // the longest lists take thousands of cycles
-    uint32_t id = b.random(ID - (1 << 16));
+    // The longest list ends within the image.
+    uint32_t id = b.random(PARTITIONS * PARTITION_LINES * 4 - (1 << 13));
     // Where rounded sizes begin is the image's promise, as is that short lists lie in a line; that one is not used.
     if (size >= SIZE_ROUNDED || (small && id % 4 + size > 4)) id &= ~3u;
     o.source = id | size << ID_W;

@@ -21,10 +21,11 @@ use crate::error::Result;
 pub(super) fn in_order<P: Position>(
     halves: Placed<VertexId, P>,
     offsets: &[P],
+    spare: Vec<VertexId>,
     number: impl Fn(VertexId) -> VertexId,
     cancel: &Cancel,
 ) -> Result<Vec<VertexId>> {
-    let mut rows: Vec<VertexId> = zeroed(offsets[offsets.len() - 1].at())?;
+    let mut rows = room(offsets[offsets.len() - 1].at(), spare)?;
     let mut next = offsets[..offsets.len() - 1].to_vec();
     from_halves(&halves, number, &mut rows, &mut next, cancel)?;
     drop(halves);
@@ -36,11 +37,12 @@ pub(super) fn in_order<P: Position>(
 pub(super) fn by_rank<P: Position>(
     halves: Placed<VertexId, P>,
     offsets: &[P],
+    spare: Vec<VertexId>,
     ranks: &[VertexId],
     cancel: &Cancel,
 ) -> Result<Vec<VertexId>> {
     let vertices = offsets.len() - 1;
-    let mut rows: Vec<VertexId> = zeroed(offsets[vertices].at())?;
+    let mut rows = room(offsets[vertices].at(), spare)?;
     // Filled from the end.
     let mut first = offsets[1..].to_vec();
     halves_by_rank(&halves, ranks, &mut rows, &mut first, cancel)?;
@@ -50,6 +52,17 @@ pub(super) fn by_rank<P: Position>(
     drop(first);
     second_halves(&mut rows, offsets, &mut next, cancel)?;
     Ok(rows)
+}
+
+/// Room for so many entries, all of which are going to be written: what is there already, unless a good part of that would be
+/// held for nothing.
+fn room(length: usize, mut spare: Vec<VertexId>) -> Result<Vec<VertexId>> {
+    if !(length..=length + length / 4).contains(&spare.len()) {
+        drop(spare);
+        return zeroed(length);
+    }
+    spare.truncate(length);
+    Ok(spare)
 }
 
 // Each step is a function of its own: in one there are too few registers, with which two of them took 1.3 to 1.6 times

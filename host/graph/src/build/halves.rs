@@ -37,14 +37,14 @@ impl<E: Entry, P: Position> Placed<E, P> {
     /// `used`, if that is wanted.
     pub fn of(
         vertices: usize,
-        blocks: Vec<EdgeBlock>,
+        blocks: &[EdgeBlock],
         used: &mut [u8],
         threads: usize,
         cancel: &Cancel,
         entry: impl Fn(VertexId, Label) -> E + Sync,
     ) -> Result<Self> {
         let start: Vec<P> =
-            debug_span!("count").in_scope(|| counted(vertices, &blocks, used, threads, cancel))?;
+            debug_span!("count").in_scope(|| counted(vertices, blocks, used, threads, cancel))?;
         let length = start[vertices].at();
         let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
         let entries: Vec<E> = zeroed(length)?;
@@ -64,7 +64,7 @@ impl<E: Entry, P: Position> Placed<E, P> {
                     ahead.append((entries, base), ends, row, entry(high, label));
                 }
             };
-            for block in &blocks {
+            for block in blocks {
                 if cancel.is_cancelled() {
                     return;
                 }

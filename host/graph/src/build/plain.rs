@@ -8,7 +8,7 @@
 
 use tracing::info_span;
 
-use super::EdgeBlock;
+use super::{EdgeBlock, Pairs};
 use super::fill;
 use super::halves::{Placed, add_up};
 use super::numbering::{Numbered, Numbering, renumber};
@@ -49,12 +49,23 @@ fn made_with<P: Position>(
         Numbered::Later(used) => (None, used),
     };
     let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
-    let rows = Placed::<_, P>::of(vertices, blocks, &mut used, 1, cancel, |v, _| v)?;
+    let rows = Placed::<_, P>::of(vertices, &blocks, &mut used, 1, cancel, |v, _| v)?;
+    let spare = spare_of(blocks);
     let halves = Halves::of(rows, cancel)?;
     match order {
-        Order::Input => halves.in_order(known, &used, cancel),
-        Order::RankOn1 => halves.ranked(known, &used, context),
+        Order::Input => halves.in_order(known, &used, spare, cancel),
+        Order::RankOn1 => halves.ranked(known, &used, spare, context),
     }
+}
+
+/// The memory of edges that aren't needed any more, for the rows: two entries for an edge are as large as its ends. Memory that was
+/// written needs no clearing and no new pages.
+fn spare_of(blocks: Vec<EdgeBlock>) -> Vec<VertexId> {
+    let narrow = blocks.into_iter().filter_map(|block| match block.pairs {
+        Pairs::Narrow(pairs) => Some(pairs),
+        Pairs::Wide(_) | Pairs::Spilled(_) => None,
+    });
+    narrow.max_by_key(Vec::len).unwrap_or_default().into_flattened()
 }
 
 /// Half rows without what is there twice, in the order of the text.
@@ -109,6 +120,7 @@ impl<P: Position> Halves<P> {
         self,
         known: Option<(Numbering, Vec<u64>)>,
         used: &[u8],
+        spare: Vec<VertexId>,
         cancel: &Cancel,
     ) -> Result<Made<VertexId>> {
         let Halves { rows, degrees } = self;
@@ -123,14 +135,14 @@ impl<P: Position> Halves<P> {
         let first = ids.first().copied().unwrap_or(0);
         let self_loops = rows.self_loops;
         let rows = match &numbering {
-            _ if numbered => fill::in_order(rows, &offsets, |v| v, cancel)?,
+            _ if numbered => fill::in_order(rows, &offsets, spare, |v| v, cancel)?,
             Numbering::Table(numbers) => {
-                fill::in_order(rows, &offsets, |id| numbers[id as usize], cancel)?
+                fill::in_order(rows, &offsets, spare, |id| numbers[id as usize], cancel)?
             }
             // Ids below the first have no entries: what their numbers would be doesn't matter.
             _ => {
                 let number = |id| u64::from(id).wrapping_sub(first) as VertexId;
-                fill::in_order(rows, &offsets, number, cancel)?
+                fill::in_order(rows, &offsets, spare, number, cancel)?
             }
         };
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
@@ -141,16 +153,17 @@ impl<P: Position> Halves<P> {
         self,
         known: Option<(Numbering, Vec<u64>)>,
         used: &[u8],
+        spare: Vec<VertexId>,
         context: &Context,
     ) -> Result<Made<VertexId>> {
         let cancel = &context.cancel;
         let _span = info_span!("rank", vertices = self.degrees.len()).entered();
-        let sums = self.around(cancel)?;
+        let around = self.around(cancel)?;
         let Halves { rows, degrees } = self;
         // Below 2^96, and not 0 where there is an edge.
-        let on_1 = |v: usize| u128::from(degrees[v]) * sums[v].at() as u128;
+        let on_1 = |v: usize| around[v][DEGREE].at() as u128 * around[v][SUM].at() as u128;
         let mut order = ranked(degrees.len(), on_1, context)?;
-        drop(sums);
+        drop(around);
         if known.is_none() {
             let alone = order.partition_point(|&v| degrees[v as usize] > 0);
             let alone = order.split_off(alone);
@@ -170,29 +183,39 @@ impl<P: Position> Halves<P> {
         };
         drop(order);
         let self_loops = rows.self_loops;
-        let rows = fill::by_rank(rows, &offsets, &ranks, cancel)?;
+        let rows = fill::by_rank(rows, &offsets, spare, &ranks, cancel)?;
         let numbering = Numbering::Ranked { by_id: Box::new(by_id), ranks };
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
     }
 
-    /// The sum of the degrees around each vertex: none is more than all entries of rows, which are positions.
-    fn around(&self, cancel: &Cancel) -> Result<Vec<P>> {
-        let mut sums: Vec<P> = zeroed(self.degrees.len())?;
+    /// What ON_1 takes, of each vertex.
+    fn around(&self, cancel: &Cancel) -> Result<Vec<Around<P>>> {
+        let mut around: Vec<Around<P>> = zeroed(self.degrees.len())?;
+        for (to, &degree) in around.iter_mut().zip(&self.degrees) {
+            to[DEGREE] = P::of(degree.into());
+        }
         let mut looks = Looks::new(cancel);
-        for v in 0..self.degrees.len() {
+        for v in 0..around.len() {
             let row = self.rows.row(v);
             looks.check(row.len() + 1)?;
-            let (degree, mut sum) = (u64::from(self.degrees[v]), 0);
+            let (degree, mut sum) = (around[v][DEGREE].at() as u64, 0);
             for &other in row {
-                sum += u64::from(self.degrees[other as usize]);
-                let around = &mut sums[other as usize];
-                *around = P::of(around.at() as u64 + degree);
+                let other = &mut around[other as usize];
+                sum += other[DEGREE].at() as u64;
+                other[SUM] = P::of(other[SUM].at() as u64 + degree);
             }
-            sums[v] = P::of(sums[v].at() as u64 + sum);
+            around[v][SUM] = P::of(around[v][SUM].at() as u64 + sum);
         }
-        Ok(sums)
+        Ok(around)
     }
 }
+
+/// A vertex' degree, and the sum of its neighbours' degrees: no more than all entries of rows, which are positions. Of each neighbour
+/// both are wanted, and are in one line of a cache.
+type Around<P> = [P; 2];
+
+const DEGREE: usize = 0;
+const SUM: usize = 1;
 
 /// Whether each entry is above the one before.
 fn ascends(row: &[VertexId]) -> bool {

@@ -152,7 +152,8 @@ impl<E: Entry, P: Position> Halves<E, P> {
         cancel: &Cancel,
         entry: impl Fn(VertexId, Label) -> E + Sync,
     ) -> Result<Self> {
-        let mut rows = Placed::of(vertices, blocks, used, threads, cancel, entry)?;
+        let mut rows = Placed::of(vertices, &blocks, used, threads, cancel, entry)?;
+        drop(blocks);
         let _span = debug_span!("tidy").entered();
         let conflicts =
             rows.each_part(threads, |Part { first, entries, base, ends }, start: &[P]| {
