@@ -86,7 +86,7 @@ module gramer_set_maker
   (* ram_style = "distributed" *) place_t place_mem [WALKERS];
   (* ram_style = "distributed" *) logic [DEPTH_W:0] state_mem [WALKERS]; // fresh, level
 
-  logic    ready, idle, again, at_once, repeats, retire, walks, begins, room;
+  logic    ready, idle_q, again, at_once, repeats, retire, walks, begins, room;
   walker_t next_walker, idle_walker, spare_q;
   logic    filling_q; // after reset: walkers that have not been given out
   logic [QUEUE_W-1:0] reserved_q;
@@ -104,8 +104,21 @@ module gramer_set_maker
   gramer_fifo #(.WIDTH(WALKER_W), .DEPTH(WALKERS)) i_idle (
     .clk_i, .rst_i,
     .push_i (retire || filling_q), .data_i (filling_q ? spare_q : token_q[LAST].walker), .full_o (),
-    .pop_i (begins), .valid_o (idle), .data_o (idle_walker)
+    .pop_i (begins), .valid_o (), .data_o (idle_walker)
   );
+
+  // Whether there is one is in a register, since a long way begins with it.
+  logic [WALKER_W:0] idles_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      idles_q <= '0;
+      idle_q  <= 1'b0;
+    end else begin
+      idles_q <= idles_q + (WALKER_W+1)'(retire || filling_q) - (WALKER_W+1)'(begins);
+      idle_q  <= retire || filling_q || (begins ? idles_q > (WALKER_W+1)'(1) : idle_q);
+    end
+  end
 
   assign room   = reserved_q != QUEUE_W'(QUEUE);
   assign walks  = (ready || again) && room;
@@ -113,7 +126,7 @@ module gramer_set_maker
   assign at_once = again && !ready && room;
   // With `repeats` three may happen at once, so the others need room for three.
   assign spare  = reserved_q < QUEUE_W'(QUEUE - 2);
-  assign begins = !valid_q[6] && idle && first_valid_i && spare && !filling_q;
+  assign begins = !valid_q[6] && idle_q && first_valid_i && spare && !filling_q;
   assign first_take_o = begins;
 
   always_comb begin
@@ -344,5 +357,10 @@ module gramer_set_maker
 
   always_ff @(posedge clk_i)
     if (valid_q[LAST]) state_mem[last.walker] <= {deeper, level};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i)
+    assert (idle_q == (idles_q != '0)) else $error("walkers are idle, or none are");
+`endif
 
 endmodule

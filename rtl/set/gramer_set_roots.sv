@@ -126,18 +126,14 @@ module gramer_set_roots
 
   // ---------------------------------------------------------------- what is left of each root
 
-  // What becomes more and what less, as one number: a carry chain for each place, not four.
+  // What becomes more and what less, as one number from -2 to 2: a carry chain for each place, not four.
   typedef logic signed [2:0] change_t;
 
   function automatic change_t change(input logic more, input logic also, input logic less,
                                      input logic fewer);
-    unique case ({more, also, less, fewer})
-      4'b1100:                            return 3'sd2;
-      4'b1101, 4'b1110, 4'b0100, 4'b1000: return 3'sd1;
-      4'b0001, 4'b0010, 4'b0111, 4'b1011: return -3'sd1;
-      4'b0011:                            return -3'sd2;
-      default:                            return 3'sd0;
-    endcase
+    logic below;
+    below = ((less || fewer) && !(more || also)) || (less && fewer && !(more && also));
+    return {below, below || (more && also && !(less || fewer)), more ^ also ^ less ^ fewer};
   endfunction
 
   assign free = held_q != '0 && taken_q[oldest_q] && work_q[oldest_q] == '0;
