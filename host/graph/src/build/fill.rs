@@ -163,3 +163,17 @@ fn second_halves<P: Position>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_what_is_there_unless_much_of_it_would_be_left_over() {
+        assert_eq!(room(8, vec![7; 8]).unwrap(), [7; 8]);
+        assert_eq!(room(8, vec![7; 10]).unwrap(), [7; 8]);
+        assert_eq!(room(8, vec![7; 11]).unwrap(), [0; 8]);
+        assert_eq!(room(8, vec![7; 7]).unwrap(), [0; 8]);
+        assert_eq!(room(0, vec![]).unwrap(), [0; 0]);
+    }
+}
