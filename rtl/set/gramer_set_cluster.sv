@@ -1,4 +1,5 @@
-// PUs and partitions. Every PU has a way of its own to and from every partition.
+// PUs and partitions. They meet by turns: in each cycle a PU has one partition of each half, and a partition one PU of each
+// half, the next one in the next cycle.
 module gramer_set_cluster
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -40,20 +41,49 @@ module gramer_set_cluster
 
   logic [PARTITIONS-1:0] request [PUS];
   logic [AT_W-1:0]       request_at [PUS];
-  logic [PUS-1:0]        answer [PARTITIONS];
-  line_t                 answer_line [PARTITIONS];
+  answer_at_t            request_for [PUS];
+  logic [PORTS-1:0]      answer [PARTITIONS];
+  answer_at_t            answer_for [PARTITIONS][PORTS];
+  line_t                 answer_line [PARTITIONS][PORTS];
   logic [PARTITIONS-1:0] conflict;
+
+  // From a turn at a partition to its answer at the PU.
+  localparam int unsigned ANSWER_CYCLES = 3;
+
+  turn_t turn_q, part_turn_q [PARTITIONS], from_q [PUS];
+  line_t write_line_q;
+
+  function automatic turn_t turn_of(input turn_t turn, input int unsigned later);
+    return turn_t'((32'(turn) + later) % TURNS);
+  endfunction
+
+  // Partition i of a half serves PU j of a half at turn i + j.
+  always_ff @(posedge clk_i) begin
+    turn_q <= rst_i ? '0 : turn_of(turn_q, 1);
+    for (int q = 0; q < PARTITIONS; q++)
+      part_turn_q[q] <= turn_of(turn_q, TURNS - q % SIDE_PARTITIONS);
+    for (int p = 0; p < PUS; p++)
+      from_q[p] <= turn_of(turn_q, (2 * ANSWER_CYCLES + 1) * TURNS - ANSWER_CYCLES - p % PORT_PUS);
+    write_line_q <= write_line_i;
+  end
 
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
     logic [PARTITIONS-1:0] answered;
+    answer_at_t            answered_for [PARTITIONS];
+    line_t                 answered_line [PARTITIONS];
 
-    always_comb for (int q = 0; q < PARTITIONS; q++) answered[q] = answer[q][p];
+    always_comb for (int q = 0; q < PARTITIONS; q++) begin
+      answered[q]      = answer[q][p / PORT_PUS];
+      answered_for[q]  = answer_for[q][p / PORT_PUS];
+      answered_line[q] = answer_line[q][p / PORT_PUS];
+    end
 
     gramer_set_pu i_pu (
       .clk_i, .rst_i, .clear_i, .running_i, .plan_i, .word_write_i, .word_at_i, .word_i,
       .push_i (push_i[p]), .unit_i, .free_o (free_o[p]),
-      .request_o (request[p]), .request_at_o (request_at[p]),
-      .answer_i (answered), .answer_line_i (answer_line),
+      .request_o (request[p]), .request_at_o (request_at[p]), .request_for_o (request_for[p]),
+      .from_i (from_q[p]), .answer_i (answered), .answer_for_i (answered_for),
+      .answer_line_i (answered_line),
       .record_valid_o (record_valid_o[p]), .record_ready_i (record_ready_i[p]),
       .record_o (record_o[p]),
       .sum_at_i, .sum_o (sum_o[p]), .saturated_o (saturated_o[p]),
@@ -73,9 +103,10 @@ module gramer_set_cluster
 
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i, .write_line_i,
-      .request_i (requests), .at_i (request_at),
-      .answer_o (answer[q]), .line_o (answer_line[q]), .conflict_o (conflict[q])
+      .write_i (write_i[q]), .write_at_i, .write_line_i (write_line_q), .turn_i (part_turn_q[q]),
+      .request_i (requests), .at_i (request_at), .for_i (request_for),
+      .answer_o (answer[q]), .for_o (answer_for[q]), .line_o (answer_line[q]),
+      .conflict_o (conflict[q])
     );
 
     always_ff @(posedge clk_i) begin
@@ -83,7 +114,8 @@ module gramer_set_cluster
       if (clear_i) for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
       else begin
         if (answer[q] != '0)
-          counters_q[CNT_PARTITION_LINES] <= counters_q[CNT_PARTITION_LINES] + 1'b1;
+          counters_q[CNT_PARTITION_LINES] <= counters_q[CNT_PARTITION_LINES]
+                                             + counter_t'($countones(answer[q]));
         if (conflict[q])
           counters_q[CNT_PARTITION_CONFLICTS] <= counters_q[CNT_PARTITION_CONFLICTS] + 1'b1;
       end

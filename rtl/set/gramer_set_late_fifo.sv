@@ -9,7 +9,8 @@ module gramer_set_late_fifo #(
   /// Bits of an element.
   parameter int unsigned WIDTH = 8,
   /// Elements, a power of two, at least 2.
-  parameter int unsigned DEPTH = 4
+  parameter int unsigned DEPTH = 4,
+  localparam int unsigned PTR_W = $clog2(DEPTH)
 ) (
   input  logic             clk_i,
   input  logic             rst_i,
@@ -17,14 +18,15 @@ module gramer_set_late_fifo #(
   input  logic             push_i,
   input  logic [WIDTH-1:0] data_i,
   output logic             full_o,
+  output logic [PTR_W-1:0] tail_o, // the place of what is pushed
   // Out
   input  logic             popped_i,
   output logic             valid_o,
   output logic [WIDTH-1:0] data_o,
-  output logic             held_o // as valid_o, but with what was taken in the cycle before
+  output logic             held_o, // as valid_o, but with what was taken in the cycle before
+  output logic [PTR_W-1:0] head_o, // the place of data_o
+  output logic [PTR_W-1:0] read_o  // and if popped_i, of what was taken
 );
-
-  localparam int unsigned PTR_W = $clog2(DEPTH);
 
   (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
   // One bit more than an index: full differs from empty. `next_q` is `read_q` + 1.
@@ -35,6 +37,9 @@ module gramer_set_late_fifo #(
   assign held_o  = write_q != read_q;
   assign full_o  = write_q[PTR_W] != read_q[PTR_W] && write_q[PTR_W-1:0] == read_q[PTR_W-1:0];
   assign data_o  = mem[head[PTR_W-1:0]];
+  assign tail_o  = write_q[PTR_W-1:0];
+  assign head_o  = head[PTR_W-1:0];
+  assign read_o  = read_q[PTR_W-1:0];
 
   always_ff @(posedge clk_i) begin
     if (push_i) mem[write_q[PTR_W-1:0]] <= data_i;

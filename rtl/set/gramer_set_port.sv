@@ -1,10 +1,10 @@
 // A PU's way to the lines of the image. Requests leave in order, and lines come out in the same order,
-// each with what was said of it. A request goes to the line's partition, which answers in order:
-// so a queue for each partition, and one that says whose turn it is, restore the order
-// without a tag. There is room for every line under way, so partitions never wait.
+// each with what was said of it. The partitions answer at their turns (gramer_set_partition): a line of one half of them and one of the other
+// in each cycle at the most. So there is a buffer for each half, and an answer goes to its request's place there.
+// There is room for every line under way, so partitions never wait.
 //
-//   issue ─► [order] ──────────────► whose turn ─► line_o, meta_o
-//        └─► partitions ─► [queue of each partition] ─┘
+//   issue ─► [order] ────────────────► the oldest one's place ─► line_o, meta_o
+//        └─► partitions ═► [buffer of each half, by place] ─┘
 module gramer_set_port
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -21,8 +21,11 @@ module gramer_set_port
   // To the partitions
   output logic [PARTITIONS-1:0] request_o,
   output logic [AT_W-1:0] request_at_o,
+  output answer_at_t      request_for_o,
   // From the partitions
+  input  turn_t           from_i,       // the partition of each half whose answer it is
   input  logic [PARTITIONS-1:0] answer_i,
+  input  answer_at_t      answer_for_i [PARTITIONS],
   input  line_t           answer_line_i [PARTITIONS],
   // To the PU
   output logic            valid_o,
@@ -36,61 +39,70 @@ module gramer_set_port
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
   logic              full, take, some, held, issued, pop, popped_q;
-  // Kept as they are, each a table before the last one: what ready_i comes through is long, and a tool that maps
-  // this module alone doesn't know it. The reset is in them, and needs no table behind ready_i then.
-  (* keep = "true" *) logic comes;                 // the next line is there
-  (* keep = "true" *) logic [PARTITIONS-1:0] from; // the partition's queue that it is in
-  logic [PART_W-1:0] part, head_part;
+  // Kept as it is, a table before the last one: what ready_i comes through is long, and a tool that maps
+  // this module alone doesn't know it. The reset is in it, and needs no table behind ready_i then.
+  (* keep = "true" *) logic comes; // the next line is there
+  logic [PART_W-1:0] part;
+  logic              side, head_side;
+  answer_at_t        tail_at, head_at, read_at;
   meta_t             meta;
-  line_t             line;
 
   assign issue_ready_o = !full;
   assign issued        = issue_valid_i && !full;
   assign part          = PARTITIONS > 1 ? issue_line_i[PART_W-1:0] : '0;
+  assign side          = SIDES > 1 && part[PART_W-1];
 
-  // Queues hear a cycle later what was taken: the way from what comes behind the port to its ready is the
+  // It hears a cycle later what was taken: the way from what comes behind the port to its ready is the
   // longest of a PU, and ends in registers here.
-  gramer_set_late_fifo #(.WIDTH(PART_W + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
+  gramer_set_late_fifo #(.WIDTH(1 + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
     .clk_i, .rst_i,
-    .push_i (issued), .data_i ({part, issue_meta_i}), .full_o (full),
-    .popped_i (popped_q), .valid_o (some), .data_o ({head_part, meta}), .held_o (held)
+    .push_i (issued), .data_i ({side, issue_meta_i}), .full_o (full), .tail_o (tail_at),
+    .popped_i (popped_q), .valid_o (some), .data_o ({head_side, meta}), .held_o (held),
+    .head_o (head_at), .read_o (read_at)
   );
 
   always_ff @(posedge clk_i) begin
-    request_at_o <= AT_W'(issue_line_i >> SHIFT);
+    request_at_o  <= AT_W'(issue_line_i >> SHIFT);
+    request_for_o <= tail_at;
     for (int p = 0; p < PARTITIONS; p++)
       request_o[p] <= !rst_i && issued && !issue_meta_i.none && part == PART_W'(p);
   end
 
-  // The queues of the partitions' answers.
-  logic [PARTITIONS-1:0] holds;
-  line_t                 head [PARTITIONS];
+  // The buffers, and which places have their line.
+  logic [SIDES-1:0]  came;
+  answer_at_t         came_at [SIDES];
+  line_t              head [SIDES];
+  logic [ANSWERS-1:0] there_q;
 
-  for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
-    // verilator lint_off UNUSEDSIGNAL
-    // `no_room` is there for the assertion, and some builds have none.
-    logic  taken_q, no_room, held_answers;
-    // verilator lint_on UNUSEDSIGNAL
+  for (genvar s = 0; s < SIDES; s++) begin : gen_side
+    (* ram_style = "distributed" *) line_t mem [ANSWERS];
+    line_t came_line;
 
-    assign from[p] = comes && !meta.none && head_part == PART_W'(p);
-
-    always_ff @(posedge clk_i) taken_q <= take && from[p];
-
-    gramer_set_late_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
-      .clk_i, .rst_i,
-      .push_i (answer_i[p]), .data_i (answer_line_i[p]), .full_o (no_room),
-      .popped_i (taken_q), .valid_o (holds[p]), .data_o (head[p]), .held_o (held_answers)
-    );
-
-`ifndef SYNTHESIS
-    always_ff @(posedge clk_i) if (!rst_i) begin
-      assert (!(answer_i[p] && no_room)) else $error("an answer without room");
+    always_comb begin
+      came[s]    = answer_i[s * SIDE_PARTITIONS] && from_i == '0;
+      came_at[s] = answer_for_i[s * SIDE_PARTITIONS];
+      came_line  = answer_line_i[s * SIDE_PARTITIONS];
+      for (int p = 1; p < SIDE_PARTITIONS; p++) if (from_i == turn_t'(p)) begin
+        came[s]    = answer_i[s * SIDE_PARTITIONS + p];
+        came_at[s] = answer_for_i[s * SIDE_PARTITIONS + p];
+        came_line  = answer_line_i[s * SIDE_PARTITIONS + p];
+      end
     end
-`endif
+
+    always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= came_line;
+
+    assign head[s] = mem[head_at];
   end
 
-  assign line  = head[head_part];
-  assign comes = some && !rst_i && (meta.none || holds[head_part]);
+  always_ff @(posedge clk_i)
+    for (int a = 0; a < ANSWERS; a++) begin
+      logic comes_now;
+      comes_now = 1'b0;
+      for (int s = 0; s < SIDES; s++) comes_now |= came[s] && came_at[s] == answer_at_t'(a);
+      there_q[a] <= !rst_i && (comes_now || (there_q[a] && !(popped_q && read_at == answer_at_t'(a))));
+    end
+
+  assign comes = some && !rst_i && (meta.none || there_q[head_at]);
   assign take  = !valid_o || ready_i;
   assign pop   = take && comes;
 
@@ -99,11 +111,19 @@ module gramer_set_port
     if (rst_i) valid_o <= 1'b0;
     else if (take) valid_o <= pop;
     if (pop) begin
-      line_o <= line;
+      line_o <= head[SIDES > 1 ? 32'(head_side) : 0];
       meta_o <= meta;
     end
   end
 
   assign busy_o = held || valid_o;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    for (int s = 0; s < SIDES; s++)
+      assert (!(came[s] && there_q[came_at[s]])) else $error("a second answer to a request");
+    assert (!(SIDES > 1 && came == '1 && came_at[0] == came_at[SIDES-1])) else $error("two answers to a request");
+  end
+`endif
 
 endmodule

@@ -37,6 +37,15 @@ package gramer_set_types_pkg;
   localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
   localparam int unsigned MAP_DEGREE_W = 20; // neighbours of a vertex, also of one in segments
 
+  // A partition's memory has two ports, for half of the PUs each; a PU has a way from each half of the partitions.
+  localparam int unsigned PORTS    = PUS > 1 ? 2 : 1;
+  localparam int unsigned PORT_PUS = PUS / PORTS;
+  localparam int unsigned SIDES   = PARTITIONS > 1 ? 2 : 1;
+  localparam int unsigned SIDE_PARTITIONS = PARTITIONS / SIDES;
+  // Turns of a round: each PU of a half meets each partition of a half once.
+  localparam int unsigned TURNS    = PORT_PUS > SIDE_PARTITIONS ? PORT_PUS : SIDE_PARTITIONS;
+  localparam int unsigned TURN_W   = TURNS > 1 ? $clog2(TURNS) : 1;
+
   // Search plans. (A machine without plans has no use for it.)
   localparam int unsigned PLACED     = PLAN_LEVELS > 2 ? PLAN_LEVELS : 2; // vertices that are placed
   localparam int unsigned LEVEL_AT_W = 3;
@@ -57,6 +66,8 @@ package gramer_set_types_pkg;
   typedef logic [ID_W-1:0]       id_t;
   typedef logic [PLACED_ID_W-1:0] placed_t; // of an id that isn't padding
   typedef logic [LINE_AT_W-1:0]  line_at_t;
+  typedef logic [TURN_W-1:0]     turn_t;
+  typedef logic [$clog2(ANSWERS)-1:0] answer_at_t; // of a request of a PU, where its line goes
   typedef logic [MEMBER_W-1:0]   member_t;
   typedef logic [LLINE_W-1:0]    lline_t;
   typedef logic [LANES-1:0]      lanes_t;
