@@ -48,10 +48,9 @@ module gramer_set_cluster
   logic [PARTITIONS-1:0] conflict;
 
   // From a turn at a partition to its answer at the PU.
-  localparam int unsigned ANSWER_CYCLES = 3;
+  localparam int unsigned ANSWER_CYCLES = 2;
 
   turn_t turn_q, part_turn_q [PARTITIONS], from_q [PUS];
-  line_t write_line_q;
 
   function automatic turn_t turn_of(input turn_t turn, input int unsigned later);
     return turn_t'((32'(turn) + later) % TURNS);
@@ -64,7 +63,6 @@ module gramer_set_cluster
       part_turn_q[q] <= turn_of(turn_q, TURNS - q % SIDE_PARTITIONS);
     for (int p = 0; p < PUS; p++)
       from_q[p] <= turn_of(turn_q, (2 * ANSWER_CYCLES + 1) * TURNS - ANSWER_CYCLES - p % PORT_PUS);
-    write_line_q <= write_line_i;
   end
 
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
@@ -103,7 +101,7 @@ module gramer_set_cluster
 
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i, .write_line_i (write_line_q), .turn_i (part_turn_q[q]),
+      .write_i (write_i[q]), .write_at_i, .write_line_i, .turn_i (part_turn_q[q]),
       .request_i (requests), .at_i (request_at), .for_i (request_for),
       .answer_o (answer[q]), .for_o (answer_for[q]), .line_o (answer_line[q]),
       .conflict_o (conflict[q])

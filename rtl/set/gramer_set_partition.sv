@@ -3,9 +3,10 @@
 // they ask or not: so a PU has one line at a time from each half of the partitions (gramer_set_port), and nobody is
 // to be matched. Each PU has a queue here with room for all that it may have under way, so nothing is held back.
 //
-//   request ─► [queue of each PU of a half] ─► turn ─► [port of the URAM] ─► answer, line: 3 cycles after its turn
+//   request ─► [queue of each PU of a half] ─► turn ─► [port of the URAM] ─► answer, line: 2 cycles after its turn
 //
-// The loader writes by the first port, and takes its turn.
+// A request that none waits before has its turn in the cycle in which it comes. The loader writes by the first port, and
+// takes its turn.
 module gramer_set_partition
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -17,7 +18,7 @@ module gramer_set_partition
   // Loader
   input  logic            write_i,
   input  logic [AT_W-1:0] write_at_i,
-  input  line_t           write_line_i, // a cycle later
+  input  line_t           write_line_i,
   // PUs
   input  turn_t           turn_i,       // the PU of each half
   input  logic [PUS-1:0]  request_i,
@@ -35,53 +36,65 @@ module gramer_set_partition
     logic [AT_W-1:0] at;
   } request_t;
 
-  // From the turn to the answer: the address, the memory and its register.
-  localparam int unsigned STAGES = 3;
+  // From the turn to the answer: the memory and its register.
+  localparam int unsigned STAGES = 2;
 
   (* ram_style = "ultra" *) line_t mem [PARTITION_LINES];
 
-  logic [PUS-1:0]   waits, served;
-  request_t         head [PUS];
-  logic [PORTS-1:0] passed;
-  logic             write_q, conflict_q;
-  logic [AT_W-1:0]  at_q [PORTS];
+  logic [PUS-1:0]   waits, waiting, served;
+  request_t         asked [PUS], oldest [PUS];
+  logic [PORTS-1:0] takes, passed;
+  logic [PORTS-1:0][AT_W-1:0] at;
+  logic             conflict_q;
   logic [STAGES-1:0][PORTS-1:0] valid_q;
-  answer_at_t       for_q [STAGES][PORTS];
-  line_t            read_q [PORTS], line_q [PORTS];
+  answer_at_t [STAGES-1:0][PORTS-1:0] for_q;
+  line_t [PORTS-1:0] read_q, line_q;
+
+  assign waiting = waits | request_i;
 
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
-    assign served[p] = waits[p] && turn_i == turn_t'(p % PORT_PUS) && (p >= PORT_PUS || !write_i);
+    assign served[p] = waiting[p] && turn_i == turn_t'(p % PORT_PUS) && (p >= PORT_PUS || !write_i);
+    assign asked[p]  = {for_i[p], at_i[p]};
 
     gramer_fifo #(.WIDTH($bits(request_t)), .DEPTH(ANSWERS)) i_requests (
       .clk_i, .rst_i,
-      .push_i (request_i[p]), .data_i ({for_i[p], at_i[p]}), .full_o (),
-      .pop_i (served[p]), .valid_o (waits[p]), .data_o (head[p])
+      .push_i (request_i[p] && (waits[p] || !served[p])), .data_i (asked[p]), .full_o (),
+      .pop_i (served[p] && waits[p]), .valid_o (waits[p]), .data_o (oldest[p])
     );
   end
 
   for (genvar o = 0; o < PORTS; o++) begin : gen_port
-    request_t            next;
+    request_t            first, second, next;
+    logic                queued;
     logic [PORT_PUS-1:0] now, others;
 
     assign now       = served[o*PORT_PUS +: PORT_PUS];
-    assign others    = waits[o*PORT_PUS +: PORT_PUS] & ~now;
-    assign passed[o] = now != '0 && others != '0;
+    assign others    = waiting[o*PORT_PUS +: PORT_PUS] & ~now;
+    assign takes[o]  = now != '0;
+    assign passed[o] = takes[o] && others != '0;
 
     always_comb begin
-      next = head[o * PORT_PUS];
-      for (int p = 1; p < PORT_PUS; p++)
-        if (turn_i == turn_t'(p)) next = head[o * PORT_PUS + p];
+      first  = oldest[o * PORT_PUS];
+      second = asked[o * PORT_PUS];
+      queued = waits[o * PORT_PUS];
+      for (int p = 1; p < PORT_PUS; p++) if (turn_i == turn_t'(p)) begin
+        first  = oldest[o * PORT_PUS + p];
+        second = asked[o * PORT_PUS + p];
+        queued = waits[o * PORT_PUS + p];
+      end
     end
 
+    assign next  = queued ? first : second;
+    assign at[o] = o == 0 && write_i ? write_at_i : next.at;
+
     always_ff @(posedge clk_i) begin
-      at_q[o]       <= o == 0 && write_i ? write_at_i : next.at;
-      valid_q[0][o] <= !rst_i && now != '0;
+      valid_q[0][o] <= !rst_i && takes[o];
       for_q[0][o]   <= next.answer;
       for (int s = 1; s < STAGES; s++) begin
         valid_q[s][o] <= !rst_i && valid_q[s-1][o];
         for_q[s][o]   <= for_q[s-1][o];
       end
-      if (valid_q[1][o]) line_q[o] <= read_q[o];
+      if (valid_q[0][o]) line_q[o] <= read_q[o];
     end
 
     assign answer_o[o] = valid_q[STAGES-1][o];
@@ -89,18 +102,15 @@ module gramer_set_partition
     assign line_o[o]   = line_q[o];
   end
 
-  always_ff @(posedge clk_i) begin
-    write_q    <= write_i;
-    conflict_q <= passed != '0;
-  end
+  always_ff @(posedge clk_i) conflict_q <= passed != '0;
 
   always_ff @(posedge clk_i) begin
-    if (write_q) mem[at_q[0]] <= write_line_i;
-    else if (valid_q[0][0]) read_q[0] <= mem[at_q[0]];
+    if (write_i) mem[at[0]] <= write_line_i;
+    else if (takes[0]) read_q[0] <= mem[at[0]];
   end
 
   for (genvar o = 1; o < PORTS; o++) begin : gen_second
-    always_ff @(posedge clk_i) if (valid_q[0][o]) read_q[o] <= mem[at_q[o]];
+    always_ff @(posedge clk_i) if (takes[o]) read_q[o] <= mem[at[o]];
   end
 
   assign conflict_o = conflict_q;
@@ -108,7 +118,7 @@ module gramer_set_partition
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     for (int o = 0; o < PORTS; o++)
-      assert (!(write_q && valid_q[0][o] && at_q[o] == at_q[0])) else $error("a line is read while it is written");
+      assert (!(write_i && takes[o] && at[o] == write_at_i)) else $error("a line is read while it is written");
   end
 `endif
 

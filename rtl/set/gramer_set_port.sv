@@ -1,7 +1,7 @@
 // A PU's way to the lines of the image. Requests leave in order, and lines come out in the same order,
 // each with what was said of it. The partitions answer at their turns (gramer_set_partition): a line of one half of them and one of the other
 // in each cycle at the most. So there is a buffer for each half, and an answer goes to its request's place there.
-// There is room for every line under way, so partitions never wait.
+// The oldest request's line passes the buffer. There is room for every line under way, so partitions never wait.
 //
 //   issue ─► [order] ────────────────► the oldest one's place ─► line_o, meta_o
 //        └─► partitions ═► [buffer of each half, by place] ─┘
@@ -71,27 +71,28 @@ module gramer_set_port
   // The buffers, and which places have their line.
   logic [SIDES-1:0]  came;
   answer_at_t         came_at [SIDES];
-  line_t              head [SIDES];
+  logic [SIDES-1:0]   now; // it is the line that is waited for
+  line_t              came_line [SIDES], buffered [SIDES];
   logic [ANSWERS-1:0] there_q;
 
   for (genvar s = 0; s < SIDES; s++) begin : gen_side
     (* ram_style = "distributed" *) line_t mem [ANSWERS];
-    line_t came_line;
 
     always_comb begin
-      came[s]    = answer_i[s * SIDE_PARTITIONS] && from_i == '0;
-      came_at[s] = answer_for_i[s * SIDE_PARTITIONS];
-      came_line  = answer_line_i[s * SIDE_PARTITIONS];
+      came[s]      = answer_i[s * SIDE_PARTITIONS] && from_i == '0;
+      came_at[s]   = answer_for_i[s * SIDE_PARTITIONS];
+      came_line[s] = answer_line_i[s * SIDE_PARTITIONS];
       for (int p = 1; p < SIDE_PARTITIONS; p++) if (from_i == turn_t'(p)) begin
-        came[s]    = answer_i[s * SIDE_PARTITIONS + p];
-        came_at[s] = answer_for_i[s * SIDE_PARTITIONS + p];
-        came_line  = answer_line_i[s * SIDE_PARTITIONS + p];
+        came[s]      = answer_i[s * SIDE_PARTITIONS + p];
+        came_at[s]   = answer_for_i[s * SIDE_PARTITIONS + p];
+        came_line[s] = answer_line_i[s * SIDE_PARTITIONS + p];
       end
     end
 
-    always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= came_line;
+    always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= came_line[s];
 
-    assign head[s] = mem[head_at];
+    assign now[s]      = came[s] && came_at[s] == head_at;
+    assign buffered[s] = mem[head_at];
   end
 
   always_ff @(posedge clk_i)
@@ -102,7 +103,7 @@ module gramer_set_port
       there_q[a] <= !rst_i && (comes_now || (there_q[a] && !(popped_q && read_at == answer_at_t'(a))));
     end
 
-  assign comes = some && !rst_i && (meta.none || there_q[head_at]);
+  assign comes = some && !rst_i && (meta.none || there_q[head_at] || now != '0);
   assign take  = !valid_o || ready_i;
   assign pop   = take && comes;
 
@@ -111,7 +112,7 @@ module gramer_set_port
     if (rst_i) valid_o <= 1'b0;
     else if (take) valid_o <= pop;
     if (pop) begin
-      line_o <= head[SIDES > 1 ? 32'(head_side) : 0];
+      line_o <= now != '0 ? came_line[head_side] : buffered[head_side];
       meta_o <= meta;
     end
   end
