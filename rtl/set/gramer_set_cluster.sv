@@ -15,7 +15,7 @@ module gramer_set_cluster
   // Image
   input  logic [PARTITIONS-1:0] write_i,
   input  logic [AT_W-1:0] write_at_i,
-  input  line_t write_line_i,
+  input  beat_t write_line_i,
   // Units
   input  plan_t plan_i [PLANS],
   input  logic  word_write_i,
@@ -101,7 +101,7 @@ module gramer_set_cluster
 
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i, .write_line_i, .turn_i (part_turn_q[q]),
+      .write_i (write_i[q]), .write_at_i, .write_line_i (kept_line(write_line_i)), .turn_i (part_turn_q[q]),
       .request_i (requests), .at_i (request_at), .for_i (request_for),
       .answer_o (answer[q]), .for_o (answer_for[q]), .line_o (answer_line[q]),
       .conflict_o (conflict[q])

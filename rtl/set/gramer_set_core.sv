@@ -175,7 +175,7 @@ module gramer_set_core
   logic [63:0] error_address, beats_q;
   logic [PARTITIONS-1:0] write;
   logic [AT_W-1:0] write_at;
-  line_t       write_line;
+  beat_t       write_line;
   logic [TOTAL_W-1:0] loaded;
 
   gramer_set_loader i_loader (
@@ -288,7 +288,7 @@ module gramer_set_core
   // ---------------------------------------------------------------- records
 
   logic        beat_valid, beat_ready, recorded;
-  line_t       record_beat;
+  beat_t       record_beat;
   logic [39:0] records;
 
   if (PLAN_LEVELS != 0) begin : gen_records

@@ -17,7 +17,7 @@ module gramer_set_distributor
   // Stream
   input  logic  tvalid_i,
   output logic  tready_o,
-  input  line_t tdata_i,
+  input  beat_t tdata_i,
   input  logic  tlast_i,
   // Image
   input  logic  whole_i, // units wait for all of it
@@ -64,7 +64,7 @@ module gramer_set_distributor
   state_e state_q;
   logic   ended_q; // the last beat of units was taken; apart from the state, since it is known late
   logic   full, valid, last, take, step;
-  line_t  beat;
+  beat_t  beat;
   logic [HALF_W-1:0] half_q;
 
   assign tready_o = !full;

@@ -48,7 +48,7 @@ module gramer_set_intersector
     if (valid_i && step_i.compare) begin
       equal_q <= equal;
       for (int h = 0; h < LANES; h++)
-        held_q[h] <= step_i.held[h] && !is_padding(held_i[h*ENTRY_W +: ID_W]);
+        held_q[h] <= step_i.held[h] && !is_padding(held_i[h*ENTRY_W +: KEPT_ID_W]);
     end
     if (valid_q) begin
       step_o <= step_q;
@@ -65,9 +65,9 @@ module gramer_set_intersector
 
   always_ff @(posedge clk_i) if (!rst_i && valid_i && step_i.compare)
     for (int l = 0; l < LANES; l++) begin
-      assert (!step_i.streamed[l] || placed(streamed_i[l*ENTRY_W +: ID_W]))
+      assert (!step_i.streamed[l] || placed(streamed_i[l*ENTRY_W +: KEPT_ID_W]))
         else $error("a streamed id off chip");
-      assert (!step_i.held[l] || placed(held_i[l*ENTRY_W +: ID_W]) || held_i[l*ENTRY_W +: ID_W] == '1)
+      assert (!step_i.held[l] || placed(held_i[l*ENTRY_W +: KEPT_ID_W]) || held_i[l*ENTRY_W +: KEPT_ID_W] == '1)
         else $error("a held id off chip");
     end
 `endif

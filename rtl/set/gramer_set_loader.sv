@@ -20,7 +20,7 @@ module gramer_set_loader
   input  logic [63:0] base_i,
   output logic [PARTITIONS-1:0] write_o,
   output logic [AT_W-1:0] write_at_o,
-  output line_t       write_line_o,
+  output beat_t       write_line_o,
   output logic [TOTAL_W-1:0] loaded_o, // lines from the first on that are there
   output logic        all_o,   // all of them are
   // A word somewhere in the bank: at most one read outstanding
@@ -36,7 +36,7 @@ module gramer_set_loader
   output logic [7:0]  arid_o,
   input  logic        rvalid_i,
   output logic        rready_o,
-  input  line_t       rdata_i,
+  input  beat_t       rdata_i,
   input  logic [7:0]  rid_i,
   input  logic [1:0]  rresp_i,
   // State and events
@@ -48,7 +48,7 @@ module gramer_set_loader
 
   logic [PARTITIONS-1:0] write_q;
   logic [AT_W-1:0] write_at_q;
-  line_t write_line_q;
+  beat_t write_line_q;
   logic [TOTAL_W-1:0] loaded_q;
   logic all_q, word_valid_q, arvalid_q, beat_q, error_q;
   logic [31:0] word_q;

@@ -108,8 +108,8 @@ module gramer_set_map
       a_wedge_q   <= wedge;
       a_counted_q <= wedge.is ? counted_i : lanes_i;
       for (int l = 0; l < LANES; l++) begin
-        a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: ID_W]);
-        a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: ID_W] >> FOLD_W);
+        a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: KEPT_ID_W]);
+        a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: KEPT_ID_W] >> FOLD_W);
         // Of wedges only lanes that count come.
         a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > list_i.root || wedge.is;
       end

@@ -42,7 +42,7 @@ module gramer_set_plan_lister
     logic   ends;
     logic   wide;
     lanes_t lanes;
-    logic [LANES-1:0][ID_W-1:0] ids;
+    logic [LANES-1:0][KEPT_ID_W-1:0] ids;
   } members_t;
 
   // ---------------------------------------------------------------- what waits
@@ -57,7 +57,7 @@ module gramer_set_plan_lister
 
   always_comb begin
     in = '{ends: ends_i, wide: wide_i, lanes: lanes_i, ids: '0};
-    for (int l = 0; l < LANES; l++) in.ids[l] = line_i[l*ENTRY_W +: ID_W];
+    for (int l = 0; l < LANES; l++) in.ids[l] = line_i[l*ENTRY_W +: KEPT_ID_W];
   end
 
   assign push = valid_i && (ends_i || lanes_i != '0);

@@ -64,7 +64,7 @@ module gramer_set_plan_merger
     a_high = '0;
     for (int l = 0; l < LANES; l++)
       if (a_lanes_q[l] && (l == LANES - 1 || !a_lanes_q[(l + 1) % LANES]))
-        a_high |= a_line_q[l*ENTRY_W +: ID_W];
+        a_high |= a_line_q[l*ENTRY_W +: KEPT_ID_W];
   end
 
   always_ff @(posedge clk_i) begin
@@ -79,7 +79,7 @@ module gramer_set_plan_merger
       a_line_q <= line_i;
       a_last_q <= meta_i.last;
       for (int l = 0; l < LANES; l++)
-        a_lanes_q[l] <= line_i[l*ENTRY_W +: ID_W] != '1
+        a_lanes_q[l] <= line_i[l*ENTRY_W +: KEPT_ID_W] != '1
                         && 2'(l / QUARTER) >= meta_i.low && 2'(l / QUARTER) <= meta_i.high;
     end
     if (!b_valid_q || b_take) begin
@@ -312,11 +312,11 @@ module gramer_set_plan_merger
     i_line_q  <= g_line_q;
     i_step_q  <= g_step_q;
     for (int l = 0; l < LANES; l++) begin
-      i_lanes_q[l] <= g_lanes_q[l] && g_line_q[l*ENTRY_W +: ID_W] != '1;
-      i_above_q[l] <= g_line_q[l*ENTRY_W +: ID_W] >= g_step_q.low;
-      i_below_q[l] <= g_line_q[l*ENTRY_W +: ID_W] < g_step_q.limit;
+      i_lanes_q[l] <= g_lanes_q[l] && g_line_q[l*ENTRY_W +: KEPT_ID_W] != '1;
+      i_above_q[l] <= g_line_q[l*ENTRY_W +: KEPT_ID_W] >= g_step_q.low;
+      i_below_q[l] <= g_line_q[l*ENTRY_W +: KEPT_ID_W] < g_step_q.limit;
       for (int v = 0; v < PLACED; v++)
-        i_equal_q[l][v] <= g_line_q[l*ENTRY_W +: ID_W] == g_step_q.images[v];
+        i_equal_q[l][v] <= g_line_q[l*ENTRY_W +: KEPT_ID_W] == g_step_q.images[v];
     end
   end
 

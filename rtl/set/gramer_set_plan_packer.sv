@@ -248,7 +248,7 @@ module gramer_set_plan_packer
   always_comb begin
     g_max = '0;
     for (int l = 0; l < LANES; l++)
-      if (f_last_q == lane_t'(l)) g_max |= f_line_q[l*ENTRY_W +: ID_W];
+      if (f_last_q == lane_t'(l)) g_max |= f_line_q[l*ENTRY_W +: KEPT_ID_W];
   end
 
   always_ff @(posedge clk_i) begin

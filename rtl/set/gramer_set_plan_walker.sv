@@ -84,19 +84,27 @@ module gramer_set_plan_walker
 
   (* ram_style = "distributed" *) plan_word_t words [1 << PLAN_AT_W];
 
-  (* ram_style = "distributed" *) label_range_t ranges [PLAN_LABELS];
+  typedef struct packed {
+    id_t high; // exclusive
+    id_t low;
+  } range_t;
+
+  (* ram_style = "distributed" *) range_t ranges [PLAN_LABELS];
 
   logic [PLAN_AT_W-1:0] read_at;
   plan_word_t   word;
-  label_range_t range_q; // of the label of the word in hand
+  range_t       range_q; // of the label of the word in hand
 
+  label_range_t label;   // that is written
+
+  assign label   = word_i[$bits(label_range_t)-1:0];
   assign word    = words[read_at];
   assign read_at = state_q == LINE_WORD ? here_q.start - 1'b1 : at_q;
 
   always_ff @(posedge clk_i) begin
     if (word_write_i) words[word_at_i] <= word_i[$bits(plan_word_t)-1:0];
     if (word_write_i && 32'(word_at_i) < PLAN_LABELS)
-      ranges[word_at_i[LABEL_AT_W-1:0]] <= word_i[$bits(label_range_t)-1:0];
+      ranges[word_at_i[LABEL_AT_W-1:0]] <= '{high: kept_limit(label.high), low: kept_limit(label.low)};
     if (state_q == FETCH || state_q == LINE_WORD) begin
       word_q    <= word;
       range_q   <= ranges[word.label];
@@ -223,7 +231,7 @@ module gramer_set_plan_walker
     end
 
     if (unit_take_o) begin
-      entry_q[0] <= '{size: unit_i.quarters[SIZE_W-1:0], id: unit_i.address};
+      entry_q[0] <= '{size: unit_i.quarters[SIZE_W-1:0], id: id_t'(unit_i.address)};
       first_q    <= unit_i.first;
       last_q     <= unit_i.last;
       here_q     <= '0;

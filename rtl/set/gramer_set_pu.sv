@@ -67,7 +67,7 @@ module gramer_set_pu
   slot_t    member_slot, write_slot, held_slot;
   lline_t   member_at, write_at, held_at;
   logic     lengths_load;
-  logic [31:0] lengths_up, lengths_block;
+  id_t      lengths_up, lengths_block;
 
   logic     other_take, held_valid_q; // units of plans, houses, 5-cycles and 5-motifs
   unit_t    held_unit_q;

@@ -18,7 +18,7 @@ module gramer_set_recorder
   // Beats
   output logic    beat_valid_o,
   input  logic    beat_ready_i,
-  output line_t   beat_o,
+  output beat_t   beat_o,
   // The end
   input  logic    end_i,          // pulse: no record comes any more
   output logic    ended_o,        // pulse, in the same cycle if there is nothing left
@@ -63,7 +63,7 @@ module gramer_set_recorder
 
   // Ordinal and number of the pattern are 0, and what has no id.
   logic [HALF_W-1:0] narrow;
-  line_t             wide;
+  beat_t             wide;
 
   always_comb begin
     narrow = '0;
@@ -81,7 +81,7 @@ module gramer_set_recorder
   logic        two_q;          // the beat has two records
   logic        soft_q, full_q;
   logic [39:0] records_q;
-  line_t       beat_q;
+  beat_t       beat_q;
 
   assign soft_o       = soft_q;
   assign full_o       = full_q;

@@ -16,7 +16,7 @@ module gramer_set_report
   // Records, before the run has ended
   input  logic  record_valid_i,
   output logic  record_ready_o,
-  input  line_t record_i,
+  input  beat_t record_i,
   // Sums: the answer comes in the next cycle
   output logic [SUM_AT_W-1:0] sum_at_o,
   input  logic [COUNT_W-1:0] sum_i [PUS],
@@ -34,12 +34,12 @@ module gramer_set_report
   // Stream
   output logic  tvalid_o,
   input  logic  tready_i,
-  output line_t tdata_o,
+  output beat_t tdata_o,
   output logic  tlast_o
 );
 
   logic done_q, tvalid_q, tlast_q;
-  line_t tdata_q;
+  beat_t tdata_q;
 
   assign done_o   = done_q;
   assign tvalid_o = tvalid_q;
@@ -64,7 +64,7 @@ module gramer_set_report
   logic [COUNT_W-1:0] sum_q;
   logic [COUNT_W:0]   added;
   logic        over_q, free, last_value, last_pu, goes_on;
-  line_t       beat_q;
+  beat_t       beat_q;
 
   assign free           = !tvalid_q || tready_i;
   assign record_ready_o = state_q == IDLE && free;
@@ -144,7 +144,7 @@ module gramer_set_report
         endcase
         STATUS: if (free) begin
           tvalid_q <= 1'b1;
-          tdata_q  <= line_t'({records_i, next_i, address_i, 31'b0, over_q, status_i});
+          tdata_q  <= beat_t'({records_i, next_i, address_i, 31'b0, over_q, status_i});
           state_q  <= COUNTERS;
         end
         COUNTERS: unique case (phase_q)

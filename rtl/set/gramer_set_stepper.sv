@@ -31,8 +31,8 @@ module gramer_set_stepper
   // Lengths of a block
   output logic   lengths_valid_o,
   output logic   lengths_load_o, // for a root's block
-  output logic [31:0] lengths_up_o,
-  output logic [31:0] lengths_block_o,
+  output id_t    lengths_up_o,
+  output id_t    lengths_block_o,
   // Map: lines of roots' blocks and of their members' blocks
   output logic   map_valid_o,
   input  logic   map_ready_i,
@@ -119,8 +119,8 @@ module gramer_set_stepper
   always_ff @(posedge clk_i) begin
     lengths_valid_o <= !rst_i && a_valid_q && a_meta_q.lengths;
     lengths_load_o  <= a_meta_q.load;
-    lengths_block_o <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
-    lengths_up_o    <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
+    lengths_block_o <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: KEPT_ID_W];
+    lengths_up_o    <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: KEPT_ID_W];
     if (rst_i) load_slot_q <= '0;
     else if (loaded_o) load_slot_q <= load_slot_q + 1'b1;
   end

@@ -37,8 +37,8 @@ module gramer_set_streamer
   // Lengths that were asked for
   input  logic   lengths_valid_i,
   input  logic   lengths_load_i, // for a root's block
-  input  logic [31:0] lengths_up_i,
-  input  logic [31:0] lengths_block_i,
+  input  id_t    lengths_up_i,
+  input  id_t    lengths_block_i,
   // State and events
   output logic   busy_o,
   output logic   idle_unit_o, // a unit of no operation was taken
@@ -132,7 +132,7 @@ module gramer_set_streamer
       used_q <= used_q + USED_W'(place) - USED_W'(freed_i);
     end
     if (accept) begin
-      load_line_q <= line_of(unit_q.address);
+      load_line_q <= line_of(id_t'(unit_q.address));
       load_left_q <= LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]);
       load_list_q <= '{
         k: plan_q.k,
@@ -358,7 +358,7 @@ module gramer_set_streamer
   logic [1:0] low_q, high_q;
   member_t    member_q;
   logic [SIZE_W:0] end_quarter;
-  logic [31:0] length;
+  id_t        length;
 
   assign end_quarter = (SIZE_W+1)'(m.entry.id[1:0]) + (SIZE_W+1)'(m.entry.size) - 1'b1;
   assign length      = x_map_q ? lengths_block_i : lengths_up_i;

@@ -55,7 +55,7 @@ module gramer_set_triple_lines
   assign full_o       = root_full || near_full;
 
   // From the line of its marks on until its end.
-  gramer_fifo #(.WIDTH(ID_W + SIZE_W), .DEPTH(WEDGE_UNITS)) i_roots (
+  gramer_fifo #(.WIDTH(KEPT_ID_W + SIZE_W), .DEPTH(WEDGE_UNITS)) i_roots (
     .clk_i, .rst_i,
     .push_i (root_push_i), .data_i ({id_i, size_i}), .full_o (root_full),
     .pop_i (a_valid_q && a_meta_q.none && b_ready), .valid_o (root_valid),

@@ -75,7 +75,7 @@ module gramer_set_triples
   assign own_size    = unit_i.quarters[SIZE_W-1:0];
   assign own_all     = unit_i.last == RANGE_W'(LAST_ALL);
   assign own_end     = unit_i.last - 1'b1;
-  assign own         = '{id: unit_i.address, size: own_size,
+  assign own         = '{id: id_t'(unit_i.address), size: own_size,
                          at: line_at_t'(unit_i.first[RANGE_W-1:QUARTER_W])};
   assign own_more    = more_lines(own_size, unit_i.address[QUARTER_W-1:0]);
   assign own_last    = own_all ? own_more : line_at_t'(own_end[RANGE_W-1:QUARTER_W]);
@@ -92,7 +92,7 @@ module gramer_set_triples
       o_room_q <= o_room_q + AHEAD_W'(head_pop) - AHEAD_W'(o_issued);
     end
     if (o_take) begin
-      o_line_q  <= line_of(unit_i.address) + own.at;
+      o_line_q  <= line_of(id_t'(unit_i.address)) + own.at;
       o_left_q  <= own_last - own.at;
       // The choice comes last: what it is between takes long.
       o_last_q  <= own_all ? own_more == own.at

@@ -6,9 +6,12 @@ package gramer_set_types_pkg;
 
   localparam int unsigned LANES      = LINE_ENTRIES;
   localparam int unsigned QUARTER    = QUARTER_ENTRIES;
-  localparam int unsigned ENTRY_W    = ID_W + SIZE_W;
   // Bits in which ids differ: the image lies in the partitions, so an id is below their quarter-lines.
   localparam int unsigned PLACED_ID_W = $clog2(PARTITIONS * PARTITION_LINES * LINE_QUARTERS);
+  // Bits of an id that are kept on chip: those, and the highest one, which padding alone has set. In the image for wedges the
+  // others have something else.
+  localparam int unsigned KEPT_ID_W  = REACHED == 0 && PLACED_ID_W + 1 < ID_W ? PLACED_ID_W + 1 : ID_W;
+  localparam int unsigned ENTRY_W    = KEPT_ID_W + SIZE_W;
   localparam int unsigned RANGE_W    = 12; // of a unit
   // A line of the image. No less than the number of lines that a unit has at the most, however small the partitions are.
   localparam int unsigned LINE_AT_W  = PLACED_ID_W > RANGE_W ? PLACED_ID_W - 2 : RANGE_W - 1;
@@ -62,8 +65,10 @@ package gramer_set_types_pkg;
   localparam int unsigned BANK_AT_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
   localparam int unsigned WEDGE_UNITS = 8; // of a PU that are known of at the same time
 
-  typedef logic [LINE_W-1:0]     line_t;
-  typedef logic [ID_W-1:0]       id_t;
+  typedef logic [LINE_W-1:0]     beat_t; // of a stream, or a line as it lies in DDR
+  typedef logic [LANES*ENTRY_W-1:0] line_t; // on chip
+  typedef logic [ID_W-1:0]       address_t; // an id as it comes in the in-stream
+  typedef logic [KEPT_ID_W-1:0]  id_t;
   typedef logic [PLACED_ID_W-1:0] placed_t; // of an id that isn't padding
   typedef logic [LINE_AT_W-1:0]  line_at_t;
   typedef logic [TURN_W-1:0]     turn_t;
@@ -97,7 +102,7 @@ package gramer_set_types_pkg;
     logic [RANGE_W-1:0] first;
     logic [PLAN_W-1:0]  plan;
     logic [RANGE_W-1:0] quarters; // 0: there is no unit
-    id_t                address;
+    address_t           address;
   } unit_t;
 
   // What is done with a unit.
@@ -130,8 +135,8 @@ package gramer_set_types_pkg;
 
   // The ids that vertices with a label have, as they come in the in-stream: they follow each other.
   typedef struct packed {
-    id_t high; // exclusive
-    id_t low;
+    address_t high; // exclusive
+    address_t low;
   } label_range_t;
 
   // Either of them, in the low bits.
@@ -144,12 +149,12 @@ package gramer_set_types_pkg;
   typedef logic [LEVEL_AT_W-1:0] level_at_t;
   typedef logic [PLAN_WALKER_W-1:0] plan_walker_t; // of a PU
   typedef logic [PARTS_W-1:0]    parts_t;
-  typedef logic [PLACED-1:0][ID_W-1:0] images_t; // of the vertices that are placed
+  typedef logic [PLACED-1:0][KEPT_ID_W-1:0] images_t; // of the vertices that are placed
 
   // An embedding that is listed: the image of the last vertex, then those of the others in their order.
   typedef struct packed {
     logic wide; // it takes a whole beat
-    logic [PLACED:0][ID_W-1:0] ids;
+    logic [PLACED:0][KEPT_ID_W-1:0] ids;
   } record_t;
 
   // A set to make, to count or to list, or a line of one to walk along.
@@ -308,6 +313,25 @@ package gramer_set_types_pkg;
     root_t   root;
   } step_t;
 
+  // An id of the image as it is kept: only padding has the highest bit.
+  function automatic id_t kept_id(input address_t id);
+    return KEPT_ID_W < ID_W ? {id[ID_W-1], (KEPT_ID_W-1)'(id)} : id_t'(id);
+  endfunction
+
+  // A line of the image as it is kept.
+  function automatic line_t kept_line(input beat_t line);
+    line_t kept;
+    for (int unsigned l = 0; l < LANES; l++)
+      kept[l*ENTRY_W +: ENTRY_W] = {line[l*(ID_W+SIZE_W)+ID_W +: SIZE_W],
+                                    kept_id(line[l*(ID_W+SIZE_W) +: ID_W])};
+    return kept;
+  endfunction
+
+  // A limit of ids: what lies above all that are placed is above all.
+  function automatic id_t kept_limit(input address_t limit);
+    return KEPT_ID_W < ID_W && (limit >> (KEPT_ID_W - 1)) != '0 ? '1 : id_t'(limit);
+  endfunction
+
   // The line that a block begins in.
   function automatic line_at_t line_of(input id_t id);
     return line_at_t'(id >> $clog2(LINE_QUARTERS));
@@ -440,7 +464,7 @@ package gramer_set_types_pkg;
 
   // Whether an id is padding. Ids of vertices have a bit to spare above them.
   function automatic logic is_padding(input id_t id);
-    return PLACED_ID_W < ID_W ? id[ID_W-1] : id == '1;
+    return PLACED_ID_W < KEPT_ID_W ? id[KEPT_ID_W-1] : id == '1;
   endfunction
 
   // Lanes that belong to quarters [low, high] of a line.

@@ -76,7 +76,7 @@ module gramer_set_wedges
   logic       next_take;
 
   assign own         = '{last: unit_i.last, first: unit_i.first,
-                         size: unit_i.quarters[SIZE_W-1:0], id: unit_i.address};
+                         size: unit_i.quarters[SIZE_W-1:0], id: id_t'(unit_i.address)};
   assign again       = load_valid_q ? load_q : own;
   assign load_take   = unit_valid_i && !load_valid_q && !known_full;
   assign unit_take_o = load_take;
@@ -200,7 +200,7 @@ module gramer_set_wedges
   function automatic id_t id_of(input bank_at_t bank, input map_at_t at);
     localparam int unsigned FOLD_W = $clog2(MAP_BANKS);
     id_t id;
-    id = ID_W'(at) << FOLD_W;
+    id = id_t'(at) << FOLD_W;
     if (FOLD_W > 0) begin
       bank_at_t fold;
       fold = bank;
