@@ -59,7 +59,8 @@ module gramer_set_map_bank
 
   logic [MAP_ENTRIES-1:0][LEVEL_W:0] read1_q, read2_q;
   access_t access_q [6]; // by stage
-  entry_t  entry2, newest2, entry3_q, now3, new3, entry_q [7]; // what the accesses before left
+  entry_t  entry2, newest2, entry3_q, now3, new3;
+  entry_t [6:4] entry_q; // what the accesses before left
   logic [6:4] same_q;    // of stage 2: the access there was to the same entry
   logic       before_q;  // of stage 3: the access before it was
   entry_t  old4_q;
