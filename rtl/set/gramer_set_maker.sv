@@ -156,11 +156,11 @@ module gramer_set_maker
   (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // the last element taken
   (* ram_style = "distributed" *) maker_root_t root_mem [PLACES];
   (* ram_style = "distributed" *) root_t begun_mem [PLACES]; // for members that are begun with
-  (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // the set of each walker under way
+  (* ram_style = "block" *) set_t walking_mem [WALKERS]; // the set of each walker under way
 
   maker_root_t root1;
-  words_t  words2_q;
-  set_t    read_q, set3_q, rows3_q, left4_q, left5_q, new_set, set10_q, set11_q, set12_q;
+  words_t  words2_q, words3_q;
+  set_t    read_q, set3_q, rows2_q, rows3_q, left4_q, left5_q, new_set, set10_q, set11_q, set12_q;
   member_t limit2_q, limit3_q;
   logic    write;
   logic [WALKER_W+DEPTH_W-1:0] write_at;
@@ -169,10 +169,10 @@ module gramer_set_maker
 
   // Members whose rows make sets, by words: those that never came have none.
   for (genvar w = 0; w < SET_WORDS; w++) begin : gen_rows
-    (* ram_style = "distributed" *) word_t mem [PLACES];
+    (* ram_style = "block" *) word_t mem [PLACES];
     always_ff @(posedge clk_i) begin
       if (mask_i.valid && mask_i.at == word_at_t'(w)) mem[root_place_i] <= mask_i.walked;
-      rows3_q[w*WORD_W +: WORD_W] <= words2_q[w] ? mem[token_q[2].place] : '0;
+      if (valid_q[1]) rows2_q[w*WORD_W +: WORD_W] <= mem[token_q[1].place];
     end
   end
 
@@ -180,6 +180,8 @@ module gramer_set_maker
     if (root_valid_i) root_mem[root_place_i] <= '{root: root_i, words: root_words_i};
     if (root_valid_i) begun_mem[root_place_i] <= root_i;
     words2_q <= root1.words;
+    words3_q <= words2_q;
+    if (valid_q[2]) rows3_q <= rows2_q;
     if (write) set_mem[write_at] <= set12_q;
     if (valid_q[1]) read_q <= set_mem[{token_q[1].walker, token_q[1].level}];
     limit2_q <= limit_mem[{token_q[1].walker, token_q[1].level}];
@@ -203,8 +205,8 @@ module gramer_set_maker
   always_comb begin
     for (int p = 0; p < WORD_W; p++) beyond3[p] = BIT_W'(p) > limit3_q[BIT_W-1:0];
     for (int w = 0; w < SET_WORDS; w++) begin
-      all3[w]  = token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W);
-      some3[w] = SET_WORD_W'(w) == SET_WORD_W'(limit3_q >> BIT_W);
+      all3[w]  = words3_q[w] && (token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W));
+      some3[w] = words3_q[w] && SET_WORD_W'(w) == SET_WORD_W'(limit3_q >> BIT_W);
     end
   end
 
@@ -241,7 +243,7 @@ module gramer_set_maker
   assign read_o    = valid_q[7] && token_q[7].found;
   assign read_at_o = row_word(token_q[7].base, token_q[7].size, token_q[7].member);
 
-  set_t       walking9_q;
+  set_t       walking8_q, walking9_q;
   logic [2:0] bank9; // of the row's first word
   word_t      row9 [SET_WORDS];
 
@@ -258,7 +260,8 @@ module gramer_set_maker
 
   always_comb begin
     for (int w = 0; w < SET_WORDS; w++)
-      new_set[w*WORD_W +: WORD_W] = row9[w] & walking9_q[w*WORD_W +: WORD_W];
+      new_set[w*WORD_W +: WORD_W] = row9[w] & (walking9_q[w*WORD_W +: WORD_W]
+                                               | {WORD_W{token_q[9].begins}});
   end
 
   // ---------------------------------------------------------------- 10 to 12: its size
@@ -275,7 +278,8 @@ module gramer_set_maker
   always_ff @(posedge clk_i) begin
     if (valid_q[7] && token_q[7].found && !token_q[7].begins)
       limit_mem[{token_q[7].walker, token_q[7].level}] <= token_q[7].member;
-    if (valid_q[8]) walking9_q <= token_q[8].begins ? '1 : walking_mem[token_q[8].walker];
+    if (valid_q[7]) walking8_q <= walking_mem[token_q[7].walker];
+    if (valid_q[8]) walking9_q <= walking8_q;
     if (valid_q[9]) set10_q <= new_set;
     if (valid_q[10]) begin
       set11_q <= set10_q;

@@ -3,7 +3,7 @@
 // cycle; one that overlaps none takes a cycle too. The ranges are the first and last entries of the held
 // lines, of which eight are looked at at a time.
 //
-//   line ─► lanes ─► first, last id ─► overlaps ─► steps ─► read of the held line ─► intersector
+//   line ─► lanes ─► first, last id ─► overlaps ─► steps ─► read of the held and the streamed line ─► intersector
 //
 // A unit's first step waits until its rows have a place in the row memory, a ring whose roots
 // are freed in order. Triangles need none.
@@ -127,9 +127,11 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- b: lines that wait for steps
 
-  // Lines of lists pass them by: one here that takes several steps makes up for those, which take none.
+  // Lines of lists pass them by: one here that takes several steps makes up for those, which take none. What is known of
+  // a line is in a queue, and the line itself in block RAM, until its last step has read it.
+  localparam int unsigned WAITING_W = $clog2(WAITING);
+
   typedef struct packed {
-    line_t   line;
     meta_t   meta;
     lanes_t  lanes;
     placed_t low;
@@ -137,17 +139,40 @@ module gramer_set_stepper
   } waiting_t;
 
   waiting_t b;
-  logic     b_map, b_emits, b_last, b_pop, map_taken;
+  logic     b_map, b_emits, b_last, b_pop, m_load, d_read;
   slot_t    b_slot_q;
   list_t    b_list; // the list in that slot
   window_t  b_window_q;
 
   gramer_fifo #(.WIDTH($bits(waiting_t)), .DEPTH(WAITING)) i_waiting (
     .clk_i, .rst_i,
-    .push_i (a_push), .data_i ({a_line_q, a_meta_q, a_lanes_q, a_lowest, a_highest}),
-    .full_o (full),
+    .push_i (a_push), .data_i ({a_meta_q, a_lanes_q, a_lowest, a_highest}), .full_o (),
     .pop_i (b_pop), .valid_o (), .data_o (b)
   );
+
+  (* ram_style = "block" *) line_t line_mem [WAITING];
+
+  logic [WAITING_W:0]   lines_q; // that are there
+  logic [WAITING_W-1:0] a_line_at_q, b_line_at_q, d_line_at_q;
+  line_t                line_q;
+  logic                 line_read;
+
+  assign full      = lines_q[WAITING_W];
+  assign line_read = d_valid_q || m_load;
+
+  always_ff @(posedge clk_i) begin
+    if (a_push) line_mem[a_line_at_q] <= a_line_q;
+    if (line_read) line_q <= line_mem[d_valid_q ? d_line_at_q : b_line_at_q];
+    if (rst_i) begin
+      lines_q     <= '0;
+      a_line_at_q <= '0;
+      b_line_at_q <= '0;
+    end else begin
+      lines_q     <= lines_q + (WAITING_W+1)'(a_push) - (WAITING_W+1)'(d_read || m_load);
+      a_line_at_q <= a_line_at_q + WAITING_W'(a_push);
+      b_line_at_q <= b_line_at_q + WAITING_W'(b_pop);
+    end
+  end
 
   // Whether there is one is in a register, since a long way begins with it.
   logic [$clog2(WAITING):0] waiting_q;
@@ -169,14 +194,26 @@ module gramer_set_stepper
   assign b_list = lists[b_slot_q];
 
   // First and last id of each held line.
-  placed_t window_min [WINDOW], window_max [WINDOW];
+  placed_t window_min_q [WINDOW], window_max_q [WINDOW];
+
+  // Block RAM, read a cycle before: a list is there long before lines come that are compared with it.
+  slot_t   b_slot_d;
+  window_t b_window_d;
 
   for (genvar x = 0; x < WINDOW; x++) begin : gen_range
-    (* ram_style = "distributed" *) logic [2*PLACED_ID_W-1:0] mem [LISTS*WINDOWS];
-    always_ff @(posedge clk_i)
+    (* ram_style = "block" *) logic [2*PLACED_ID_W-1:0] mem [LISTS*WINDOWS];
+    always_ff @(posedge clk_i) begin
       if (write_o && a_in == in_t'(x))
         mem[held_window(load_slot_q, a_window)] <= {a_lowest, a_highest};
-    assign {window_min[x], window_max[x]} = mem[held_window(b_slot_q, b_window_q)];
+      {window_min_q[x], window_max_q[x]} <= mem[held_window(b_slot_d, b_window_d)];
+    end
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) if (!rst_i && b_emits && !b.meta.none
+                                   && 32'(b_window_q) * WINDOW + x <= 32'(b_list.last))
+      assert ({window_min_q[x], window_max_q[x]} == mem[held_window(b_slot_q, b_window_q)])
+        else $error("a range that was read before it was there");
+`endif
   end
 
   function automatic logic [$clog2(LISTS*WINDOWS)-1:0] held_window(input slot_t slot,
@@ -184,19 +221,23 @@ module gramer_set_stepper
     return ($clog2(LISTS*WINDOWS))'(32'(slot) * WINDOWS + 32'(window));
   endfunction
 
+  always_comb begin
+    b_slot_d   = b_slot_q;
+    b_window_d = b_window_q;
+    if (b_pop) begin
+      b_window_d = '0;
+      if (b.meta.slot_last) b_slot_d = b_slot_q + 1'b1;
+    end else if (b_emits) b_window_d = b_window_q + 1'b1;
+  end
+
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      b_slot_q   <= '0;
-      b_window_q <= '0;
-    end else if (b_pop) begin
-      b_window_q <= '0;
-      if (b.meta.slot_last) b_slot_q <= b_slot_q + 1'b1;
-    end else if (b_emits) b_window_q <= b_window_q + 1'b1;
+    b_slot_q   <= rst_i ? '0 : b_slot_d;
+    b_window_q <= rst_i ? '0 : b_window_d;
   end
 
   // ---------------------------------------------------------------- c: a window of held lines
 
-  line_t  c_line_q;
+  logic [WAITING_W-1:0] c_line_at_q;
   meta_t  c_meta_q;
   lanes_t c_lanes_q;
   placed_t c_low_q, c_high_q;
@@ -207,31 +248,48 @@ module gramer_set_stepper
   window_t c_window_q;
   logic   c_last_q;
 
-  // Slots are freed in order: the map begins with one when no step of the one before is left.
+  // Slots are freed in order: the map begins with one when no step of the one before is left. Its line is read, and steps
+  // wait until the map has it.
+  logic   m_valid_q;
+  meta_t  m_meta_q;
+  lanes_t m_lanes_q;
+  list_t  m_list_q;
+
   assign b_map       = b_list.mapped;
-  assign map_valid_o = b_valid_q && b_map && !c_valid_q && !d_valid_q;
-  assign map_line_o  = b.line;
-  assign map_lanes_o = b.lanes;
-  assign map_meta_o  = b.meta;
-  assign map_list_o  = b_list;
-  assign map_taken   = map_valid_o && map_ready_i;
-  assign b_emits     = b_valid_q && !b_map && c_ready;
+  assign m_load      = b_valid_q && b_map && !c_valid_q && !d_valid_q && (!m_valid_q || map_ready_i);
+  assign map_valid_o = m_valid_q;
+  assign map_line_o  = line_q;
+  assign map_lanes_o = m_lanes_q;
+  assign map_meta_o  = m_meta_q;
+  assign map_list_o  = m_list_q;
+  assign b_emits     = b_valid_q && !b_map && c_ready && !m_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) m_valid_q <= 1'b0;
+    else m_valid_q <= m_load || (m_valid_q && !map_ready_i);
+    if (m_load) begin
+      m_meta_q  <= b.meta;
+      m_lanes_q <= b.lanes;
+      m_list_q  <= b_list;
+    end
+  end
+
   // A member's list has only members before it.
   assign b_last  = b.meta.none || b_window_q == window_t'(b.meta.member >> (IN_W + $clog2(LANES)));
-  assign b_pop   = map_taken || (b_emits && b_last);
+  assign b_pop   = m_load || (b_emits && b_last);
   assign c_ready = !c_valid_q || d_ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) c_valid_q <= 1'b0;
     else if (c_ready) c_valid_q <= b_emits;
     if (b_emits) begin
-      c_line_q   <= b.line;
+      c_line_at_q <= b_line_at_q;
       c_meta_q   <= b.meta;
       c_lanes_q  <= b.lanes;
       c_low_q    <= b.low;
       c_high_q   <= b.high;
-      c_min_q    <= window_min;
-      c_max_q    <= window_max;
+      c_min_q    <= window_min_q;
+      c_max_q    <= window_max_q;
       c_list_q   <= b_list;
       c_words_q  <= words_of(b_list.last, class_of(b_list.last));
       c_slot_q   <= b_slot_q;
@@ -243,7 +301,6 @@ module gramer_set_stepper
   // ---------------------------------------------------------------- d: steps
 
   logic [WINDOW-1:0] c_overlaps, d_left_q, d_less, d_low;
-  line_t  d_line_q;
   meta_t  d_meta_q;
   lanes_t d_lanes_q;
   list_t  d_list_q;
@@ -278,6 +335,7 @@ module gramer_set_stepper
   assign go        = d_valid_q && !d_waits;
   assign unit_done = go && d_one_q && d_last_q && d_meta_q.slot_last;
   assign d_ready   = !d_valid_q || (!d_waits && d_one_q);
+  assign d_read    = go && d_one_q && d_last_q; // for the last time
 
   gramer_set_row_ring i_room (
     .clk_i, .rst_i,
@@ -297,7 +355,7 @@ module gramer_set_stepper
       if (go) d_first_q <= unit_done;
     end
     if (d_ready) begin
-      d_line_q   <= c_line_q;
+      d_line_at_q <= c_line_at_q;
       d_meta_q   <= c_meta_q;
       d_lanes_q  <= c_lanes_q;
       d_list_q   <= c_list_q;
@@ -315,24 +373,22 @@ module gramer_set_stepper
       d_left_q <= d_less;
       d_one_q  <= !several(word_t'(d_less));
     end
-    freed_o <= !rst_i && (unit_done || (map_taken && b.meta.slot_last));
+    freed_o <= !rst_i && (unit_done || (m_load && b.meta.slot_last));
   end
 
   assign read_o      = go && d_left_q != '0;
   assign read_slot_o = d_slot_q;
   assign read_at_o   = lline_t'({d_window_q, d_at});
 
-  // ---------------------------------------------------------------- e, f: the held line is read
+  // ---------------------------------------------------------------- e, f: the lines are read
 
   logic  e_valid_q;
   step_t e_step_q;
-  line_t e_line_q;
 
   always_ff @(posedge clk_i) begin
     e_valid_q    <= !rst_i && go;
     step_valid_o <= !rst_i && e_valid_q;
     if (go) begin
-      e_line_q <= d_line_q;
       e_step_q <= '{
         compare: d_left_q != '0,
         held: lanes_of(read_at_o == '0 ? d_list_q.low : 2'd0,
@@ -349,11 +405,11 @@ module gramer_set_stepper
     end
     if (e_valid_q) begin
       step_o     <= e_step_q;
-      streamed_o <= e_line_q;
+      streamed_o <= line_q;
     end
   end
 
-  assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
+  assign busy_o = a_valid_q || b_valid_q || m_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
