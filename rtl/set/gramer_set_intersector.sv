@@ -1,8 +1,7 @@
 // Which entries of a held line are in a streamed line: 16 × 16 equality of ids, a pair of lines a cycle.
 // Lanes that don't belong to the lists don't count. The match comes two cycles after the lines.
 //
-// Only the bits in which ids differ are compared, three of them in a table of six inputs, and up to six of those
-// in another. Padding is all ones, which could be the last of these ids: a held lane with it has no match.
+// Only the bits in which ids differ are compared, three of them in a table of six inputs, and those by a carry chain. Padding is all ones, which could be the last of these ids: a held lane with it has no match.
 // (Streamed lanes are entries: gramer_set_stepper leaves padding out.)
 module gramer_set_intersector
   import gramer_set_pkg::*;
@@ -32,12 +31,14 @@ module gramer_set_intersector
     for (genvar s = 0; s < LANES; s++) begin : gen_streamed
       bits_t unequal;
       // Kept as they are, so that no tool makes tables of two bits each: that takes half as many again.
-      (* keep = "true" *) logic [THREES-1:0] differ;
+      (* keep = "true" *) logic [THREES-1:0] same;
+      logic [THREES+1:0] carry; // through all that are the same
 
       assign unequal = bits_t'(held_i[h*ENTRY_W +: PLACED_ID_W])
                        ^ bits_t'(streamed_i[s*ENTRY_W +: PLACED_ID_W]);
-      for (genvar t = 0; t < THREES; t++) assign differ[t] = unequal[3*t +: 3] != '0;
-      assign equal[h][s] = differ == '0;
+      for (genvar t = 0; t < THREES; t++) assign same[t] = unequal[3*t +: 3] == '0;
+      assign carry       = {1'b0, same, 1'b1} + 1'b1;
+      assign equal[h][s] = carry[THREES+1];
     end
   end
 

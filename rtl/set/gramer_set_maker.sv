@@ -260,8 +260,7 @@ module gramer_set_maker
 
   always_comb begin
     for (int w = 0; w < SET_WORDS; w++)
-      new_set[w*WORD_W +: WORD_W] = row9[w] & (walking9_q[w*WORD_W +: WORD_W]
-                                               | {WORD_W{token_q[9].begins}});
+      new_set[w*WORD_W +: WORD_W] = row9[w] & walking9_q[w*WORD_W +: WORD_W];
   end
 
   // ---------------------------------------------------------------- 10 to 12: its size
@@ -279,7 +278,8 @@ module gramer_set_maker
     if (valid_q[7] && token_q[7].found && !token_q[7].begins)
       limit_mem[{token_q[7].walker, token_q[7].level}] <= token_q[7].member;
     if (valid_q[7]) walking8_q <= walking_mem[token_q[7].walker];
-    if (valid_q[8]) walking9_q <= walking8_q;
+    if (valid_q[8] && token_q[8].begins) walking9_q <= '1;
+    else if (valid_q[8]) walking9_q <= walking8_q;
     if (valid_q[9]) set10_q <= new_set;
     if (valid_q[10]) begin
       set11_q <= set10_q;
