@@ -6,7 +6,7 @@
 //   line ─► banks, places ─► which lanes clash ─► lanes, one of each bank ─► 16 banks ─► sums of each member
 //
 // A root's level lies above what the counters of the root before it could reach (gramer_set_map_bank); when no
-// level is left, and after a reset, the banks are cleared, a word a cycle.
+// level is left, and after a reset, the banks are cleared, a word a cycle, in the places of accesses.
 module gramer_set_map
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -67,6 +67,7 @@ module gramer_set_map
   localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
   // Levels, and what is above them by no more than a block's entries.
   localparam int unsigned REACH_W = (LINE_AT_W + 4 > LEVEL_W ? LINE_AT_W + 4 : LEVEL_W) + 1;
+  localparam int unsigned CLEAR_WAY = 6; // cycles from the last word that is cleared to its write
   localparam int unsigned DRAIN   = 20; // cycles from a line to the end of what it does
 
   typedef logic [REACH_W-1:0] reach_t;
@@ -195,9 +196,11 @@ module gramer_set_map
   reach_t  reach_q, next_reach; // the level after the present root's
   logic    root_q, rooted_q;     // a root is under way
   level_t  tag_q, tag;           // above the root's level, one for each list that is tagged
-  logic [WORD_AT_W-1:0] clear_at_q;
+  logic [WORD_AT_W:0] clear_at_q; // beyond the last word: until it is written
+  logic    clears, c_clears_q, clears_q;
   logic [4:0] drain_q;           // cycles until nothing is under way
 
+  assign clears     = clearing_q && drain_q == '0 && !clear_at_q[WORD_AT_W];
   assign begins     = b_valid_q && !rooted_q;
   assign tag        = tag_q + level_t'(b_wedge_q.fresh && b_first_q);
   // No counter grows by more than there are entries in the root's block.
@@ -220,11 +223,11 @@ module gramer_set_map
       if (clearing_q) begin
         if (drain_q == '0) begin
           clear_at_q <= clear_at_q + 1'b1;
-          if (clear_at_q == '1) begin
+          if (clear_at_q == (WORD_AT_W+1)'(MAP_WORDS + CLEAR_WAY)) begin
             clearing_q <= 1'b0;
             reach_q    <= REACH_W'(1);
           end
-        end
+        end else clear_at_q <= '0;
       end else if (begins) begin
         if (fits) begin
           rooted_q <= 1'b1;
@@ -297,6 +300,10 @@ module gramer_set_map
     c_to_q   <= to;
     c_lane_q <= lane;
     c_at_q   <= b_at_q;
+    // Without lanes all banks have the first one's place.
+    if (clears) c_at_q[0] <= {clear_at_q[WORD_AT_W-1:0], (MAP_AT_W-WORD_AT_W)'(0)};
+    c_clears_q <= clears && !rst_i;
+    clears_q   <= c_clears_q && !rst_i;
     if (!rooted_q) degree_q <= '0;
     else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + MAP_DEGREE_W'(b_entries_q);
     stage_q[0] <= c_q;
@@ -313,11 +320,11 @@ module gramer_set_map
   for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_bank
     gramer_set_map_bank i_bank (
       .clk_i, .rst_i,
-      .clear_i (clearing_q && drain_q == '0), .clear_at_i (clear_at_q),
+      .clear_i (clears_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
       .count_i (counts_q[b]), .keep_i (keep_q), .tag_i (stage_q[0].wedge.tags),
       .root_i (stage_q[0].root),
-      .level2_i (stage_q[2].level), .level4_i (stage_q[4].level), .tag3_i (stage_q[3].tag),
+      .level2_i (stage_q[2].level), .level3_i (stage_q[3].level), .level4_i (stage_q[4].level), .tag3_i (stage_q[3].tag),
       .tag4_i (stage_q[4].tag), .hit_o (hit[b]), .near_o (near[b]),
       .value_o (value[b]), .first_o (first[b]), .at_o (at5[b])
     );

@@ -6,17 +6,15 @@
 // all that the roots before it could reach: an entry below the level counts 0 and is not marked. Of 5-motifs it is
 // level + tag instead, which says in whose list the vertex was last.
 //
-//   0 read ─► 1 ─► 2 entry, is it the root's? newest but one ─► 3 newest, changed ─► 4 written
+//   0 read ─► 1 ─► 2 entry, newest but one, is it the root's? ─► 3 newest, changed ─► 4 written
 module gramer_set_map_bank
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // Clearing: a word a cycle, while nothing else is under way
-  input  logic    clear_i,
-  input  logic [$clog2(MAP_WORDS)-1:0] clear_at_i,
-  // Stage 0: one access
+  // Stage 0: one access, or the entries of a word are cleared, while nothing else is under way
+  input  logic    clear_i, // and it is no access
   input  logic    valid_i,
   input  map_at_t at_i,
   input  logic    mark_i,  // it is marked
@@ -26,6 +24,7 @@ module gramer_set_map_bank
   input  logic    root_i,  // changes from one root to the next, three cycles later at least
   // Of the root of the access in stage 2: it is the same for all banks.
   input  level_t  level2_i,
+  input  level_t  level3_i, // of that in stage 3
   input  level_t  level4_i, // of that in stage 4, for first_o
   // The tags of the accesses there: they are the same for all banks, too.
   input  level_t  tag3_i,
@@ -46,6 +45,7 @@ module gramer_set_map_bank
   } entry_t;
 
   typedef struct packed {
+    logic    clear;
     logic    valid;
     logic    mark;
     logic    count;
@@ -59,43 +59,69 @@ module gramer_set_map_bank
 
   logic [MAP_ENTRIES-1:0][LEVEL_W:0] read1_q, read2_q;
   access_t access_q [6]; // by stage
-  entry_t  entry2, newest2, entry3_q, now3, new3;
+  // Kept as it is, a table of six inputs a bit: with what follows a tool makes three of two.
+  (* keep = "true" *) entry_t entry2;
+  entry_t  newest2, entry3_q, now3, new3;
   entry_t [6:4] entry_q; // what the accesses before left
-  logic [6:4] same_q;    // of stage 2: the access there was to the same entry
+  logic [6:4] same1;     // of stage 1: the access that will be there then was to the same entry
+  logic       same2;     // of stage 2: the one before it was
+  logic [1:0] newest_q;  // of stage 2: which of them is the newest; 0: none was
+  logic       stale3_q;  // of stage 3: what was read belongs to an earlier root, and counts nothing
   logic       before_q;  // of stage 3: the access before it was
+  logic [MAP_ENTRIES-1:0] write_q; // of stage 4
   entry_t  old4_q;
 
   assign entry2 = read2_q[access_q[2].at[ENTRY_AT_W-1:0]];
 
   always_comb begin
-    // What belongs to an earlier root counts nothing.
-    newest2 = entry2.value >= level2_i ? entry2 : '{mark: 1'b0, value: level2_i};
-    for (int s = 6; s >= 4; s--) if (same_q[s]) newest2 = entry_q[s];
-    now3 = before_q ? entry_q[4] : entry3_q;
+    newest2 = newest_q[1] ? (newest_q[0] ? entry_q[6] : entry_q[5])
+                          : (newest_q[0] ? entry_q[4] : entry2);
+    now3 = before_q ? entry_q[4] : stale3_q ? '{mark: 1'b0, value: level3_i} : entry3_q;
     new3.mark  = now3.mark || access_q[3].mark;
     new3.value = access_q[3].tag ? tag3_i
                  : now3.value + level_t'(access_q[3].count && !access_q[3].keep);
   end
 
-  // Whether an access is to the same entry as a later one, and for the same root.
-  function automatic logic same(input access_t earlier, input access_t later);
-    return earlier.valid && earlier.at == later.at && earlier.root == later.root;
-  endfunction
+  // Whether an access is to the same entry as an earlier one, and for the same root. Kept as tables of six inputs: with
+  // what follows a tool makes twice as many.
+  localparam int unsigned THREES = (MAP_AT_W + 3) / 3;
+
+  typedef logic [3*THREES-1:0] place_t;
+
+  for (genvar s = 3; s < 7; s++) begin : gen_same
+    place_t differ;
+    (* keep = "true" *) logic [THREES-1:0] alike;
+
+    if (s == 3) begin : gen_before
+      assign differ = place_t'({access_q[3].root, access_q[3].at} ^ {access_q[2].root, access_q[2].at});
+      assign same2  = access_q[3].valid && alike == '1;
+    end else begin : gen_earlier
+      assign differ   = place_t'({access_q[s-1].root, access_q[s-1].at} ^ {access_q[1].root, access_q[1].at});
+      assign same1[s] = access_q[s-1].valid && alike == '1;
+    end
+    for (genvar t = 0; t < THREES; t++) assign alike[t] = differ[3*t +: 3] == '0;
+  end
 
   always_ff @(posedge clk_i) begin
     read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
     read2_q <= read1_q;
-    access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i,
+    access_q[1] <= '{clear: clear_i && !rst_i, valid: valid_i && !rst_i, mark: mark_i, count: count_i,
                      keep: REACHED != 0 && keep_i, tag: REACHED != 0 && tag_i,
                      root: root_i, at: at_i};
     for (int s = 2; s < 6; s++) begin
       access_q[s] <= access_q[s-1];
       if (rst_i) access_q[s].valid <= 1'b0;
+      if (rst_i) access_q[s].clear <= 1'b0;
     end
     entry3_q <= newest2;
-    for (int s = 4; s < 7; s++) same_q[s] <= same(access_q[s-1], access_q[1]);
-    before_q <= same(access_q[3], access_q[2]);
-    entry_q[4] <= new3;
+    stale3_q <= newest_q == 2'd0 && entry2.value < level2_i;
+    newest_q <= same1[4] ? 2'd1 : same1[5] ? 2'd2 : same1[6] ? 2'd3 : 2'd0;
+    before_q <= same2;
+    entry_q[4] <= access_q[3].clear ? '0 : new3;
+    for (int e = 0; e < MAP_ENTRIES; e++)
+      write_q[e] <= access_q[3].clear
+                    || (access_q[3].valid && (access_q[3].mark || access_q[3].count || access_q[3].tag)
+                        && access_q[3].at[ENTRY_AT_W-1:0] == ENTRY_AT_W'(e));
     for (int s = 5; s < 7; s++) entry_q[s] <= entry_q[s-1];
     old4_q  <= now3;
     hit_o   <= access_q[4].valid && old4_q.mark;
@@ -118,11 +144,9 @@ module gramer_set_map_bank
     assign at_o    = '0;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (clear_i) mem[clear_at_i] <= '0;
-    else if (access_q[4].valid && (access_q[4].mark || access_q[4].count || access_q[4].tag))
-      mem[access_q[4].at[MAP_AT_W-1:ENTRY_AT_W]][access_q[4].at[ENTRY_AT_W-1:0]] <= entry_q[4];
-  end
+  always_ff @(posedge clk_i)
+    for (int e = 0; e < MAP_ENTRIES; e++)
+      if (write_q[e]) mem[access_q[4].at[MAP_AT_W-1:ENTRY_AT_W]][e] <= entry_q[4];
 
 `ifndef SYNTHESIS
   level_t level3_q, level4_q;
@@ -133,7 +157,11 @@ module gramer_set_map_bank
   end
 
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(clear_i && (valid_i || access_q[4].valid))) else $error("cleared while in use");
+    assert (!(clear_i && valid_i)) else $error("an access that clears");
+    for (int s = 1; s < 5; s++) begin
+      assert (!(clear_i && access_q[s].valid)) else $error("cleared while in use");
+      assert (!(valid_i && access_q[s].clear)) else $error("used while it is cleared");
+    end
     assert (!(access_q[4].valid && old4_q.value < level4_q)) else $error("below the level");
     assert (!(access_q[4].valid && access_q[4].count && old4_q.value == '1))
       else $error("a counter beyond its range");

@@ -19,7 +19,7 @@ module set_map_bank_proof
   input map_at_t followed_i // the entry, always the same
 );
   logic       started_q = 1'b0;
-  logic [2:0] clear_q;
+  logic [3:0] clear_q;
   map_at_t    followed_q;
   logic       root_q, marked_q, full_q, after_root_q, tags_q, again_q;
   level_t     level_q, counted_q, most_q;
@@ -34,15 +34,16 @@ module set_map_bank_proof
   level_t     value_q [6];
   logic [1:0] since_q;         // cycles since a root began, at most 3
 
-  wire clears = clear_q < 3'(MAP_WORDS);
+  wire clears = clear_q < 4'(MAP_WORDS);
+  wire cleared = clear_q == 4'(MAP_WORDS + 4); // and the last word is written
   wire ours   = valid_i && at_i == followed_i;
   wire level_t tag = tag_q + level_t'(fresh_i);
 
   gramer_set_map_bank dut (
     .clk_i, .rst_i (!started_q),
-    .clear_i (started_q && clears), .clear_at_i (clear_q[$clog2(MAP_WORDS)-1:0]),
-    .valid_i, .at_i, .mark_i, .count_i, .keep_i, .tag_i, .root_i (root_q),
-    .level2_i (levels_q[2]), .level4_i (levels_q[4]), .tag3_i (tagged_q[3]), .tag4_i (tagged_q[4]),
+    .clear_i (started_q && clears),
+    .valid_i, .at_i (clears ? map_at_t'(clear_q * MAP_ENTRIES) : at_i), .mark_i, .count_i, .keep_i, .tag_i, .root_i (root_q),
+    .level2_i (levels_q[2]), .level3_i (levels_q[3]), .level4_i (levels_q[4]), .tag3_i (tagged_q[3]), .tag4_i (tagged_q[4]),
     .hit_o (hit), .near_o (near), .value_o (value), .first_o (first), .at_o (at)
   );
 
@@ -80,7 +81,7 @@ module set_map_bank_proof
       since_q      <= '0;
     end else begin
       since_q <= next_i ? 2'd1 : since_q == 2'd3 ? since_q : since_q + 1'b1;
-      if (clears) clear_q <= clear_q + 1'b1;
+      if (!cleared) clear_q <= clear_q + 1'b1;
       if (next_i) begin
         root_q    <= !root_q;
         level_q   <= level_q + step_i;
@@ -110,7 +111,7 @@ module set_map_bank_proof
       // What callers owe: nothing while the bank is cleared; a root begins in a cycle without an access,
       // three cycles after the one before it or later, and above what that one may have reached.
       assume (followed_i == followed_q);
-      assume (!(clears && (valid_i || next_i)));
+      assume (cleared || !(valid_i || next_i));
       assume (!(valid_i && next_i));
       assume (!(next_i && since_q < 2'd3));
       assume (!(next_i && step_i <= most_q));

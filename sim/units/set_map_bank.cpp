@@ -40,6 +40,7 @@ int main(int argc, char **argv) {
   uint32_t tag = 1, tags[4] = {1, 1, 1, 1};   // the same
   auto tick = [&] {
     d.level2_i = levels[1];
+    d.level3_i = levels[2];
     d.level4_i = levels[3];
     d.tag3_i = tags[2];
     d.tag4_i = tags[3];
@@ -62,8 +63,9 @@ int main(int argc, char **argv) {
     d.valid_i = 0;
     for (int i = 0; i < 8; ++i) tick();
     d.clear_i = 1;
-    for (uint32_t w = 0; w < MAP_WORDS; ++w) d.clear_at_i = w, tick();
+    for (uint32_t w = 0; w < MAP_WORDS; ++w) d.at_i = w * MAP_ENTRIES + b.random(MAP_ENTRIES), tick();
     d.clear_i = 0;
+    for (int i = 0; i < 4; ++i) tick();
     level = 1;
     b.hit("cleared");
   };
