@@ -277,7 +277,7 @@ module gramer_set_counter
     for (int b = 0; b < ROW_BANKS; b++) begin
       word_t   both;
       threes_t x, y, z;
-      both = f_some_q[b] ? word_i[b] & f_set[b] : '0;
+      both = word_i[b] & f_set[b];
       x = both[0 +: THREES];
       y = both[THREES +: THREES];
       z = THREES'(both >> (2*THREES));
@@ -301,7 +301,9 @@ module gramer_set_counter
   end
 
   always_ff @(posedge clk_i) begin
-    g_ones_q <= f_ones;
+    // By their reset, so that three places take a table for each bit of their sum.
+    for (int b = 0; b < ROW_BANKS; b++)
+      for (int p = 2*b; p < 2*b + 2; p++) g_ones_q[p] <= f_some_q[b] ? f_ones[p] : '0;
     h_ones_q <= g_sums;
     i_ones_q <= h_sum;
     for (int b = 0; b < ROW_BANKS; b++)

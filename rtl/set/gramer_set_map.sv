@@ -124,7 +124,7 @@ module gramer_set_map
   lanes_t  b_left_q, b_left_d, b_after_q;
   lanes_t  b_taken_q; // of the lanes that are left, the first of each bank
   logic    b_last_q;  // they are all that is left
-  logic [MAP_BANKS-1:0] b_bank_q [LANES];
+  logic [BANK_W-1:0] b_bank_q [LANES];
   map_at_t b_at_q [LANES];
   meta_t   b_meta_q;
   list_t   b_list_q;
@@ -170,10 +170,7 @@ module gramer_set_map
       b_list_q  <= a_list_q;
       b_wedge_q <= a_wedge_q;
       b_entries_q <= 5'($countones(a_counted_q));
-      for (int l = 0; l < LANES; l++) begin
-        b_bank_q[l] <= '0;
-        b_bank_q[l][a_bank_q[l]] <= 1'b1;
-      end
+      b_bank_q   <= a_bank_q;
       b_before_q <= a_before;
     end
     if (a_ready) begin
@@ -276,17 +273,30 @@ module gramer_set_map
   logic [MAP_BANKS-1:0] c_row_there_q;
   map_at_t c_row_at_q [MAP_BANKS];
 
-  always_comb begin
-    to = '0;
-    for (int b = 0; b < MAP_BANKS; b++) begin
+  // What goes to a bank: the place of its entry, and whether that is after the root.
+  logic [LANES-1:0][MAP_AT_W:0] c_entry;
+
+  always_comb for (int l = 0; l < LANES; l++) c_entry[l] = {c_q.after[l], c_at_q[l]};
+
+  for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_to
+    // Kept as it is, a table a lane.
+    (* keep = "true" *) lanes_t own; // lanes that are taken, of this bank
+    logic    after;
+    map_at_t at;
+
+    always_comb begin
+      for (int l = 0; l < LANES; l++) own[l] = b_taken_q[l] && b_bank_q[l] == BANK_W'(b);
+      to[b]   = go && own != '0;
       lane[b] = '0;
-      for (int l = 0; l < LANES; l++) if (go && b_taken_q[l] && b_bank_q[l][b]) begin
-        to[b]    = 1'b1;
-        lane[b] |= LANE_W'(l);
-      end
-      bank_at[b] = c_row_q ? c_row_at_q[b] : c_at_q[c_lane_q[b]];
-      counts[b]  = c_q.counts && c_q.after[c_lane_q[b]] || c_row_q;
+      for (int l = 0; l < LANES; l++) if (own[l]) lane[b] |= LANE_W'(l);
     end
+
+    gramer_set_choice #(.WIDTH(MAP_AT_W + 1)) i_entry (
+      .value_i (c_entry), .at_i (c_lane_q[b]), .value_o ({after, at})
+    );
+
+    assign bank_at[b] = c_row_q ? c_row_at_q[b] : at;
+    assign counts[b]  = (c_q.counts && after) || c_row_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -300,8 +310,10 @@ module gramer_set_map
     c_to_q   <= to;
     c_lane_q <= lane;
     c_at_q   <= b_at_q;
-    // Without lanes all banks have the first one's place.
-    if (clears) c_at_q[0] <= {clear_at_q[WORD_AT_W-1:0], (MAP_AT_W-WORD_AT_W)'(0)};
+    if (clears) begin // all banks have the first lane's place
+      c_at_q[0] <= {clear_at_q[WORD_AT_W-1:0], (MAP_AT_W-WORD_AT_W)'(0)};
+      for (int b = 0; b < MAP_BANKS; b++) c_lane_q[b] <= '0;
+    end
     c_clears_q <= clears && !rst_i;
     clears_q   <= c_clears_q && !rst_i;
     if (!rooted_q) degree_q <= '0;

@@ -64,7 +64,9 @@ module gramer_set_partition
   end
 
   for (genvar o = 0; o < PORTS; o++) begin : gen_port
-    request_t            first, second, next;
+    // Kept as they are, each a table of six inputs a bit.
+    (* keep = "true" *) request_t first, second;
+    request_t            next;
     logic                queued;
     logic [PORT_PUS-1:0] now, others;
 

@@ -59,10 +59,15 @@ module gramer_set_unit_queue
     end
   end
 
+  // The first unit that is left.
+  logic [$clog2(UNITS_A_GROUP)-1:0] first;
+
   always_comb begin
-    unit_o = '0;
-    for (int u = 0; u < UNITS_A_GROUP; u++) if (low[u]) unit_o |= group_q[u];
+    first = '0;
+    for (int u = UNITS_A_GROUP - 1; u >= 0; u--) if (left_q[u]) first = ($clog2(UNITS_A_GROUP))'(u);
   end
+
+  assign unit_o = group_q[first];
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
