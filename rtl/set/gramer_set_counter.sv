@@ -267,7 +267,8 @@ module gramer_set_counter
     return (a & b) | ((a | b) & c);
   endfunction
 
-  threes_t                    f_ones [PARTS], g_ones_q [PARTS];
+  threes_t                    f_ones [PARTS];
+  threes_t [PARTS-1:0]        g_ones_q;
   logic [2:0][SIXES-1:0]      g_sums [PARTS], h_ones_q [PARTS]; // the lowest EIGHTEENS are used
   logic [PART_W-1:0]          h_sum [PARTS], i_ones_q [PARTS];
   logic [LOW_W:0]             j_ones_q [ROW_BANKS];
