@@ -50,7 +50,9 @@ module gramer_set_cluster
   // From a turn at a partition to its answer at the PU.
   localparam int unsigned ANSWER_CYCLES = 2;
 
-  turn_t turn_q, part_turn_q [PARTITIONS], from_q [PUS];
+  turn_t                  turn_q;
+  turn_t [PARTITIONS-1:0] part_turn_q;
+  turn_t [PUS-1:0]        from_q;
 
   function automatic turn_t turn_of(input turn_t turn, input int unsigned later);
     return turn_t'((32'(turn) + later) % TURNS);

@@ -410,7 +410,11 @@ module gramer_set_pu
     end
   end
 
-  gramer_set_sums #(.VALUE_W(VALUE_W)) i_sums (
+  // A machine without plans has no embeddings.
+  localparam logic [SUMS-1:0] USED
+    = PLAN_LEVELS != 0 || REACHED != 0 ? '1 : ~(SUMS'(1) << SUM_EMBEDDINGS);
+
+  gramer_set_sums #(.VALUE_W(VALUE_W), .USED(USED)) i_sums (
     .clk_i, .rst_i (1'b0), .clear_i,
     .valid_i (add_q), .value_i (value_q), .at_i ($clog2(SUMS)'(sum_at_i)), .sum_o (own_sum),
     .saturated_o (sums_saturated)

@@ -301,13 +301,16 @@ module gramer_set_streamer
   assign more = marks_q && (any_q || ends_q); // beside the marks
   assign visit_list = visited_lists[visit_slot_q];
 
+  gramer_set_choice #(.WIDTH(ENTRY_W)) i_seen (
+    .value_i (hand_q.line), .at_i (lane), .value_o (seen)
+  );
+
   always_comb begin
     lane = '0;
-    seen = '0;
-    for (int l = 0; l < LANES; l++) if (low[l]) begin
-      lane |= 4'(l);
-      seen |= hand_q.line[l*ENTRY_W +: ENTRY_W];
-    end
+    for (int l = 0; l < LANES; l++) if (low[l]) lane |= 4'(l);
+  end
+
+  always_comb begin
     seen_next = '{
       entry: seen, member: {hand_q.at, lane}, none: ends_q && !marks_q,
       slot_last: hand_q.last && only_q && !marks_q, mark: marks_q, mapped: visit_list.mapped,

@@ -6,6 +6,8 @@ module gramer_set_sums
 #(
   /// Bits of a value, less than those of a sum.
   parameter int unsigned VALUE_W = 32,
+  /// Sums that grow at all, a bit each; the others are 0.
+  parameter logic [SUMS-1:0] USED = '1,
   localparam int unsigned ADD_W = VALUE_W < COUNT_W ? VALUE_W : COUNT_W,
   localparam int unsigned AT_W  = $clog2(SUMS)
 ) (
@@ -31,11 +33,11 @@ module gramer_set_sums
     end
 
   always_ff @(posedge clk_i) begin
-    valid_q <= rst_i || clear_i ? '0 : valid_i;
+    valid_q <= rst_i || clear_i ? '0 : valid_i & USED;
     for (int s = 0; s < SUMS; s++) begin
       value_q[s] <= ADD_W'(value_i[s]);
       large_q[s] <= VALUE_W > ADD_W && value_i[s] >> ADD_W != '0;
-      if (rst_i || clear_i) sum_q[s] <= '0;
+      if (rst_i || clear_i || !USED[s]) sum_q[s] <= '0;
       else if (valid_q[s]) sum_q[s] <= next[s][COUNT_W-1:0];
     end
     if (rst_i || clear_i) over_q <= '0;
