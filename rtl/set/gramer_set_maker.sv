@@ -194,7 +194,9 @@ module gramer_set_maker
 
   logic [SET_WORDS-1:0]     some4, some5_q;
   logic [SET_WORD_W-1:0] at4, at5_q, at6_q;
-  word_t                word5, word6_q, less6_q; // less: without the lowest element
+  // Without the elements: a carry goes through those that aren't there, and no table is before it but this one, kept as it is.
+  (* keep = "true" *) word_t free5;
+  word_t                less5, word6_q, less6_q; // less: without the lowest element
   logic                 several6_q;
   logic [BIT_W-1:0]     lowest;
 
@@ -214,7 +216,8 @@ module gramer_set_maker
     for (int w = 0; w < SET_WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
     at4 = '0;
     for (int w = SET_WORDS - 1; w >= 0; w--) if (some4[w]) at4 = SET_WORD_W'(w);
-    word5  = left5_q[32'(at5_q)*WORD_W +: WORD_W];
+    free5  = ~left5_q[32'(at5_q)*WORD_W +: WORD_W];
+    less5  = ~(free5 | (free5 + 1'b1));
     lowest = '0;
     for (int unsigned p = 0; p < WORD_W; p++)
       if (word6_q[p] && !less6_q[p]) lowest |= BIT_W'(p);
@@ -231,8 +234,8 @@ module gramer_set_maker
       word6_q <= less6_q;
       less6_q <= less6_q & (less6_q - 1'b1);
     end else begin
-      word6_q    <= word5;
-      less6_q    <= word5 & (word5 - 1'b1);
+      word6_q    <= ~free5;
+      less6_q    <= less5;
       several6_q <= several(word_t'(some5_q));
       at6_q      <= at5_q;
     end
