@@ -321,9 +321,12 @@ package gramer_set_types_pkg;
   // A line of the image as it is kept.
   function automatic line_t kept_line(input beat_t line);
     line_t kept;
-    for (int unsigned l = 0; l < LANES; l++)
-      kept[l*ENTRY_W +: ENTRY_W] = {line[l*(ID_W+SIZE_W)+ID_W +: SIZE_W],
-                                    kept_id(line[l*(ID_W+SIZE_W) +: ID_W])};
+    kept = '0;
+    for (int unsigned l = 0; l < LANES; l++) begin
+      beat_t entry;
+      entry = line >> (l * (ID_W + SIZE_W));
+      kept |= line_t'({SIZE_W'(entry >> ID_W), kept_id(address_t'(entry))}) << (l * ENTRY_W);
+    end
     return kept;
   endfunction
 

@@ -1,96 +1,117 @@
-// Two PUs ask a partition for lines. Each line answers one request: of its own PU, in the order of that
-// PU's requests, with what is stored; no PU is served without a request, and none is passed over
-// for longer than a round. One request of one PU is followed.
+// Four PUs ask a partition for lines, two by each port of its memory, in turn. Each line answers one request: of the PU whose
+// turn it was, in the order of that PU's requests, with what is stored and with what was said of it; no PU is served without a
+// request, and each that waits is served in its turn, unless the loader has it. One request of one PU is followed.
 module set_partition_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input logic           clk_i,
+  input turn_t          turn_i,
   input logic [PUS-1:0] request_i,
   input logic [PUS-1:0] at_i,     // a line each
+  input logic [PUS-1:0] for_i,
   input logic           write_i,
   input logic           write_at_i,
   input line_t          write_line_i,
-  input logic           from_i,   // the PU that is watched, always the same
+  input logic [$clog2(PUS)-1:0] from_i, // the PU that is watched, always the same
   input logic           mark_i    // follow its request that comes in now
 );
   localparam int unsigned COUNT_AT_W = $clog2(ANSWERS) + 1;
+  localparam int unsigned PU_W       = $clog2(PUS);
 
-  logic           started_q = 1'b0;
-  logic           from_q;
-  logic [0:0]     at [PUS];
-  logic [PUS-1:0] answer;
-  line_t          line;
+  logic             started_q = 1'b0;
+  logic [PU_W-1:0]  from_q;
+  logic [0:0]       at [PUS];
+  answer_at_t       for_what [PUS];
+  logic [PORTS-1:0] answer;
+  answer_at_t       answer_for [PORTS];
+  line_t            line [PORTS];
 
-  always_comb for (int p = 0; p < PUS; p++) at[p] = at_i[p];
+  always_comb
+    for (int p = 0; p < PUS; p++) begin
+      at[p]       = at_i[p];
+      for_what[p] = answer_at_t'(for_i[p]);
+    end
 
   gramer_set_partition dut (
-    .clk_i, .rst_i (!started_q), .write_i, .write_at_i, .write_line_i,
-    .request_i, .at_i (at), .answer_o (answer), .line_o (line), .conflict_o ()
+    .clk_i, .rst_i (!started_q), .write_i, .write_at_i, .write_line_i, .turn_i,
+    .request_i, .at_i (at), .for_i (for_what), .answer_o (answer), .for_o (answer_for), .line_o (line),
+    .conflict_o ()
   );
 
   logic [COUNT_AT_W-1:0] counts_q [PUS]; // requests that have no answer
   logic [COUNT_AT_W-1:0] ahead_q;
-  logic       marked_q, at_q, was_full_q;
-  logic [3:0] waits_q; // cycles since the request that is followed came
-  logic [1:0] passed_q [PUS]; // turns in a row in which a PU waited and another one was served
+  logic       marked_q, at_q, for_q, was_full_q;
+  turn_t      turn_q, turn2_q;
+  logic [1:0] asked_q;     // lines that were asked for
+  logic [COUNT_AT_W:0] turns_q; // of the PU that is watched, since the request that is followed came
+  logic [PUS-1:0] answered;
 
+  // Whose turn it was two cycles ago.
+  always_comb
+    for (int p = 0; p < PUS; p++) answered[p] = answer[p / PORT_PUS] && turn2_q == turn_t'(p % PORT_PUS);
+
+  wire port = 1'(32'(from_i) / PORT_PUS);
+  wire turn = turn_i == turn_t'(32'(from_i) % PORT_PUS) && !(write_i && !port);
   wire mark = request_i[from_i] && mark_i && !marked_q;
-  wire here = answer[from_i] && marked_q && ahead_q == '0;
+  wire here = answered[from_i] && marked_q && ahead_q == '0;
 
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
     from_q    <= from_i;
+    turn_q    <= turn_i;
+    turn2_q   <= turn_q;
     if (!started_q) begin
-      for (int p = 0; p < PUS; p++) begin
-        counts_q[p] <= '0;
-        passed_q[p] <= '0;
-      end
+      for (int p = 0; p < PUS; p++) counts_q[p] <= '0;
       ahead_q    <= '0;
       marked_q   <= 1'b0;
       at_q       <= 1'b0;
-      waits_q    <= '0;
+      for_q      <= 1'b0;
+      turns_q    <= '0;
+      asked_q    <= '0;
       was_full_q <= 1'b0;
     end else begin
       for (int p = 0; p < PUS; p++) begin
-        counts_q[p] <= counts_q[p] + COUNT_AT_W'(request_i[p]) - COUNT_AT_W'(answer[p]);
-        if (!dut.waiting[p] || dut.grant[p]) passed_q[p] <= '0;
-        else if (dut.grant != '0) passed_q[p] <= passed_q[p] + 1'b1;
+        counts_q[p] <= counts_q[p] + COUNT_AT_W'(request_i[p]) - COUNT_AT_W'(answered[p]);
+        if (request_i[p]) asked_q[at_i[p]] <= 1'b1;
       end
       if (mark) begin
         marked_q <= 1'b1;
         at_q     <= at_i[from_i];
-        ahead_q  <= counts_q[from_i] - COUNT_AT_W'(answer[from_i]);
-        waits_q  <= '0;
+        for_q    <= for_i[from_i];
+        ahead_q  <= counts_q[from_i] - COUNT_AT_W'(answered[from_i]);
+        turns_q  <= (COUNT_AT_W+1)'(turn);
       end else begin
         if (here) marked_q <= 1'b0;
-        if (marked_q && answer[from_i]) ahead_q <= ahead_q - 1'b1;
-        waits_q <= waits_q + 1'b1;
+        if (marked_q && answered[from_i]) ahead_q <= ahead_q - 1'b1;
+        turns_q <= turns_q + (COUNT_AT_W+1)'(turn);
       end
-      if (counts_q[0] == COUNT_AT_W'(ANSWERS) && counts_q[1] == COUNT_AT_W'(ANSWERS)) was_full_q <= 1'b1;
+      if (counts_q[0] == COUNT_AT_W'(ANSWERS) && counts_q[PUS-1] == COUNT_AT_W'(ANSWERS)) was_full_q <= 1'b1;
     end
   end
 
   always_comb begin
     if (started_q) begin
-      // What callers owe: no more under way than they have room for.
+      // What callers owe: turns go round, no more is under way than they have room for,
       assume (from_i == from_q);
+      assume (turn_i == turn_t'(turn_q + 1'b1));
       for (int p = 0; p < PUS; p++)
         assume (!(request_i[p] && counts_q[p] == COUNT_AT_W'(ANSWERS)));
-      // And a line is there before it is asked for.
-      assume (!(write_i && (request_i != '0 || counts_q[0] != '0 || counts_q[1] != '0)));
+      // and a line is there before it is asked for.
+      assume (!(write_i && asked_q[write_at_i]));
+      for (int p = 0; p < PUS; p++) assume (!(write_i && request_i[p] && at_i[p] == write_at_i));
       // What the partition owes.
-      assert (answer != '1);                                           // one grant of its port
       for (int p = 0; p < PUS; p++)
-        if (answer[p]) assert (counts_q[p] != '0);                     // none without a request
-      if (here) assert (line == dut.mem[at_q]);                        // in order
-      assert ((dut.grant & ~dut.waiting) == '0);
-      assert ((dut.waiting == '0) == (dut.grant == '0));               // never idle while one waits
-      for (int p = 0; p < PUS; p++) assert (passed_q[p] < 2'(PUS));    // none starves
-      // Four cycles for the memory, after at most all that others may ask before: an empty queue takes none.
-      if (marked_q) assert (waits_q < 4'(4 + 2 * ANSWERS));
-      cover (was_full_q && counts_q[0] == '0 && counts_q[1] == '0);
-      cover (here && ahead_q == '0 && waits_q > 4'd5);
+        if (answered[p]) assert (counts_q[p] != '0);                   // none without a request
+      if (here) assert (line[port] == dut.mem[at_q]);                  // in order
+      if (here) assert (answer_for[port] == answer_at_t'(for_q));
+      for (int p = 0; p < PUS; p++)                                    // never idle in the turn of one that waits
+        assert (dut.served[p] == (dut.waiting[p] && turn_i == turn_t'(p % PORT_PUS)
+                                  && !(write_i && p < PORT_PUS)));
+      // As many turns as there may be requests, and at most one more until the answer.
+      if (marked_q) assert (turns_q <= (COUNT_AT_W+1)'(ANSWERS + 1));
+      cover (was_full_q && counts_q[0] == '0 && counts_q[PUS-1] == '0);
+      cover (here && turns_q == (COUNT_AT_W+1)'(ANSWERS));
     end
   end
 endmodule
