@@ -146,7 +146,7 @@ PROOFS = {
         [
             ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
             ("gramer_set_port.sv", "meta.none || there_q[head_at] || now != '0", "meta.none || there_q != '0 || now != '0"),
-            ("gramer_set_port.sv", "&& from_i == '0;", ";"),
+            ("gramer_set_port.sv", "if (from_i == turn_t'(p)) begin", "if (answer_i[s * SIDE_PARTITIONS + p]) begin"),
             ("gramer_set_port.sv", "came[s] && came_at[s] == head_at", "came[s]"),
             ("gramer_set_port.sv", "popped_q && read_at == answer_at_t'(a)", "popped_q && head_at == answer_at_t'(a)"),
             ("gramer_set_port.sv", "request_for_o <= tail_at;", "request_for_o <= head_at;"),
@@ -157,10 +157,10 @@ PROOFS = {
     ),
     "set_map_bank": (
         SET + ["gramer_set_map_bank.sv"],
-        {"bmc": 17, "cover": 18},
+        {"bmc": 21, "cover": 22},
         [
             ("gramer_set_map_bank.sv", "same1[6] ? 2'd3 : 2'd0", "same1[6] ? 2'd2 : 2'd0"),
-            ("gramer_set_map_bank.sv", "^ {access_q[1].root, access_q[1].at}", "^ {access_q[s-1].root, access_q[1].at}"),
+            ("gramer_set_map_bank.sv", "^ place_t'({access_q[1].root, access_q[1].at})", "^ place_t'({access_q[s-1].root, access_q[1].at})"),
             ("gramer_set_map_bank.sv", "entry2.value < level2_i", "entry2.value <= level2_i"),
             ("gramer_set_map_bank.sv", "before_q ? entry_q[4] : stale3_q", "stale3_q"),
             ("gramer_set_map_bank.sv", "entry_q[4] <= access_q[3].clear ? '0 : new3;", "entry_q[4] <= new3;"),

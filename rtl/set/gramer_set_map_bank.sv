@@ -93,10 +93,11 @@ module gramer_set_map_bank
     (* keep = "true" *) logic [THREES-1:0] alike;
 
     if (s == 3) begin : gen_before
-      assign differ = place_t'({access_q[3].root, access_q[3].at} ^ {access_q[2].root, access_q[2].at});
+      assign differ = place_t'({access_q[3].root, access_q[3].at}) ^ place_t'({access_q[2].root, access_q[2].at});
       assign same2  = access_q[3].valid && alike == '1;
     end else begin : gen_earlier
-      assign differ   = place_t'({access_q[s-1].root, access_q[s-1].at} ^ {access_q[1].root, access_q[1].at});
+      assign differ   = place_t'({access_q[s-1].root, access_q[s-1].at})
+                        ^ place_t'({access_q[1].root, access_q[1].at});
       assign same1[s] = access_q[s-1].valid && alike == '1;
     end
     for (genvar t = 0; t < THREES; t++) assign alike[t] = differ[3*t +: 3] == '0;
