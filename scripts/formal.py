@@ -146,7 +146,7 @@ PROOFS = {
         [
             ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
             ("gramer_set_port.sv", "meta.none || there_q[head_at] || now != '0", "meta.none || there_q != '0 || now != '0"),
-            ("gramer_set_port.sv", "if (from_i == turn_t'(p)) begin", "if (answer_i[s * SIDE_PARTITIONS + p]) begin"),
+            ("gramer_set_port.sv", "from |= turn_t'(p);", "from = '0;"),
             ("gramer_set_port.sv", "came[s] && came_at[s] == head_at", "came[s]"),
             ("gramer_set_port.sv", "popped_q && read_at == answer_at_t'(a)", "popped_q && head_at == answer_at_t'(a)"),
             ("gramer_set_port.sv", "request_for_o <= tail_at;", "request_for_o <= head_at;"),

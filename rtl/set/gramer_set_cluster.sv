@@ -42,48 +42,32 @@ module gramer_set_cluster
   logic [PARTITIONS-1:0] request [PUS];
   logic [AT_W-1:0]       request_at [PUS];
   answer_at_t            request_for [PUS];
-  logic [PORTS-1:0]      answer [PARTITIONS];
-  answer_at_t            answer_for [PARTITIONS][PORTS];
-  line_t                 answer_line [PARTITIONS][PORTS];
+  logic [PUS-1:0]        answer [PARTITIONS];
+  // By port: the PUs of a half hear the same.
+  answer_at_t            answer_for [PORTS][PARTITIONS];
+  line_t                 answer_line [PORTS][PARTITIONS];
   logic [PARTITIONS-1:0] conflict;
 
-  // From a turn at a partition to its answer at the PU.
-  localparam int unsigned ANSWER_CYCLES = 2;
-
-  turn_t                  turn_q;
-  turn_t [PARTITIONS-1:0] part_turn_q;
-  turn_t [PUS-1:0]        from_q;
+  turn_t turn_q;
 
   function automatic turn_t turn_of(input turn_t turn, input int unsigned later);
     return turn_t'((32'(turn) + later) % TURNS);
   endfunction
 
   // Partition i of a half serves PU j of a half at turn i + j.
-  always_ff @(posedge clk_i) begin
-    turn_q <= rst_i ? '0 : turn_of(turn_q, 1);
-    for (int q = 0; q < PARTITIONS; q++)
-      part_turn_q[q] <= turn_of(turn_q, TURNS - q % SIDE_PARTITIONS);
-    for (int p = 0; p < PUS; p++)
-      from_q[p] <= turn_of(turn_q, (2 * ANSWER_CYCLES + 1) * TURNS - ANSWER_CYCLES - p % PORT_PUS);
-  end
+  always_ff @(posedge clk_i) turn_q <= rst_i ? '0 : turn_of(turn_q, 1);
 
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
     logic [PARTITIONS-1:0] answered;
-    answer_at_t            answered_for [PARTITIONS];
-    line_t                 answered_line [PARTITIONS];
 
-    always_comb for (int q = 0; q < PARTITIONS; q++) begin
-      answered[q]      = answer[q][p / PORT_PUS];
-      answered_for[q]  = answer_for[q][p / PORT_PUS];
-      answered_line[q] = answer_line[q][p / PORT_PUS];
-    end
+    always_comb for (int q = 0; q < PARTITIONS; q++) answered[q] = answer[q][p];
 
     gramer_set_pu i_pu (
       .clk_i, .rst_i, .clear_i, .running_i, .plan_i, .word_write_i, .word_at_i, .word_i,
       .push_i (push_i[p]), .unit_i, .free_o (free_o[p]),
       .request_o (request[p]), .request_at_o (request_at[p]), .request_for_o (request_for[p]),
-      .from_i (from_q[p]), .answer_i (answered), .answer_for_i (answered_for),
-      .answer_line_i (answered_line),
+      .answer_i (answered), .answer_for_i (answer_for[p / PORT_PUS]),
+      .answer_line_i (answer_line[p / PORT_PUS]),
       .record_valid_o (record_valid_o[p]), .record_ready_i (record_ready_i[p]),
       .record_o (record_o[p]),
       .sum_at_i, .sum_o (sum_o[p]), .saturated_o (saturated_o[p]),
@@ -95,19 +79,29 @@ module gramer_set_cluster
 
   for (genvar q = 0; q < PARTITIONS; q++) begin : gen_partition
     logic [PUS-1:0] requests;
+    turn_t          served_q;
+    answer_at_t     answers_for [PORTS];
+    line_t          answers_line [PORTS];
     counter_t       counters_q [PARTITION_COUNTERS], counter_q;
 
     assign partition_counter_o[q] = counter_q;
 
     always_comb for (int p = 0; p < PUS; p++) requests[p] = request[p][q];
 
+    always_ff @(posedge clk_i) served_q <= turn_of(turn_q, TURNS - q % SIDE_PARTITIONS);
+
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i, .write_line_i (kept_line(write_line_i)), .turn_i (part_turn_q[q]),
+      .write_i (write_i[q]), .write_at_i, .write_line_i (kept_line(write_line_i)), .turn_i (served_q),
       .request_i (requests), .at_i (request_at), .for_i (request_for),
-      .answer_o (answer[q]), .for_o (answer_for[q]), .line_o (answer_line[q]),
+      .answer_o (answer[q]), .for_o (answers_for), .line_o (answers_line),
       .conflict_o (conflict[q])
     );
+
+    for (genvar o = 0; o < PORTS; o++) begin : gen_port
+      assign answer_for[o][q]  = answers_for[o];
+      assign answer_line[o][q] = answers_line[o];
+    end
 
     always_ff @(posedge clk_i) begin
       counter_q <= counters_q[counter_at_i[PARTITION_COUNTER_AT_W-1:0]];

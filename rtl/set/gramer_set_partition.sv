@@ -24,7 +24,7 @@ module gramer_set_partition
   input  logic [PUS-1:0]  request_i,
   input  logic [AT_W-1:0] at_i [PUS],
   input  answer_at_t      for_i [PUS],  // what goes with the answer
-  output logic [PORTS-1:0] answer_o,
+  output logic [PUS-1:0]  answer_o,
   output answer_at_t      for_o [PORTS],
   output line_t           line_o [PORTS],
   // Event
@@ -43,10 +43,10 @@ module gramer_set_partition
 
   logic [PUS-1:0]   waits, waiting, served;
   request_t         asked [PUS], oldest [PUS];
-  logic [PORTS-1:0] takes, passed;
+  logic [PORTS-1:0] takes, taken_q, passed;
   logic [PORTS-1:0][AT_W-1:0] at;
   logic             conflict_q;
-  logic [STAGES-1:0][PORTS-1:0] valid_q;
+  logic [STAGES-1:0][PUS-1:0] valid_q; // of each PU
   answer_at_t [STAGES-1:0][PORTS-1:0] for_q;
   line_t [PORTS-1:0] read_q, line_q;
 
@@ -90,21 +90,23 @@ module gramer_set_partition
     assign at[o] = o == 0 && write_i ? write_at_i : next.at;
 
     always_ff @(posedge clk_i) begin
-      valid_q[0][o] <= !rst_i && takes[o];
-      for_q[0][o]   <= next.answer;
-      for (int s = 1; s < STAGES; s++) begin
-        valid_q[s][o] <= !rst_i && valid_q[s-1][o];
-        for_q[s][o]   <= for_q[s-1][o];
-      end
-      if (valid_q[0][o]) line_q[o] <= read_q[o];
+      taken_q[o]  <= takes[o];
+      for_q[0][o] <= next.answer;
+      for (int s = 1; s < STAGES; s++) for_q[s][o] <= for_q[s-1][o];
+      if (taken_q[o]) line_q[o] <= read_q[o];
     end
 
-    assign answer_o[o] = valid_q[STAGES-1][o];
-    assign for_o[o]    = for_q[STAGES-1][o];
-    assign line_o[o]   = line_q[o];
+    assign for_o[o]  = for_q[STAGES-1][o];
+    assign line_o[o] = line_q[o];
   end
 
-  always_ff @(posedge clk_i) conflict_q <= passed != '0;
+  assign answer_o = valid_q[STAGES-1];
+
+  always_ff @(posedge clk_i) begin
+    conflict_q <= passed != '0;
+    valid_q[0] <= rst_i ? '0 : served;
+    for (int s = 1; s < STAGES; s++) valid_q[s] <= rst_i ? '0 : valid_q[s-1];
+  end
 
   always_ff @(posedge clk_i) begin
     if (write_i) mem[at[0]] <= write_line_i;

@@ -23,8 +23,7 @@ module gramer_set_port
   output logic [AT_W-1:0] request_at_o,
   output answer_at_t      request_for_o,
   // From the partitions
-  input  turn_t           from_i,       // the partition of each half whose answer it is
-  input  logic [PARTITIONS-1:0] answer_i,
+  input  logic [PARTITIONS-1:0] answer_i, // for this PU: one of each half at the most
   input  answer_at_t      answer_for_i [PARTITIONS],
   input  line_t           answer_line_i [PARTITIONS],
   // To the PU
@@ -78,12 +77,21 @@ module gramer_set_port
   for (genvar s = 0; s < SIDES; s++) begin : gen_side
     (* ram_style = "distributed" *) line_t mem [ANSWERS];
 
+    // The partition that answers. Kept as it is, so that a bit of the line takes a table of six inputs.
+    (* keep = "true" *) turn_t from;
+
+    assign came[s] = answer_i[s*SIDE_PARTITIONS +: SIDE_PARTITIONS] != '0;
+
     always_comb begin
-      came[s]      = answer_i[s * SIDE_PARTITIONS] && from_i == '0;
+      from = '0;
+      for (int p = 1; p < SIDE_PARTITIONS; p++)
+        if (answer_i[s*SIDE_PARTITIONS + p]) from |= turn_t'(p);
+    end
+
+    always_comb begin
       came_at[s]   = answer_for_i[s * SIDE_PARTITIONS];
       came_line[s] = answer_line_i[s * SIDE_PARTITIONS];
-      for (int p = 1; p < SIDE_PARTITIONS; p++) if (from_i == turn_t'(p)) begin
-        came[s]      = answer_i[s * SIDE_PARTITIONS + p];
+      for (int p = 1; p < SIDE_PARTITIONS; p++) if (from == turn_t'(p)) begin
         came_at[s]   = answer_for_i[s * SIDE_PARTITIONS + p];
         came_line[s] = answer_line_i[s * SIDE_PARTITIONS + p];
       end
@@ -121,6 +129,8 @@ module gramer_set_port
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
+    for (int s = 0; s < SIDES; s++)
+      assert ($onehot0(answer_i[s*SIDE_PARTITIONS +: SIDE_PARTITIONS])) else $error("two answers of a half");
     for (int s = 0; s < SIDES; s++)
       assert (!(came[s] && there_q[came_at[s]])) else $error("a second answer to a request");
     assert (!(SIDES > 1 && came == '1 && came_at[0] == came_at[SIDES-1])) else $error("two answers to a request");

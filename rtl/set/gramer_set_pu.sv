@@ -32,7 +32,6 @@ module gramer_set_pu
   output logic [PARTITIONS-1:0] request_o,
   output logic [AT_W-1:0] request_at_o,
   output answer_at_t request_for_o,
-  input  turn_t      from_i, // the partition of each half whose answers are this PU's
   input  logic [PARTITIONS-1:0] answer_i,
   input  answer_at_t answer_for_i [PARTITIONS],
   input  line_t      answer_line_i [PARTITIONS],
@@ -192,7 +191,7 @@ module gramer_set_pu
     .issue_ready_o (issue_ready),
     .issue_line_i (planning_q ? plan_issue_line : wedging_q ? wedge_issue_line : issue_line),
     .issue_meta_i (planning_q ? plan_issue_meta : wedging_q ? wedge_issue_meta : issue_meta),
-    .request_o, .request_at_o, .request_for_o, .from_i, .answer_i, .answer_for_i, .answer_line_i,
+    .request_o, .request_at_o, .request_for_o, .answer_i, .answer_for_i, .answer_line_i,
     .valid_o (line_valid), .ready_i (line_taken),
     .line_o (line), .meta_o (meta),
     .busy_o (port_busy)

@@ -59,12 +59,17 @@ module gramer_set_unit_queue
     end
   end
 
-  // The first unit that is left.
-  logic [$clog2(UNITS_A_GROUP)-1:0] first;
+  // The first unit that is left. (Without a statement that asks: of one a simulator makes a table for each PU, and then
+  // PUs don't share their functions.)
+  localparam int unsigned FIRST_W = $clog2(UNITS_A_GROUP);
 
-  always_comb begin
-    first = '0;
-    for (int u = UNITS_A_GROUP - 1; u >= 0; u--) if (left_q[u]) first = ($clog2(UNITS_A_GROUP))'(u);
+  logic [FIRST_W-1:0] first;
+
+  for (genvar k = 0; k < FIRST_W; k++) begin : gen_first
+    units_t odd; // those whose number has bit k
+
+    for (genvar u = 0; u < UNITS_A_GROUP; u++) assign odd[u] = 1'(u >> k);
+    assign first[k] = (low & odd) != '0;
   end
 
   assign unit_o = group_q[first];

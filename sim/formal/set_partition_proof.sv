@@ -21,9 +21,9 @@ module set_partition_proof
 
   logic             started_q = 1'b0;
   logic [PU_W-1:0]  from_q;
+  logic [PUS-1:0]   answered;
   logic [0:0]       at [PUS];
   answer_at_t       for_what [PUS];
-  logic [PORTS-1:0] answer;
   answer_at_t       answer_for [PORTS];
   line_t            line [PORTS];
 
@@ -35,21 +35,16 @@ module set_partition_proof
 
   gramer_set_partition dut (
     .clk_i, .rst_i (!started_q), .write_i, .write_at_i, .write_line_i, .turn_i,
-    .request_i, .at_i (at), .for_i (for_what), .answer_o (answer), .for_o (answer_for), .line_o (line),
+    .request_i, .at_i (at), .for_i (for_what), .answer_o (answered), .for_o (answer_for), .line_o (line),
     .conflict_o ()
   );
 
   logic [COUNT_AT_W-1:0] counts_q [PUS]; // requests that have no answer
   logic [COUNT_AT_W-1:0] ahead_q;
   logic       marked_q, at_q, for_q, was_full_q;
-  turn_t      turn_q, turn2_q;
+  turn_t      turn_q;
   logic [1:0] asked_q;     // lines that were asked for
   logic [COUNT_AT_W:0] turns_q; // of the PU that is watched, since the request that is followed came
-  logic [PUS-1:0] answered;
-
-  // Whose turn it was two cycles ago.
-  always_comb
-    for (int p = 0; p < PUS; p++) answered[p] = answer[p / PORT_PUS] && turn2_q == turn_t'(p % PORT_PUS);
 
   wire port = 1'(32'(from_i) / PORT_PUS);
   wire turn = turn_i == turn_t'(32'(from_i) % PORT_PUS) && !(write_i && !port);
@@ -60,7 +55,6 @@ module set_partition_proof
     started_q <= 1'b1;
     from_q    <= from_i;
     turn_q    <= turn_i;
-    turn2_q   <= turn_q;
     if (!started_q) begin
       for (int p = 0; p < PUS; p++) counts_q[p] <= '0;
       ahead_q    <= '0;
@@ -101,6 +95,7 @@ module set_partition_proof
       assume (!(write_i && asked_q[write_at_i]));
       for (int p = 0; p < PUS; p++) assume (!(write_i && request_i[p] && at_i[p] == write_at_i));
       // What the partition owes.
+      for (int o = 0; o < PORTS; o++) assert ($onehot0(answered[o*PORT_PUS +: PORT_PUS])); // one line of a port
       for (int p = 0; p < PUS; p++)
         if (answered[p]) assert (counts_q[p] != '0);                   // none without a request
       if (here) assert (line[port] == dut.mem[at_q]);                  // in order

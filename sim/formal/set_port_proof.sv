@@ -1,5 +1,5 @@
-// A PU's way to four partitions, of which two at a time may answer: each its requests in their order, as late as it
-// likes. What comes when another partition has its turn is not for this PU. There is room for every
+// A PU's way to four partitions, of which one of each half at a time may answer: each its requests in their order, as late as it
+// likes. There is room for every
 // answer; lines come out in the order of their requests, each with what was said of it and with what
 // its partition answered; and when nothing is under way, nothing is held back. One request is followed.
 module set_port_proof
@@ -11,7 +11,6 @@ module set_port_proof
   input logic [$clog2(PARTITIONS)-1:0] part_i, // of the line
   input logic       none_i,   // there is no line
   input logic       member_i, // what is said of it
-  input turn_t      from_i,
   input logic [PARTITIONS-1:0] answer_i,
   input logic [PARTITIONS-1:0] answer_for_i,
   input logic [LINE_W*PARTITIONS-1:0] lines_i,
@@ -46,7 +45,7 @@ module set_port_proof
     .clk_i, .rst_i (!started_q),
     .issue_valid_i (issue_i), .issue_ready_o (ready), .issue_line_i (line_at), .issue_meta_i (meta),
     .request_o (request), .request_at_o (request_at), .request_for_o (request_for),
-    .from_i, .answer_i, .answer_for_i (answer_for), .answer_line_i (answer_line),
+    .answer_i, .answer_for_i (answer_for), .answer_line_i (answer_line),
     .valid_o (valid), .ready_i, .line_o (line), .meta_o (meta_out), .busy_o (busy)
   );
 
@@ -61,7 +60,7 @@ module set_port_proof
   line_t    line_q;
 
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_came
-    assign came[p] = answer_i[p] && from_i == turn_t'(p % SIDE_PARTITIONS);
+    assign came[p] = answer_i[p];
 
     always_ff @(posedge clk_i)
       if (!started_q) begin
@@ -122,6 +121,7 @@ module set_port_proof
   always_comb begin
     if (started_q) begin
       // What partitions owe: an answer to each request, some cycles later, for its place.
+      for (int h = 0; h < SIDES; h++) assume ($onehot0(came[h*SIDE_PARTITIONS +: SIDE_PARTITIONS]));
       for (int p = 0; p < PARTITIONS; p++) begin
         assume (!(came[p] && known_q[p] == '0));
         assume (!(came[p] && answer_for_i[p] != tags_q[p][0]));
