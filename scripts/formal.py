@@ -136,7 +136,7 @@ PROOFS = {
             ("gramer_set_partition.sv", "assign next  = queued ? first : second;", "assign next  = second;"),
             ("gramer_set_partition.sv", "(waits[p] || !served[p])", "!served[p]"),
             ("gramer_set_partition.sv", "first  = oldest[o * PORT_PUS + p];", "first  = oldest[o * PORT_PUS];"),
-            ("gramer_set_partition.sv", "for_q[s][o]   <= for_q[s-1][o];", "for_q[s][o]   <= for_q[s][o];"),
+            ("gramer_set_partition.sv", "for_q[s][o] <= for_q[s-1][o];", "for_q[s][o] <= for_q[s][o];"),
         ],
         SET_REDUCED + [("gramer_set_pkg.sv", "PUS             = 2", "PUS             = 4")],
     ),
@@ -145,7 +145,7 @@ PROOFS = {
         {"bmc": 10, "cover": 14},
         [
             ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
-            ("gramer_set_port.sv", "meta.none || there_q[head_at] || now != '0", "meta.none || there_q != '0 || now != '0"),
+            ("gramer_set_port.sv", "meta.none || there_q[head_at] || passes", "meta.none || there_q != '0 || passes"),
             ("gramer_set_port.sv", "from |= turn_t'(p);", "from = '0;"),
             ("gramer_set_port.sv", "came[s] && came_at[s] == head_at", "came[s]"),
             ("gramer_set_port.sv", "popped_q && read_at == answer_at_t'(a)", "popped_q && head_at == answer_at_t'(a)"),

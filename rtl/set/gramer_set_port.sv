@@ -71,14 +71,16 @@ module gramer_set_port
   logic [SIDES-1:0]  came;
   answer_at_t         came_at [SIDES];
   logic [SIDES-1:0]   now; // it is the line that is waited for
-  line_t              came_line [SIDES], buffered [SIDES];
+  (* keep = "true" *) logic passes; // one of them is
+  line_t              next_line [SIDES];
   logic [ANSWERS-1:0] there_q;
 
   for (genvar s = 0; s < SIDES; s++) begin : gen_side
     (* ram_style = "distributed" *) line_t mem [ANSWERS];
 
-    // The partition that answers. Kept as it is, so that a bit of the line takes a table of six inputs.
+    // The partition that answers, and its line. Kept as they are, so that a bit of the line takes a table of six inputs.
     (* keep = "true" *) turn_t from;
+    (* keep = "true" *) line_t from_line;
 
     assign came[s] = answer_i[s*SIDE_PARTITIONS +: SIDE_PARTITIONS] != '0;
 
@@ -88,19 +90,13 @@ module gramer_set_port
         if (answer_i[s*SIDE_PARTITIONS + p]) from |= turn_t'(p);
     end
 
-    always_comb begin
-      came_at[s]   = answer_for_i[s * SIDE_PARTITIONS];
-      came_line[s] = answer_line_i[s * SIDE_PARTITIONS];
-      for (int p = 1; p < SIDE_PARTITIONS; p++) if (from == turn_t'(p)) begin
-        came_at[s]   = answer_for_i[s * SIDE_PARTITIONS + p];
-        came_line[s] = answer_line_i[s * SIDE_PARTITIONS + p];
-      end
-    end
+    assign came_at[s]   = answer_for_i[s*SIDE_PARTITIONS + 32'(from)];
+    assign from_line    = answer_line_i[s*SIDE_PARTITIONS + 32'(from)];
 
-    always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= came_line[s];
+    always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= from_line;
 
-    assign now[s]      = came[s] && came_at[s] == head_at;
-    assign buffered[s] = mem[head_at];
+    assign now[s]       = came[s] && came_at[s] == head_at;
+    assign next_line[s] = passes ? from_line : mem[head_at];
   end
 
   always_ff @(posedge clk_i)
@@ -111,16 +107,17 @@ module gramer_set_port
       there_q[a] <= !rst_i && (comes_now || (there_q[a] && !(popped_q && read_at == answer_at_t'(a))));
     end
 
-  assign comes = some && !rst_i && (meta.none || there_q[head_at] || now != '0);
-  assign take  = !valid_o || ready_i;
-  assign pop   = take && comes;
+  assign passes = now != '0;
+  assign comes  = some && !rst_i && (meta.none || there_q[head_at] || passes);
+  assign take   = !valid_o || ready_i;
+  assign pop    = take && comes;
 
   always_ff @(posedge clk_i) begin
     popped_q <= pop;
     if (rst_i) valid_o <= 1'b0;
     else if (take) valid_o <= pop;
     if (pop) begin
-      line_o <= now != '0 ? came_line[head_side] : buffered[head_side];
+      line_o <= next_line[head_side];
       meta_o <= meta;
     end
   end
