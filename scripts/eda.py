@@ -47,13 +47,17 @@ AREA = {
     "CARRY4": (0, 0, 0, 0, 0), "CARRY8": (0, 0, 0, 0, 0),
 }
 UNITS = ("LUT", "FF", "BRAM", "URAM", "DSP")
-# How logic becomes LUTs: that step of synth_xilinx, but by the mapper that knows carry chains, for the least delay, and with
-# the same cost for each LUT whatever its inputs. (By itself it has small ones cheap, since two of them could share
-# one; but they are counted singly here.)
+# How logic becomes LUTs: that step of synth_xilinx, but by the mapper that knows carry chains, with so many picoseconds a
+# wire and the same cost for each LUT whatever its inputs. (By itself it has small ones cheap, since two of them could
+# share one; but they are counted singly here.)
 LUTS = ("opt_expr -mux_undef -noclkinv; read_verilog -icells -lib -specify +/xilinx/abc9_model.v"
-        "; abc9 -W 300 -luts 1:1,6:1; clean; xilinx_srl -fixed -minlen 3"
+        "; abc9 -W {wire} -luts 1:1,6:1; clean; xilinx_srl -fixed -minlen 3"
         "; techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6; xilinx_dffopt"
         "; opt_lut_ins -tech xilinx")
+WIRE = 300
+# Blocks with a memory of 2.5 ns and longer ways beside it: with longer wires those aren't allowed to be as slow.
+WIRES = {"gramer_extender": 500, "gramer_set_map": 500, "gramer_set_triples": 500, "gramer_set_by_map": 500,
+         "gramer_set_wedges": 500, "gramer_set_pu": 500}
 
 
 def fail(text: str):
@@ -261,8 +265,9 @@ class Inputs:
         if left_out:
             # What the instances drive becomes inputs, what they take outputs, called INSTANCE.PORT.
             script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out + sorted(variants))
+        luts = LUTS.format(wire=WIRES.get(name, WIRE))
         xilinx = f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
-        script += f"; {xilinx} -run begin:map_luts; {LUTS}; {xilinx} -run finalize:edif; write_json netlist.json"
+        script += f"; {xilinx} -run begin:map_luts; {luts}; {xilinx} -run finalize:edif; write_json netlist.json"
         digest = hashlib.sha256((version() + script).encode())
         # Of what is left out only the ports matter, and of the packages what the rest uses.
         seen = [file for file in used if file in below(modules, key, left_out) and file not in packages(folder)]

@@ -68,7 +68,8 @@ module gramer_set_intersector
     for (int l = 0; l < LANES; l++) begin
       assert (!step_i.streamed[l] || placed(streamed_i[l*ENTRY_W +: KEPT_ID_W]))
         else $error("a streamed id off chip");
-      assert (!step_i.held[l] || placed(held_i[l*ENTRY_W +: KEPT_ID_W]) || held_i[l*ENTRY_W +: KEPT_ID_W] == '1)
+      assert (!step_i.held[l] || placed(held_i[l*ENTRY_W +: KEPT_ID_W])
+              || held_i[l*ENTRY_W +: KEPT_ID_W] == '1)
         else $error("a held id off chip");
     end
 `endif

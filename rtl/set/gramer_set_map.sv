@@ -336,7 +336,8 @@ module gramer_set_map
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
       .count_i (counts_q[b]), .keep_i (keep_q), .tag_i (stage_q[0].wedge.tags),
       .root_i (stage_q[0].root),
-      .level2_i (stage_q[2].level), .level3_i (stage_q[3].level), .level4_i (stage_q[4].level), .tag3_i (stage_q[3].tag),
+      .level2_i (stage_q[2].level), .level3_i (stage_q[3].level),
+      .level4_i (stage_q[4].level), .tag3_i (stage_q[3].tag),
       .tag4_i (stage_q[4].tag), .hit_o (hit[b]), .near_o (near[b]),
       .value_o (value[b]), .first_o (first[b]), .at_o (at5[b])
     );

@@ -93,7 +93,8 @@ module gramer_set_map_bank
     (* keep = "true" *) logic [THREES-1:0] alike;
 
     if (s == 3) begin : gen_before
-      assign differ = place_t'({access_q[3].root, access_q[3].at}) ^ place_t'({access_q[2].root, access_q[2].at});
+      assign differ = place_t'({access_q[3].root, access_q[3].at})
+                      ^ place_t'({access_q[2].root, access_q[2].at});
       assign same2  = access_q[3].valid && alike == '1;
     end else begin : gen_earlier
       assign differ   = place_t'({access_q[s-1].root, access_q[s-1].at})
@@ -121,7 +122,8 @@ module gramer_set_map_bank
     entry_q[4] <= access_q[3].clear ? '0 : new3;
     for (int e = 0; e < MAP_ENTRIES; e++)
       write_q[e] <= access_q[3].clear
-                    || (access_q[3].valid && (access_q[3].mark || access_q[3].count || access_q[3].tag)
+                    || (access_q[3].valid
+                        && (access_q[3].mark || access_q[3].count || access_q[3].tag)
                         && access_q[3].at[ENTRY_AT_W-1:0] == ENTRY_AT_W'(e));
     for (int s = 5; s < 7; s++) entry_q[s] <= entry_q[s-1];
     old4_q  <= now3;

@@ -122,7 +122,8 @@ module gramer_set_partition
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     for (int o = 0; o < PORTS; o++)
-      assert (!(write_i && takes[o] && at[o] == write_at_i)) else $error("a line is read while it is written");
+      assert (!(write_i && takes[o] && at[o] == write_at_i))
+        else $error("a line is read while it is written");
   end
 `endif
 

@@ -104,7 +104,8 @@ module gramer_set_plan_walker
   always_ff @(posedge clk_i) begin
     if (word_write_i) words[word_at_i] <= word_i[$bits(plan_word_t)-1:0];
     if (word_write_i && 32'(word_at_i) < PLAN_LABELS)
-      ranges[word_at_i[LABEL_AT_W-1:0]] <= '{high: kept_limit(label.high), low: kept_limit(label.low)};
+      ranges[word_at_i[LABEL_AT_W-1:0]] <= '{high: kept_limit(label.high),
+                                             low: kept_limit(label.low)};
     if (state_q == FETCH || state_q == LINE_WORD) begin
       word_q    <= word;
       range_q   <= ranges[word.label];

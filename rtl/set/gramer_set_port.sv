@@ -99,13 +99,18 @@ module gramer_set_port
     assign next_line[s] = passes ? from_line : mem[head_at];
   end
 
-  always_ff @(posedge clk_i)
+  logic [ANSWERS-1:0] comes_now;
+
+  always_comb
     for (int a = 0; a < ANSWERS; a++) begin
-      logic comes_now;
-      comes_now = 1'b0;
-      for (int s = 0; s < SIDES; s++) comes_now |= came[s] && came_at[s] == answer_at_t'(a);
-      there_q[a] <= !rst_i && (comes_now || (there_q[a] && !(popped_q && read_at == answer_at_t'(a))));
+      comes_now[a] = 1'b0;
+      for (int s = 0; s < SIDES; s++) comes_now[a] |= came[s] && came_at[s] == answer_at_t'(a);
     end
+
+  always_ff @(posedge clk_i)
+    for (int a = 0; a < ANSWERS; a++)
+      there_q[a] <= !rst_i && (comes_now[a]
+                               || (there_q[a] && !(popped_q && read_at == answer_at_t'(a))));
 
   assign passes = now != '0;
   assign comes  = some && !rst_i && (meta.none || there_q[head_at] || passes);
@@ -127,10 +132,12 @@ module gramer_set_port
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     for (int s = 0; s < SIDES; s++)
-      assert ($onehot0(answer_i[s*SIDE_PARTITIONS +: SIDE_PARTITIONS])) else $error("two answers of a half");
+      assert ($onehot0(answer_i[s*SIDE_PARTITIONS +: SIDE_PARTITIONS]))
+        else $error("two answers of a half");
     for (int s = 0; s < SIDES; s++)
       assert (!(came[s] && there_q[came_at[s]])) else $error("a second answer to a request");
-    assert (!(SIDES > 1 && came == '1 && came_at[0] == came_at[SIDES-1])) else $error("two answers to a request");
+    assert (!(SIDES > 1 && came == '1 && came_at[0] == came_at[SIDES-1]))
+      else $error("two answers to a request");
   end
 `endif
 

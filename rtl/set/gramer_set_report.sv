@@ -115,7 +115,7 @@ module gramer_set_report
           over_q    <= saturated_i;
           tlast_q   <= 1'b0;
           if (start_i) state_q <= SUMS_;
-          if (record_valid_i && free) begin
+          if (PLAN_LEVELS != 0 && record_valid_i && free) begin // else there are none
             tvalid_q <= 1'b1;
             tdata_q  <= record_i;
           end

@@ -409,7 +409,8 @@ module gramer_set_stepper
     end
   end
 
-  assign busy_o = a_valid_q || b_valid_q || m_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
+  assign busy_o = a_valid_q || b_valid_q || m_valid_q || c_valid_q || d_valid_q || e_valid_q
+                  || step_valid_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin

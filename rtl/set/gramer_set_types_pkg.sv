@@ -8,9 +8,10 @@ package gramer_set_types_pkg;
   localparam int unsigned QUARTER    = QUARTER_ENTRIES;
   // Bits in which ids differ: the image lies in the partitions, so an id is below their quarter-lines.
   localparam int unsigned PLACED_ID_W = $clog2(PARTITIONS * PARTITION_LINES * LINE_QUARTERS);
-  // Bits of an id that are kept on chip: those, and the highest one, which padding alone has set. In the image for wedges the
-  // others have something else.
-  localparam int unsigned KEPT_ID_W  = REACHED == 0 && PLACED_ID_W + 1 < ID_W ? PLACED_ID_W + 1 : ID_W;
+  // Bits of an id that are kept on chip: those, and the highest one, which padding alone has set. In the image
+  // for wedges the others have something else.
+  localparam int unsigned KEPT_ID_W
+    = REACHED == 0 && PLACED_ID_W + 1 < ID_W ? PLACED_ID_W + 1 : ID_W;
   localparam int unsigned ENTRY_W    = KEPT_ID_W + SIZE_W;
   localparam int unsigned RANGE_W    = 12; // of a unit
   // A line of the image. No less than the number of lines that a unit has at the most, however small the partitions are.
@@ -43,7 +44,7 @@ package gramer_set_types_pkg;
   // A partition's memory has two ports, for half of the PUs each; a PU has a way from each half of the partitions.
   localparam int unsigned PORTS    = PUS > 1 ? 2 : 1;
   localparam int unsigned PORT_PUS = PUS / PORTS;
-  localparam int unsigned SIDES   = PARTITIONS > 1 ? 2 : 1;
+  localparam int unsigned SIDES    = PARTITIONS > 1 ? 2 : 1;
   localparam int unsigned SIDE_PARTITIONS = PARTITIONS / SIDES;
   // Turns of a round: each PU of a half meets each partition of a half once.
   localparam int unsigned TURNS    = PORT_PUS > SIDE_PARTITIONS ? PORT_PUS : SIDE_PARTITIONS;
