@@ -279,8 +279,7 @@ module gramer_set_map
   always_comb for (int l = 0; l < LANES; l++) c_entry[l] = {c_q.after[l], c_at_q[l]};
 
   for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_to
-    // Kept as it is, a table a lane.
-    (* keep = "true" *) lanes_t own; // lanes that are taken, of this bank
+    (* keep = "true" *) lanes_t own; // lanes that are taken, of this bank: a table each
     logic    after;
     map_at_t at;
 
@@ -477,17 +476,8 @@ module gramer_set_map
         c_row_at_q[b] = '0;
       end
     end
-    assign b_stays         = 1'b0;
-    assign c_row_q         = 1'b0;
-    assign c_row_there_q   = '0;
-    assign note_o          = '0;
-    assign product_o       = 1'b0;
-    assign product_value_o = '0;
-    assign row_done_o      = 1'b0;
-    assign settled_o       = 1'b0;
-    assign crowded         = 1'b0;
-    assign triple_o        = 1'b0;
-    assign triple_value_o  = '0;
+    assign {b_stays, c_row_q, c_row_there_q, note_o, product_o, product_value_o} = '0;
+    assign {row_done_o, settled_o, crowded, triple_o, triple_value_o} = '0;
   end
 
   assign busy_o = valid_i || a_valid_q || b_valid_q || (drain_q != '0 && !clearing_q);
