@@ -4,18 +4,31 @@ module gramer_set_choice #(
   /// Bits of a value.
   parameter int unsigned WIDTH = 8
 ) (
-  input  logic [15:0][WIDTH-1:0] value_i,
-  input  logic [3:0]             at_i,
-  output logic [WIDTH-1:0]       value_o
+  input  logic             on_i, // else the value doesn't matter
+  input  logic [WIDTH-1:0] value_i [16],
+  input  logic [3:0]       at_i,
+  output logic [WIDTH-1:0] value_o
 );
 
-  (* keep = "true" *) logic [3:0][WIDTH-1:0] four;
+  (* keep = "true" *) logic [WIDTH-1:0] four0, four1, four2, four3;
 
-  always_comb
-    for (int f = 0; f < 4; f++)
-      four[f] = at_i[1] ? (at_i[0] ? value_i[4*f + 3] : value_i[4*f + 2])
-                        : (at_i[0] ? value_i[4*f + 1] : value_i[4*f]);
+  // The one of four with these low bits of the number.
+  function automatic logic [WIDTH-1:0] of4(
+    input logic [1:0] at, input logic [WIDTH-1:0] a, input logic [WIDTH-1:0] b,
+    input logic [WIDTH-1:0] c, input logic [WIDTH-1:0] d
+  );
+    return at[1] ? (at[0] ? d : c) : (at[0] ? b : a);
+  endfunction
 
-  assign value_o = at_i[3] ? (at_i[2] ? four[3] : four[2]) : (at_i[2] ? four[1] : four[0]);
+  always_comb begin
+    {four0, four1, four2, four3, value_o} = 'x;
+    if (on_i) begin
+      four0   = of4(at_i[1:0], value_i[0], value_i[1], value_i[2], value_i[3]);
+      four1   = of4(at_i[1:0], value_i[4], value_i[5], value_i[6], value_i[7]);
+      four2   = of4(at_i[1:0], value_i[8], value_i[9], value_i[10], value_i[11]);
+      four3   = of4(at_i[1:0], value_i[12], value_i[13], value_i[14], value_i[15]);
+      value_o = of4(at_i[3:2], four0, four1, four2, four3);
+    end
+  end
 
 endmodule

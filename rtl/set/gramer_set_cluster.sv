@@ -49,6 +49,9 @@ module gramer_set_cluster
   logic [PARTITIONS-1:0] conflict;
 
   turn_t turn_q;
+  line_t write_line;
+
+  assign write_line = write_i != '0 ? kept_line(write_line_i) : 'x;
 
   function automatic turn_t turn_of(input turn_t turn, input int unsigned later);
     return turn_t'((32'(turn) + later) % TURNS);
@@ -92,7 +95,7 @@ module gramer_set_cluster
 
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i, .write_line_i (kept_line(write_line_i)), .turn_i (served_q),
+      .write_i (write_i[q]), .write_at_i, .write_line_i (write_line), .turn_i (served_q),
       .request_i (requests), .at_i (request_at), .for_i (request_for),
       .answer_o (answer[q]), .for_o (answers_for), .line_o (answers_line),
       .conflict_o (conflict[q])

@@ -77,7 +77,7 @@ module gramer_set_counter
   // Sub-bank b has word b of a group of as many sub-banks as a row has words.
   always_comb
     for (int b = 0; b < ROW_BANKS; b++)
-      for_bank[b] = word_for(set_i, set_size_i, b);
+      for_bank[b] = set_valid_i ? word_for(set_i, set_size_i, b) : 'x;
 
   always_ff @(posedge clk_i) begin
     if (root_valid_i)
@@ -206,7 +206,7 @@ module gramer_set_counter
 
   // ---------------------------------------------------------------- d to f: rows, and the set beside them
 
-  localparam int unsigned D = 0, J = 6;
+  localparam int unsigned D = 0, F = 2, J = 6;
 
   logic [J:0]  valid_q; // of stages d to j
   logic [ROW_BANKS-1:0] d_some_q, e_some_q, f_some_q;
@@ -227,7 +227,7 @@ module gramer_set_counter
     always_ff @(posedge clk_i) begin
       if (set_valid_i) sets_mem[write_at_q] <= for_bank[b];
       if (valid_q[D]) read_q <= sets_mem[d_kept_q];
-      set_q <= read_q;
+      if (valid_q[D + 1]) set_q <= read_q;
     end
   end
 
@@ -241,11 +241,13 @@ module gramer_set_counter
     valid_q   <= rst_i ? '0 : {valid_q[J-1:0], n_valid};
     d_done_q  <= !rst_i && n_valid && n_last && n_q.last;
     d_place_q <= n_q.place;
-    d_some_q  <= n_some;
-    d_low_q   <= n_low;
-    d_base_q  <= n_q.base;
-    d_kept_q  <= n_q.kept;
-    d_taken_q <= n_taken;
+    if (n_valid) begin
+      d_some_q  <= n_some;
+      d_low_q   <= n_low;
+      d_base_q  <= n_q.base;
+      d_kept_q  <= n_q.kept;
+      d_taken_q <= n_taken;
+    end
     e_some_q  <= d_some_q;
     f_some_q  <= e_some_q;
     rows_o    <= '0;
@@ -274,41 +276,56 @@ module gramer_set_counter
   logic [LOW_W:0]             j_ones_q [ROW_BANKS];
   logic [MEMBER_W:0]          total;
 
-  always_comb begin
+  always_comb
     for (int b = 0; b < ROW_BANKS; b++) begin
       word_t   both;
       threes_t x, y, z;
-      both = word_i[b] & f_set[b];
-      x = both[0 +: THREES];
-      y = both[THREES +: THREES];
-      z = THREES'(both >> (2*THREES));
-      f_ones[2*b]     = x ^ y ^ z;
-      f_ones[2*b + 1] = two_of(x, y, z);
+      {both, x, y, z, f_ones[2*b], f_ones[2*b + 1]} = 'x;
+      if (valid_q[F]) begin
+        both = word_i[b] & f_set[b];
+        x = both[0 +: THREES];
+        y = both[THREES +: THREES];
+        z = THREES'(both >> (2*THREES));
+        f_ones[2*b]     = x ^ y ^ z;
+        f_ones[2*b + 1] = two_of(x, y, z);
+      end
     end
+
+  always_comb
     for (int p = 0; p < PARTS; p++) begin
       logic [6*EIGHTEENS-1:0] ones;
-      ones = (6*EIGHTEENS)'(g_ones_q[p]);
-      g_sums[p] = ones_of6(SIXES'(ones[0 +: EIGHTEENS]), SIXES'(ones[EIGHTEENS +: EIGHTEENS]),
-                           SIXES'(ones[2*EIGHTEENS +: EIGHTEENS]),
-                           SIXES'(ones[3*EIGHTEENS +: EIGHTEENS]),
-                           SIXES'(ones[4*EIGHTEENS +: EIGHTEENS]),
-                           SIXES'(ones[5*EIGHTEENS +: EIGHTEENS]));
-      h_sum[p] = '0;
-      for (int s = 0; s < EIGHTEENS; s++)
-        h_sum[p] += PART_W'({h_ones_q[p][2][s], h_ones_q[p][1][s], h_ones_q[p][0][s]});
+      {ones, g_sums[p]} = 'x;
+      if (valid_q[F + 1]) begin
+        ones = (6*EIGHTEENS)'(g_ones_q[p]);
+        g_sums[p] = ones_of6(SIXES'(ones[0 +: EIGHTEENS]), SIXES'(ones[EIGHTEENS +: EIGHTEENS]),
+                             SIXES'(ones[2*EIGHTEENS +: EIGHTEENS]),
+                             SIXES'(ones[3*EIGHTEENS +: EIGHTEENS]),
+                             SIXES'(ones[4*EIGHTEENS +: EIGHTEENS]),
+                             SIXES'(ones[5*EIGHTEENS +: EIGHTEENS]));
+      end
     end
-    total = '0;
-    for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(j_ones_q[b]);
+
+  always_comb begin
+    for (int p = 0; p < PARTS; p++) begin
+      h_sum[p] = valid_q[F + 2] ? '0 : 'x;
+      if (valid_q[F + 2])
+        for (int s = 0; s < EIGHTEENS; s++)
+          h_sum[p] += PART_W'({h_ones_q[p][2][s], h_ones_q[p][1][s], h_ones_q[p][0][s]});
+    end
+    total = valid_q[J] ? '0 : 'x;
+    if (valid_q[J]) for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(j_ones_q[b]);
   end
 
   always_ff @(posedge clk_i) begin
     // By their reset, so that three places take a table for each bit of their sum.
-    for (int b = 0; b < ROW_BANKS; b++)
-      for (int p = 2*b; p < 2*b + 2; p++) g_ones_q[p] <= f_some_q[b] ? f_ones[p] : '0;
-    h_ones_q <= g_sums;
-    i_ones_q <= h_sum;
-    for (int b = 0; b < ROW_BANKS; b++)
-      j_ones_q[b] <= (LOW_W+1)'(i_ones_q[2*b]) + ((LOW_W+1)'(i_ones_q[2*b + 1]) << 1);
+    if (valid_q[F])
+      for (int b = 0; b < ROW_BANKS; b++)
+        for (int p = 2*b; p < 2*b + 2; p++) g_ones_q[p] <= f_some_q[b] ? f_ones[p] : '0;
+    if (valid_q[F + 1]) h_ones_q <= g_sums;
+    if (valid_q[F + 2]) i_ones_q <= h_sum;
+    if (valid_q[F + 3])
+      for (int b = 0; b < ROW_BANKS; b++)
+        j_ones_q[b] <= (LOW_W+1)'(i_ones_q[2*b]) + ((LOW_W+1)'(i_ones_q[2*b + 1]) << 1);
     found_o       <= !rst_i && valid_q[J];
     found_count_o <= total;
   end

@@ -47,13 +47,15 @@ module gramer_set_elements
     return groups;
   endfunction
 
-  always_comb begin
+  always_comb
     for (int g = 0; g < WORD_GROUPS; g++) begin
-      taken_o[g] = any_q[g] && (any_q & earlier(size_q, 3'(g))) == '0;
-      less[g]    = group_t'(without_lowest(word_t'(group_q[g])));
-      left[g]    = taken_o[g] ? more_q[g] : any_q[g];
+      {taken_o[g], less[g], left[g]} = 'x;
+      if (valid_o) begin
+        taken_o[g] = any_q[g] && (any_q & earlier(size_q, 3'(g))) == '0;
+        less[g]    = group_t'(without_lowest(word_t'(group_q[g])));
+        left[g]    = taken_o[g] ? more_q[g] : any_q[g];
+      end
     end
-  end
 
   assign last_o  = left == '0;
   assign ready_o = !valid_o || (take_i && last_o);
@@ -61,19 +63,21 @@ module gramer_set_elements
   group_t loaded [WORD_GROUPS];
 
   always_comb
-    for (int g = 0; g < WORD_GROUPS; g++)
-      for (int p = 0; p < WORD_PLACES; p++) loaded[g][p] = word_i[p*WORD_GROUPS + g];
+    for (int g = 0; g < WORD_GROUPS; g++) begin
+      loaded[g] = 'x;
+      if (load_i) for (int p = 0; p < WORD_PLACES; p++) loaded[g][p] = word_i[p*WORD_GROUPS + g];
+    end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) valid_o <= 1'b0;
     else if (ready_o) valid_o <= load_i;
-    if (ready_o) size_q <= size_i;
+    if (ready_o && load_i) size_q <= size_i;
     for (int g = 0; g < WORD_GROUPS; g++) begin
-      if (ready_o) begin
+      if (ready_o && load_i) begin
         group_q[g] <= loaded[g];
         any_q[g]   <= loaded[g] != '0;
         more_q[g]  <= several(word_t'(loaded[g]));
-      end else if (take_i && taken_o[g]) begin
+      end else if (valid_o && take_i && taken_o[g]) begin
         group_q[g] <= less[g];
         any_q[g]   <= more_q[g];
         more_q[g]  <= several(word_t'(less[g]));
@@ -90,25 +94,33 @@ module gramer_set_elements
 
   always_comb begin
     for (int g = 0; g < WORD_GROUPS; g++) begin
-      lowest[g] = '0;
-      for (int p = WORD_PLACES - 1; p >= 0; p--) if (group_q[g][p]) lowest[g] = at_t'(p);
+      lowest[g] = valid_o ? '0 : 'x;
+      if (valid_o)
+        for (int p = WORD_PLACES - 1; p >= 0; p--) if (group_q[g][p]) lowest[g] = at_t'(p);
     end
-    for (int g = 0; g < 4; g++) of2[g] = any_q[g] ? {lowest[g], 1'b0} : {lowest[g + 4], 1'b1};
+    for (int g = 0; g < 4; g++)
+      of2[g] = !valid_o ? 'x : any_q[g] ? {lowest[g], 1'b0} : {lowest[g + 4], 1'b1};
     for (int g = 0; g < 2; g++)
-      of4[g] = any_q[g] || any_q[g + 4] ? {of2[g], 1'b0} : {of2[g + 2], 1'b1};
-    of8 = any_q[0] || any_q[2] || any_q[4] || any_q[6] ? {of4[0], 1'b0} : {of4[1], 1'b1};
-    for (int unsigned b = 0; b < ROW_BANKS; b++) begin
-      unique case (size_q)
-        2'd0: low_o[b] = 6'(lowest[b]);
-        2'd1: low_o[b] = 6'(of2[b / 2]);
-        2'd2: low_o[b] = 6'(of4[b / 4]);
-        default: low_o[b] = of8;
-      endcase
-      some_o[b] = 1'b0;
-      for (int g = 0; g < WORD_GROUPS; g++)
-        if (row_group(size_q, member_t'(g)) == 3'(b) >> size_q) some_o[b] |= any_q[g];
-    end
+      of4[g] = !valid_o ? 'x : any_q[g] || any_q[g + 4] ? {of2[g], 1'b0} : {of2[g + 2], 1'b1};
+    of8 = !valid_o ? 'x
+          : any_q[0] || any_q[2] || any_q[4] || any_q[6] ? {of4[0], 1'b0} : {of4[1], 1'b1};
   end
+
+  always_comb
+    for (int unsigned b = 0; b < ROW_BANKS; b++) begin
+      {low_o[b], some_o[b]} = 'x;
+      if (valid_o) begin
+        unique case (size_q)
+          2'd0: low_o[b] = 6'(lowest[b]);
+          2'd1: low_o[b] = 6'(of2[b / 2]);
+          2'd2: low_o[b] = 6'(of4[b / 4]);
+          default: low_o[b] = of8;
+        endcase
+        some_o[b] = 1'b0;
+        for (int g = 0; g < WORD_GROUPS; g++)
+          if (row_group(size_q, member_t'(g)) == 3'(b) >> size_q) some_o[b] |= any_q[g];
+      end
+    end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && valid_o) begin

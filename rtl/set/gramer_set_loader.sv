@@ -132,7 +132,7 @@ module gramer_set_loader
     end else begin
       reads_q <= reads_q + (READ_W+1)'(asks) - (READ_W+1)'(takes);
       if (takes) oldest_q <= oldest_q + 1'b1;
-      for (int r = 0; r < READS; r++)
+      if (takes || arrives) for (int r = 0; r < READS; r++)
         came_q[r] <= (came_q[r] && !(takes && oldest_q[READ_W-1:0] == READ_W'(r)))
                      || (arrives && rid_i[READ_W-1:0] == READ_W'(r));
     end

@@ -205,35 +205,49 @@ module gramer_set_maker
   words_t all3, some3;
 
   always_comb begin
-    for (int p = 0; p < WORD_W; p++) beyond3[p] = BIT_W'(p) > limit3_q[BIT_W-1:0];
-    for (int w = 0; w < SET_WORDS; w++) begin
-      all3[w]  = words3_q[w] && (token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W));
-      some3[w] = words3_q[w] && SET_WORD_W'(w) == SET_WORD_W'(limit3_q >> BIT_W);
+    {beyond3, all3, some3} = 'x;
+    if (valid_q[3]) begin
+      for (int p = 0; p < WORD_W; p++) beyond3[p] = BIT_W'(p) > limit3_q[BIT_W-1:0];
+      for (int w = 0; w < SET_WORDS; w++) begin
+        all3[w]  = words3_q[w] && (token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W));
+        some3[w] = words3_q[w] && SET_WORD_W'(w) == SET_WORD_W'(limit3_q >> BIT_W);
+      end
     end
   end
 
   always_comb begin
-    for (int w = 0; w < SET_WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
-    at4 = '0;
-    for (int w = SET_WORDS - 1; w >= 0; w--) if (some4[w]) at4 = SET_WORD_W'(w);
-    free5  = ~left5_q[32'(at5_q)*WORD_W +: WORD_W];
-    less5  = ~(free5 | (free5 + 1'b1));
-    lowest = '0;
-    for (int unsigned p = 0; p < WORD_W; p++)
-      if (word6_q[p] && !less6_q[p]) lowest |= BIT_W'(p);
+    {some4, at4} = 'x;
+    if (valid_q[4]) begin
+      for (int w = 0; w < SET_WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
+      at4 = '0;
+      for (int w = SET_WORDS - 1; w >= 0; w--) if (some4[w]) at4 = SET_WORD_W'(w);
+    end
+    {free5, less5} = 'x;
+    if (valid_q[5]) begin
+      free5 = ~left5_q[32'(at5_q)*WORD_W +: WORD_W];
+      less5 = ~(free5 | (free5 + 1'b1));
+    end
+    lowest = 'x;
+    if (valid_q[6]) begin
+      lowest = '0;
+      for (int unsigned p = 0; p < WORD_W; p++)
+        if (word6_q[p] && !less6_q[p]) lowest |= BIT_W'(p);
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_q[3]) for (int w = 0; w < SET_WORDS; w++)
       left4_q[w*WORD_W +: WORD_W] <= set3_q[w*WORD_W +: WORD_W] & rows3_q[w*WORD_W +: WORD_W]
                                      & ({WORD_W{all3[w]}} | ({WORD_W{some3[w]}} & beyond3));
-    if (valid_q[4]) left5_q <= left4_q;
-    some5_q    <= some4;
-    at5_q      <= at4;
+    if (valid_q[4]) begin
+      left5_q <= left4_q;
+      some5_q <= some4;
+      at5_q   <= at4;
+    end
     if (repeats) begin
       word6_q <= less6_q;
       less6_q <= less6_q & (less6_q - 1'b1);
-    end else begin
+    end else if (valid_q[5]) begin
       word6_q    <= ~free5;
       less6_q    <= less5;
       several6_q <= several(word_t'(some5_q));
@@ -256,8 +270,11 @@ module gramer_set_maker
   always_comb begin
     for (int w = 0; w < SET_WORDS; w++) begin
       logic [2:0] bank;
-      bank    = bank9 & 3'(7 << $clog2(w + 1)) | 3'(w);
-      row9[w] = w >> token_q[9].size != 0 ? '0 : word_i[bank];
+      {bank, row9[w]} = 'x;
+      if (valid_q[9]) begin
+        bank    = bank9 & 3'(7 << $clog2(w + 1)) | 3'(w);
+        row9[w] = w >> token_q[9].size != 0 ? '0 : word_i[bank];
+      end
     end
   end
 
@@ -320,16 +337,19 @@ module gramer_set_maker
     valid_q <= rst_i ? '0 : {valid_q[LAST-1:7], valid_q[6] || begins, valid_q[5] || repeats,
                              valid_q[4:1], walks, 1'b0};
     token_q[1] <= entering;
-    for (int s = 2; s <= LAST; s++) token_q[s] <= token_q[s-1];
-    token_q[2].size   <= root1.root.size;
-    token_q[2].base   <= root1.root.base;
-    // With k - 2 vertices to be chosen from the first set, each level takes one.
-    token_q[2].wanted <= root1.root.k - k_t'(3) - k_t'(token_q[1].level);
-    if (repeats) token_q[6] <= token_q[6];
-    token_q[7].stays <= repeats;
-    token_q[7].member <= member_t'({at6_q, lowest});
-    token_q[7].found  <= word6_q != '0;
-    token_q[7].single <= !several6_q && less6_q == '0;
+    for (int s = 2; s <= LAST; s++) if (valid_q[s-1]) token_q[s] <= token_q[s-1];
+    if (valid_q[1]) begin
+      token_q[2].size   <= root1.root.size;
+      token_q[2].base   <= root1.root.base;
+      // With k - 2 vertices to be chosen from the first set, each level takes one.
+      token_q[2].wanted <= root1.root.k - k_t'(3) - k_t'(token_q[1].level);
+    end
+    if (valid_q[6]) begin // with `repeats` it stays there too, for nothing comes behind it
+      token_q[7].stays  <= repeats;
+      token_q[7].member <= member_t'({at6_q, lowest});
+      token_q[7].found  <= word6_q != '0;
+      token_q[7].single <= !several6_q && less6_q == '0;
+    end
     if (begins) token_q[7] <= beginning;
   end
 

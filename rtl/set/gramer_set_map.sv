@@ -77,7 +77,7 @@ module gramer_set_map
     logic [BANK_W-1:0] bank;
     bank = '0;
     if (FOLD_W > 0)
-      for (int unsigned b = 0; b < MAP_ID_W; b++) bank[b % BANK_W] ^= id[b];
+      for (int unsigned b = 0; b < MAP_ID_W; b += BANK_W) bank ^= BANK_W'(id[MAP_ID_W-1:0] >> b);
     return bank;
   endfunction
 
@@ -86,7 +86,7 @@ module gramer_set_map
   logic    a_valid_q, a_ready;
   lanes_t  a_lanes_q, a_after_q, a_counted_q;
   wedge_t  a_wedge_q;
-  logic [BANK_W-1:0] a_bank_q [LANES];
+  lanes_t  a_bank_q [BANK_W]; // of each bit of a bank's number the lanes that have it
   map_at_t a_at_q [LANES];
   meta_t   a_meta_q;
   list_t   a_list_q;
@@ -99,6 +99,15 @@ module gramer_set_map
   assign row_valid = REACHED != 0 && row_valid_i;
   assign ready_o   = !a_valid_q || a_ready;
 
+  lanes_t banks [BANK_W];
+
+  always_comb
+    for (int l = 0; l < LANES; l++) begin
+      logic [BANK_W-1:0] bank;
+      bank = valid_i ? bank_of(line_i[l*ENTRY_W +: KEPT_ID_W]) : 'x;
+      for (int b = 0; b < BANK_W; b++) banks[b][l] = bank[b];
+    end
+
   always_ff @(posedge clk_i) begin
     if (rst_i) a_valid_q <= 1'b0;
     else if (ready_o) a_valid_q <= valid_i;
@@ -108,8 +117,8 @@ module gramer_set_map
       a_lanes_q <= lanes_i;
       a_wedge_q   <= wedge;
       a_counted_q <= wedge.is ? counted_i : lanes_i;
+      a_bank_q    <= banks;
       for (int l = 0; l < LANES; l++) begin
-        a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: KEPT_ID_W]);
         a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: KEPT_ID_W] >> FOLD_W);
         // Of wedges only lanes that count come.
         a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > list_i.root || wedge.is;
@@ -124,7 +133,7 @@ module gramer_set_map
   lanes_t  b_left_q, b_left_d, b_after_q;
   lanes_t  b_taken_q; // of the lanes that are left, the first of each bank
   logic    b_last_q;  // they are all that is left
-  logic [BANK_W-1:0] b_bank_q [LANES];
+  lanes_t  b_bank_q [BANK_W];
   map_at_t b_at_q [LANES];
   meta_t   b_meta_q;
   list_t   b_list_q;
@@ -153,9 +162,23 @@ module gramer_set_map
     return every;
   endfunction
 
+  // Lanes of the same bank as one of these lanes, or of a bank: a bit of its number after the other.
+  function automatic lanes_t lanes_of(input logic [BANK_W-1:0] bank, input lanes_t banks_ [BANK_W]);
+    lanes_t lanes;
+    lanes = '1;
+    for (int b = 0; b < BANK_W; b++) lanes &= bank[b] ? banks_[b] : ~banks_[b];
+    return lanes;
+  endfunction
+
   always_comb
-    for (int l = 0; l < LANES; l++)
-      for (int m = 0; m < LANES; m++) a_before[l][m] = m < l && a_bank_q[m] == a_bank_q[l];
+    for (int l = 0; l < LANES; l++) begin
+      logic [BANK_W-1:0] bank;
+      {bank, a_before[l]} = 'x;
+      if (a_valid_q) begin
+        for (int b = 0; b < BANK_W; b++) bank[b] = a_bank_q[b][l];
+        a_before[l] = lanes_of(bank, a_bank_q) & LANES'((1 << l) - 1);
+      end
+    end
 
   assign b_left_d = b_left_q & ~b_taken_q;
   assign a_ready = REACHED != 0 ? !b_stays : !b_valid_q || b_ready;
@@ -173,7 +196,7 @@ module gramer_set_map
       b_bank_q   <= a_bank_q;
       b_before_q <= a_before;
     end
-    if (a_ready) begin
+    if (a_ready && a_valid_q) begin
       b_left_q  <= a_lanes_q;
       b_taken_q <= first_of(a_lanes_q, a_before);
       b_last_q  <= all_first(a_lanes_q, a_before);
@@ -196,6 +219,7 @@ module gramer_set_map
   logic [WORD_AT_W:0] clear_at_q; // beyond the last word: until it is written
   logic    clears, c_clears_q, clears_q;
   logic [4:0] drain_q;           // cycles until nothing is under way
+  logic       on_q;              // something is, or it is cleared: else registers from c on stay
 
   assign clears     = clearing_q && drain_q == '0 && !clear_at_q[WORD_AT_W];
   assign begins     = b_valid_q && !rooted_q;
@@ -215,7 +239,9 @@ module gramer_set_map
       rooted_q   <= 1'b0;
       reach_q    <= REACH_W'(1);
       drain_q    <= 5'(DRAIN);
+      on_q       <= 1'b1;
     end else begin
+      on_q    <= clearing_q || go || row_valid || drain_q > 5'd1;
       drain_q <= go || row_valid ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
       if (clearing_q) begin
         if (drain_q == '0) begin
@@ -274,7 +300,7 @@ module gramer_set_map
   map_at_t c_row_at_q [MAP_BANKS];
 
   // What goes to a bank: the place of its entry, and whether that is after the root.
-  logic [LANES-1:0][MAP_AT_W:0] c_entry;
+  logic [MAP_AT_W:0] c_entry [LANES];
 
   always_comb for (int l = 0; l < LANES; l++) c_entry[l] = {c_q.after[l], c_at_q[l]};
 
@@ -284,14 +310,16 @@ module gramer_set_map
     map_at_t at;
 
     always_comb begin
-      for (int l = 0; l < LANES; l++) own[l] = b_taken_q[l] && b_bank_q[l] == BANK_W'(b);
-      to[b]   = go && own != '0;
-      lane[b] = '0;
-      for (int l = 0; l < LANES; l++) if (own[l]) lane[b] |= LANE_W'(l);
+      {own, lane[b]} = 'x;
+      if (b_valid_q) begin
+        own     = b_taken_q & lanes_of(BANK_W'(b), b_bank_q);
+        for (int i = 0; i < LANE_W; i++) lane[b][i] = (own & lanes_with(i)) != '0;
+      end
+      to[b] = go && own != '0;
     end
 
     gramer_set_choice #(.WIDTH(MAP_AT_W + 1)) i_entry (
-      .value_i (c_entry), .at_i (c_lane_q[b]), .value_o ({after, at})
+      .on_i (on_q), .value_i (c_entry), .at_i (c_lane_q[b]), .value_o ({after, at})
     );
 
     assign bank_at[b] = c_row_q ? c_row_at_q[b] : at;
@@ -317,20 +345,22 @@ module gramer_set_map
     clears_q   <= c_clears_q && !rst_i;
     if (!rooted_q) degree_q <= '0;
     else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + MAP_DEGREE_W'(b_entries_q);
-    stage_q[0] <= c_q;
-    for (int s = 1; s < 9; s++) stage_q[s] <= stage_q[s-1];
+    if (on_q) begin
+      stage_q[0] <= c_q;
+      for (int s = 1; s < 9; s++) stage_q[s] <= stage_q[s-1];
+      keep_q    <= c_q.wedge.keep || c_row_q;
+      counts_q  <= counts;
+      bank_at_q <= bank_at;
+    end
     if (rst_i) begin
       for (int s = 0; s < 9; s++) stage_q[s].valid <= 1'b0;
     end
     to_q      <= rst_i ? '0 : c_row_q ? c_row_there_q : c_to_q;
-    keep_q    <= c_q.wedge.keep || c_row_q;
-    counts_q  <= counts;
-    bank_at_q <= bank_at;
   end
 
   for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_bank
     gramer_set_map_bank i_bank (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .on_i (on_q),
       .clear_i (clears_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
       .count_i (counts_q[b]), .keep_i (keep_q), .tag_i (stage_q[0].wedge.tags),

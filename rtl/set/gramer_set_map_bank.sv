@@ -13,6 +13,7 @@ module gramer_set_map_bank
 (
   input  logic    clk_i,
   input  logic    rst_i,
+  input  logic    on_i, // something is under way; else registers stay
   // Stage 0: one access, or the entries of a word are cleared, while nothing else is under way
   input  logic    clear_i, // and it is no access
   input  logic    valid_i,
@@ -58,7 +59,7 @@ module gramer_set_map_bank
   (* ram_style = "ultra" *) logic [MAP_ENTRIES-1:0][LEVEL_W:0] mem [MAP_WORDS];
 
   logic [MAP_ENTRIES-1:0][LEVEL_W:0] read1_q, read2_q;
-  access_t access_q [6]; // by stage
+  access_t access1_q, access2_q, access3_q, access4_q, access5_q; // by stage
   // Kept as it is, a table of six inputs a bit: with what follows a tool makes three of two.
   (* keep = "true" *) entry_t entry2;
   entry_t  newest2, entry3_q, now3, new3;
@@ -71,15 +72,16 @@ module gramer_set_map_bank
   logic [MAP_ENTRIES-1:0] write_q; // of stage 4
   entry_t  old4_q;
 
-  assign entry2 = read2_q[access_q[2].at[ENTRY_AT_W-1:0]];
-
   always_comb begin
-    newest2 = newest_q[1] ? (newest_q[0] ? entry_q[6] : entry_q[5])
-                          : (newest_q[0] ? entry_q[4] : entry2);
-    now3 = before_q ? entry_q[4] : stale3_q ? '{mark: 1'b0, value: level3_i} : entry3_q;
-    new3.mark  = now3.mark || access_q[3].mark;
-    new3.value = access_q[3].tag ? tag3_i
-                 : now3.value + level_t'(access_q[3].count && !access_q[3].keep);
+    if (on_i) begin
+      entry2  = read2_q[access2_q.at[ENTRY_AT_W-1:0]];
+      newest2 = newest_q[1] ? (newest_q[0] ? entry_q[6] : entry_q[5])
+                            : (newest_q[0] ? entry_q[4] : entry2);
+      now3 = before_q ? entry_q[4] : stale3_q ? '{mark: 1'b0, value: level3_i} : entry3_q;
+      new3.mark  = now3.mark || access3_q.mark;
+      new3.value = access3_q.tag ? tag3_i
+                   : now3.value + level_t'(access3_q.count && !access3_q.keep);
+    end else {entry2, newest2, now3, new3} = 'x;
   end
 
   // Whether an access is to the same entry as an earlier one, and for the same root. Kept as tables of six inputs: with
@@ -88,60 +90,74 @@ module gramer_set_map_bank
 
   typedef logic [3*THREES-1:0] place_t;
 
-  for (genvar s = 3; s < 7; s++) begin : gen_same
+  // Of two accesses.
+  function automatic logic [THREES-1:0] alike_of(input access_t access, input access_t other);
     place_t differ;
-    (* keep = "true" *) logic [THREES-1:0] alike;
+    logic [THREES-1:0] threes;
+    differ = place_t'({access.root, access.at}) ^ place_t'({other.root, other.at});
+    for (int t = 0; t < THREES; t++) threes[t] = differ[3*t +: 3] == '0;
+    return threes;
+  endfunction
 
-    if (s == 3) begin : gen_before
-      assign differ = place_t'({access_q[3].root, access_q[3].at})
-                      ^ place_t'({access_q[2].root, access_q[2].at});
-      assign same2  = access_q[3].valid && alike == '1;
-    end else begin : gen_earlier
-      assign differ   = place_t'({access_q[s-1].root, access_q[s-1].at})
-                        ^ place_t'({access_q[1].root, access_q[1].at});
-      assign same1[s] = access_q[s-1].valid && alike == '1;
+  (* keep = "true" *) logic [THREES-1:0] alike3, alike4, alike5, alike6;
+
+  always_comb begin
+    {alike3, alike4, alike5, alike6} = 'x;
+    if (on_i) begin
+      alike3 = alike_of(access3_q, access2_q);
+      alike4 = alike_of(access3_q, access1_q);
+      alike5 = alike_of(access4_q, access1_q);
+      alike6 = alike_of(access5_q, access1_q);
     end
-    for (genvar t = 0; t < THREES; t++) assign alike[t] = differ[3*t +: 3] == '0;
   end
 
+  assign same2 = access3_q.valid && alike3 == '1;
+  assign same1 = {access5_q.valid && alike6 == '1, access4_q.valid && alike5 == '1,
+                  access3_q.valid && alike4 == '1};
+
   always_ff @(posedge clk_i) begin
-    read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
-    read2_q <= read1_q;
-    access_q[1] <= '{clear: clear_i && !rst_i, valid: valid_i && !rst_i, mark: mark_i, count: count_i,
+    if (valid_i) read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
+    if (on_i) begin
+      read2_q   <= read1_q;
+      access1_q <= '{clear: clear_i, valid: valid_i, mark: mark_i, count: count_i,
                      keep: REACHED != 0 && keep_i, tag: REACHED != 0 && tag_i,
                      root: root_i, at: at_i};
-    for (int s = 2; s < 6; s++) begin
-      access_q[s] <= access_q[s-1];
-      if (rst_i) access_q[s].valid <= 1'b0;
-      if (rst_i) access_q[s].clear <= 1'b0;
+      access2_q <= access1_q;
+      access3_q <= access2_q;
+      access4_q <= access3_q;
+      access5_q <= access4_q;
+      entry3_q <= newest2;
+      stale3_q <= newest_q == 2'd0 && entry2.value < level2_i;
+      newest_q <= same1[4] ? 2'd1 : same1[5] ? 2'd2 : same1[6] ? 2'd3 : 2'd0;
+      before_q <= same2;
+      entry_q[4] <= access3_q.clear ? '0 : new3;
+      for (int e = 0; e < MAP_ENTRIES; e++)
+        write_q[e] <= access3_q.clear
+                      || (access3_q.valid
+                          && (access3_q.mark || access3_q.count || access3_q.tag)
+                          && access3_q.at[ENTRY_AT_W-1:0] == ENTRY_AT_W'(e));
+      for (int s = 5; s < 7; s++) entry_q[s] <= entry_q[s-1];
+      old4_q <= now3;
     end
-    entry3_q <= newest2;
-    stale3_q <= newest_q == 2'd0 && entry2.value < level2_i;
-    newest_q <= same1[4] ? 2'd1 : same1[5] ? 2'd2 : same1[6] ? 2'd3 : 2'd0;
-    before_q <= same2;
-    entry_q[4] <= access_q[3].clear ? '0 : new3;
-    for (int e = 0; e < MAP_ENTRIES; e++)
-      write_q[e] <= access_q[3].clear
-                    || (access_q[3].valid
-                        && (access_q[3].mark || access_q[3].count || access_q[3].tag)
-                        && access_q[3].at[ENTRY_AT_W-1:0] == ENTRY_AT_W'(e));
-    for (int s = 5; s < 7; s++) entry_q[s] <= entry_q[s-1];
-    old4_q  <= now3;
-    hit_o   <= access_q[4].valid && old4_q.mark;
-    value_o <= access_q[4].valid && access_q[4].count ? old4_q.value : '0;
+    if (rst_i) begin
+      {access1_q.valid, access2_q.valid, access3_q.valid, access4_q.valid, access5_q.valid} <= '0;
+      {access1_q.clear, access2_q.clear, access3_q.clear, access4_q.clear, access5_q.clear} <= '0;
+    end
+    hit_o   <= access4_q.valid && old4_q.mark;
+    value_o <= access4_q.valid && access4_q.count ? old4_q.value : '0;
   end
 
   // A machine that notes nothing has neither.
   if (REACHED != 0) begin : gen_first
-    always_ff @(posedge clk_i) begin
-      first_o <= access_q[4].valid && access_q[4].count && !access_q[4].keep
+    always_ff @(posedge clk_i) if (on_i) begin
+      first_o <= access4_q.valid && access4_q.count && !access4_q.keep
                  && old4_q.value == level4_i;
-      near_o  <= access_q[4].valid && old4_q.value == tag4_i;
+      near_o  <= access4_q.valid && old4_q.value == tag4_i;
     end
-    assign at_o = access_q[5].at;
+    assign at_o = access5_q.at;
   end else begin : gen_no_first
     logic unused;
-    assign unused  = &{1'b0, level4_i, tag3_i, tag4_i, access_q[3].tag, access_q[4].tag};
+    assign unused  = &{1'b0, level4_i, tag3_i, tag4_i, access3_q.tag, access4_q.tag};
     assign first_o = 1'b0;
     assign near_o  = 1'b0;
     assign at_o    = '0;
@@ -149,7 +165,7 @@ module gramer_set_map_bank
 
   always_ff @(posedge clk_i)
     for (int e = 0; e < MAP_ENTRIES; e++)
-      if (write_q[e]) mem[access_q[4].at[MAP_AT_W-1:ENTRY_AT_W]][e] <= entry_q[4];
+      if (write_q[e]) mem[access4_q.at[MAP_AT_W-1:ENTRY_AT_W]][e] <= entry_q[4];
 
 `ifndef SYNTHESIS
   level_t level3_q, level4_q;
@@ -160,13 +176,14 @@ module gramer_set_map_bank
   end
 
   always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (on_i || !(valid_i || clear_i)) else $error("an access while all stays");
     assert (!(clear_i && valid_i)) else $error("an access that clears");
-    for (int s = 1; s < 5; s++) begin
-      assert (!(clear_i && access_q[s].valid)) else $error("cleared while in use");
-      assert (!(valid_i && access_q[s].clear)) else $error("used while it is cleared");
-    end
-    assert (!(access_q[4].valid && old4_q.value < level4_q)) else $error("below the level");
-    assert (!(access_q[4].valid && access_q[4].count && old4_q.value == '1))
+    assert (!(clear_i && (access1_q.valid || access2_q.valid || access3_q.valid || access4_q.valid)))
+      else $error("cleared while in use");
+    assert (!(valid_i && (access1_q.clear || access2_q.clear || access3_q.clear || access4_q.clear)))
+      else $error("used while it is cleared");
+    assert (!(access4_q.valid && old4_q.value < level4_q)) else $error("below the level");
+    assert (!(access4_q.valid && access4_q.count && old4_q.value == '1))
       else $error("a counter beyond its range");
   end
 `endif

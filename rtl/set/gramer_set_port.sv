@@ -91,20 +91,22 @@ module gramer_set_port
     end
 
     assign came_at[s]   = answer_for_i[s*SIDE_PARTITIONS + 32'(from)];
-    assign from_line    = answer_line_i[s*SIDE_PARTITIONS + 32'(from)];
+    assign from_line    = came[s] ? answer_line_i[s*SIDE_PARTITIONS + 32'(from)] : 'x;
 
     always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= from_line;
 
     assign now[s]       = came[s] && came_at[s] == head_at;
-    assign next_line[s] = passes ? from_line : mem[head_at];
+    assign next_line[s] = !comes ? 'x : passes ? from_line : mem[head_at];
   end
 
   logic [ANSWERS-1:0] comes_now;
 
   always_comb
-    for (int a = 0; a < ANSWERS; a++) begin
-      comes_now[a] = 1'b0;
-      for (int s = 0; s < SIDES; s++) comes_now[a] |= came[s] && came_at[s] == answer_at_t'(a);
+    begin
+      comes_now = '0;
+      for (int s = 0; s < SIDES; s++)
+        if (came[s])
+          for (int a = 0; a < ANSWERS; a++) if (came_at[s] == answer_at_t'(a)) comes_now[a] = 1'b1;
     end
 
   always_ff @(posedge clk_i)

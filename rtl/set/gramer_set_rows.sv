@@ -39,7 +39,7 @@ module gramer_set_rows
   logic        row_valid_q, last_valid_q;
   logic [4:0]  found;
 
-  assign found = 5'($countones(match_i));
+  assign found = valid_i ? 5'($countones(match_i)) : 'x;
 
   always_ff @(posedge clk_i) begin
     row_valid_q  <= !rst_i && valid_i && step_i.member_last && step_i.root.k != TRIANGLE;
@@ -80,7 +80,7 @@ module gramer_set_rows
     write_at_o = row_word(step_q.root.base, step_q.root.size, step_q.member);
     for (int b = 0; b < ROW_BANKS; b++) begin
       write_o[b]      = some && !rst_i && 3'(b) >> step_q.root.size == group;
-      write_word_o[b] = word_for(row_q, step_q.root.size, b);
+      write_word_o[b] = some ? word_for(row_q, step_q.root.size, b) : 'x;
     end
   end
 

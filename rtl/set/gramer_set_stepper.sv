@@ -95,11 +95,14 @@ module gramer_set_stepper
   placed_t a_lowest, a_highest;
 
   always_comb begin
-    a_lowest  = a_line_q[32'(a_meta_q.low)*QUARTER*ENTRY_W +: PLACED_ID_W];
-    a_highest = '0;
-    for (int l = 0; l < LANES; l++)
-      if (a_lanes_q[l] && (l == LANES - 1 || !a_lanes_q[(l + 1) % LANES]))
-        a_highest |= a_line_q[l*ENTRY_W +: PLACED_ID_W];
+    {a_lowest, a_highest} = 'x;
+    if (a_valid_q) begin
+      a_lowest  = a_line_q[32'(a_meta_q.low)*QUARTER*ENTRY_W +: PLACED_ID_W];
+      a_highest = '0;
+      for (int l = 0; l < LANES; l++)
+        if (a_lanes_q[l] && (l == LANES - 1 || !a_lanes_q[(l + 1) % LANES]))
+          a_highest |= a_line_q[l*ENTRY_W +: PLACED_ID_W];
+    end
   end
 
   // ---------------------------------------------------------------- lines of lists, lengths
@@ -312,7 +315,8 @@ module gramer_set_stepper
   in_t    d_at;
 
   always_comb begin
-    for (int x = 0; x < WINDOW; x++)
+    c_overlaps = 'x;
+    if (c_valid_q) for (int x = 0; x < WINDOW; x++)
       c_overlaps[x] = !c_meta_q.none && lline_t'({c_window_q, in_t'(x)}) <= c_list_q.last
                       && c_max_q[x] >= c_low_q && c_min_q[x] <= c_high_q;
   end

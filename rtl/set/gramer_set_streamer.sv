@@ -199,7 +199,7 @@ module gramer_set_streamer
   assign read_at_o   = fetch_at_q;
 
   always_comb
-    for (int l = 0; l < LANES; l++) entry[l] = line_i[l*ENTRY_W +: ENTRY_W];
+    for (int l = 0; l < LANES; l++) entry[l] = f1_valid_q ? line_i[l*ENTRY_W +: ENTRY_W] : 'x;
 
   // Lanes of a line of the list that lie before a place of it.
   function automatic lanes_t lanes_before(input lline_t at, input logic [RANGE_W:0] bound);
@@ -212,23 +212,29 @@ module gramer_set_streamer
 
   // Of a list for cliques, the first member has no member before it.
   always_comb begin
-    f0_range = lanes_before(f0_q.at, f0_q.own.range_last);
-    if (f0_q.own.k == TRIANGLE) f0_range &= ~lanes_before(f0_q.at, f0_q.own.range_first);
-    for (int l = 0; l < LANES; l++)
-      if (f0_q.at == '0 && 4'(l) <= {f0_q.own.low, 2'b0}) f0_range[l] = 1'b0;
+    f0_range = 'x;
+    if (f0_valid_q) begin
+      f0_range = lanes_before(f0_q.at, f0_q.own.range_last);
+      if (f0_q.own.k == TRIANGLE) f0_range &= ~lanes_before(f0_q.at, f0_q.own.range_first);
+      for (int l = 0; l < LANES; l++)
+        if (f0_q.at == '0 && 4'(l) <= {f0_q.own.low, 2'b0}) f0_range[l] = 1'b0;
+    end
   end
 
-  always_comb
-    for (int l = 0; l < LANES; l++)
-      f1_lanes[l] = f1_range_q[l] && !is_padding(entry[l].id) && entry[l].size != '0
-                    && (!f1_q.own.mapped || placed_t'(entry[l].id) > f1_q.own.root);
+  always_comb begin
+    f1_lanes = 'x;
+    if (f1_valid_q)
+      for (int l = 0; l < LANES; l++)
+        f1_lanes[l] = f1_range_q[l] && !is_padding(entry[l].id) && entry[l].size != '0
+                      && (!f1_q.own.mapped || placed_t'(entry[l].id) > f1_q.own.root);
+  end
 
   always_ff @(posedge clk_i) begin
     f0_valid_q <= !rst_i && fetch;
     f1_valid_q <= !rst_i && f0_valid_q;
-    f0_q <= '{own: fetch_list, at: fetch_at_q, last: fetch_last};
-    f1_q <= f0_q;
-    for (int l = 0; l < LANES; l++)
+    if (fetch) f0_q <= '{own: fetch_list, at: fetch_at_q, last: fetch_last};
+    if (f0_valid_q) f1_q <= f0_q;
+    if (f0_valid_q) for (int l = 0; l < LANES; l++)
       f1_range_q[l] <= !(f0_q.last && 2'(l / QUARTER) > f0_q.own.high)
                        && (f0_q.own.mapped ? !(f0_q.at == '0 && 2'(l / QUARTER) < f0_q.own.low)
                            : f0_range[l]);
@@ -301,13 +307,15 @@ module gramer_set_streamer
   assign more = marks_q && (any_q || ends_q); // beside the marks
   assign visit_list = visited_lists[visit_slot_q];
 
+  entry_t in_hand [LANES];
+
   gramer_set_choice #(.WIDTH(ENTRY_W)) i_seen (
-    .value_i (hand_q.line), .at_i (lane), .value_o (seen)
+    .on_i (any_q), .value_i (in_hand), .at_i (lane), .value_o (seen)
   );
 
   always_comb begin
-    lane = '0;
-    for (int l = 0; l < LANES; l++) if (low[l]) lane |= 4'(l);
+    for (int l = 0; l < LANES; l++) in_hand[l] = hand_q.line[l*ENTRY_W +: ENTRY_W];
+    for (int i = 0; i < 4; i++) lane[i] = (low & lanes_with(i)) != '0;
   end
 
   always_comb begin

@@ -28,7 +28,7 @@ module gramer_set_sums
 
   always_comb
     for (int s = 0; s < SUMS; s++) begin
-      next[s] = {1'b0, sum_q[s]} + (COUNT_W+1)'(value_q[s]);
+      next[s] = valid_q[s] ? {1'b0, sum_q[s]} + (COUNT_W+1)'(value_q[s]) : 'x;
       over[s] = valid_q[s] && (next[s][COUNT_W] || large_q[s]);
     end
 

@@ -323,11 +323,9 @@ package gramer_set_types_pkg;
   function automatic line_t kept_line(input beat_t line);
     line_t kept;
     kept = '0;
-    for (int unsigned l = 0; l < LANES; l++) begin
-      beat_t entry;
-      entry = line >> (l * (ID_W + SIZE_W));
-      kept |= line_t'({SIZE_W'(entry >> ID_W), kept_id(address_t'(entry))}) << (l * ENTRY_W);
-    end
+    for (int unsigned l = 0; l < LANES; l++)
+      kept[l*ENTRY_W +: ENTRY_W] = ENTRY_W'({line[l*(ID_W + SIZE_W) + ID_W +: SIZE_W],
+                                             kept_id(address_t'(line[l*(ID_W + SIZE_W) +: ID_W]))});
     return kept;
   endfunction
 
@@ -469,6 +467,13 @@ package gramer_set_types_pkg;
   // Whether an id is padding. Ids of vertices have a bit to spare above them.
   function automatic logic is_padding(input id_t id);
     return PLACED_ID_W < KEPT_ID_W ? id[KEPT_ID_W-1] : id == '1;
+  endfunction
+
+  // Lanes whose number has a bit.
+  function automatic lanes_t lanes_with(input int unsigned bit_);
+    lanes_t lanes;
+    for (int unsigned l = 0; l < LANES; l++) lanes[l] = (l >> bit_ & 1) != 0;
+    return lanes;
   endfunction
 
   // Lanes that belong to quarters [low, high] of a line.
