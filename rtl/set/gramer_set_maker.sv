@@ -209,7 +209,8 @@ module gramer_set_maker
     if (valid_q[3]) begin
       for (int p = 0; p < WORD_W; p++) beyond3[p] = BIT_W'(p) > limit3_q[BIT_W-1:0];
       for (int w = 0; w < SET_WORDS; w++) begin
-        all3[w]  = words3_q[w] && (token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W));
+        all3[w]  = words3_q[w]
+                   && (token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W));
         some3[w] = words3_q[w] && SET_WORD_W'(w) == SET_WORD_W'(limit3_q >> BIT_W);
       end
     end

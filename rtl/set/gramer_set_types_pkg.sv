@@ -321,12 +321,12 @@ package gramer_set_types_pkg;
 
   // A line of the image as it is kept.
   function automatic line_t kept_line(input beat_t line);
-    line_t kept;
-    kept = '0;
+    logic [LANES-1:0][ID_W+SIZE_W-1:0] entry;
+    logic [LANES-1:0][ENTRY_W-1:0]     kept;
+    entry = ($bits(entry))'(line);
     for (int unsigned l = 0; l < LANES; l++)
-      kept[l*ENTRY_W +: ENTRY_W] = ENTRY_W'({line[l*(ID_W + SIZE_W) + ID_W +: SIZE_W],
-                                             kept_id(address_t'(line[l*(ID_W + SIZE_W) +: ID_W]))});
-    return kept;
+      kept[l] = ENTRY_W'({entry[l][ID_W +: SIZE_W], kept_id(address_t'(entry[l][ID_W-1:0]))});
+    return line_t'(kept);
   endfunction
 
   // A limit of ids: what lies above all that are placed is above all.

@@ -7,6 +7,7 @@ module set_map_bank_proof
 (
   input logic    clk_i,
   input logic    valid_i,
+  input logic    on_i,      // it need not rest
   input map_at_t at_i,
   input logic    mark_i,
   input logic    count_i,
@@ -20,6 +21,8 @@ module set_map_bank_proof
 );
   logic       started_q = 1'b0;
   logic [3:0] clear_q;
+  logic [2:0] quiet_q;         // cycles since the last access
+  logic       rested_q;
   map_at_t    followed_q;
   logic       root_q, marked_q, full_q, after_root_q, tags_q, again_q;
   level_t     level_q, counted_q, most_q;
@@ -39,8 +42,10 @@ module set_map_bank_proof
   wire ours   = valid_i && at_i == followed_i;
   wire level_t tag = tag_q + level_t'(fresh_i);
 
+  wire on = on_i || !started_q || clears || valid_i || quiet_q < 3'd5;
+
   gramer_set_map_bank dut (
-    .clk_i, .rst_i (!started_q),
+    .clk_i, .rst_i (!started_q), .on_i (on),
     .clear_i (started_q && clears),
     .valid_i, .at_i (clears ? map_at_t'(clear_q * MAP_ENTRIES) : at_i), .mark_i, .count_i, .keep_i, .tag_i, .root_i (root_q),
     .level2_i (levels_q[2]), .level3_i (levels_q[3]), .level4_i (levels_q[4]), .tag3_i (tagged_q[3]), .tag4_i (tagged_q[4]),
@@ -65,6 +70,8 @@ module set_map_bank_proof
       tagged_q[s] <= tagged_q[s-1];
     end
     if (!started_q) begin
+      quiet_q      <= '0;
+      rested_q     <= 1'b0;
       clear_q      <= '0;
       root_q       <= 1'b0;
       level_q      <= level_t'(1);
@@ -81,6 +88,8 @@ module set_map_bank_proof
       since_q      <= '0;
     end else begin
       since_q <= next_i ? 2'd1 : since_q == 2'd3 ? since_q : since_q + 1'b1;
+      quiet_q  <= valid_i || clears ? '0 : quiet_q == '1 ? quiet_q : quiet_q + 1'b1;
+      rested_q <= !next_i && (rested_q || !on);
       if (!cleared) clear_q <= clear_q + 1'b1;
       if (next_i) begin
         root_q    <= !root_q;
@@ -129,6 +138,7 @@ module set_map_bank_proof
         assert (at == followed_i);
       end
       cover (full_q && ours_q == '1);
+      cover (rested_q && ours_q[5] && hit && value > levels_q[5]);
       cover (again_q && ours_q[5] && ours_q[4] && near && hit);
       cover (after_root_q && ours_q[5] && ours_q[4] && value > levels_q[5] && hit);
     end

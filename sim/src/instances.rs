@@ -124,9 +124,9 @@ fn functions(file: usize, text: &str) -> Vec<Function> {
 /// functions of different instances.
 ///
 /// Temporaries that are members get the numbers of the group's first function. That changes nothing
-/// if each instance renumbers them in one way in all its functions, and if no function outside of
-/// the groups knows them.
-fn consistent(all: &[Function], groups: &[Vec<&Function>]) -> bool {
+/// if each instance renumbers them in one way in all its functions, and if no function of the class outside of
+/// the groups knows them. (Classes number theirs apart.)
+fn consistent(class: &[&Function], groups: &[Vec<&Function>]) -> bool {
     let mut renamed: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut known = BTreeSet::new();
@@ -147,7 +147,8 @@ fn consistent(all: &[Function], groups: &[Vec<&Function>]) -> bool {
         }
     }
     let grouped: BTreeSet<&str> = groups.iter().flatten().map(|f| f.name.as_str()).collect();
-    all.iter()
+    class
+        .iter()
         // It sets every member once, before any other function runs.
         .filter(|f| !grouped.contains(f.name.as_str()) && !f.name.ends_with("_ctor_var_reset"))
         .all(|f| f.members.iter().all(|member| !known.contains(member.as_str())))
@@ -203,10 +204,10 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
         groups.iter_mut().for_each(|group| group.sort_by_key(|f| &f.instance));
         // An instance that is as the others in some groups alone would stand for them there, and another one
         // in the rest.
-        if !consistent(&all, &groups) {
+        if !consistent(class, &groups) {
             groups = of_all(groups);
         }
-        if !consistent(&all, &groups) {
+        if !consistent(class, &groups) {
             continue;
         }
         for group in groups {

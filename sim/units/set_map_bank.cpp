@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
            "after five", "same word, another entry", "marked, then counted", "looked up only",
            "counted, then another root", "mark of an earlier root", "counter at its end", "cleared", "counted first",
            "read, not counted", "read before it is counted", "counted, then read in the next cycle", "tagged",
-           "has the tag", "has an earlier tag", "tagged, and the mark stays", "tagged, then looked up in the next cycle"},
+           "has the tag", "has an earlier tag", "tagged, and the mark stays", "tagged, then looked up in the next cycle", "rested", "rested, then the same entry"},
           argc, argv);
   auto &d = *b.dut;
   const uint32_t entries = MAP_WORDS * MAP_ENTRIES, top = (1u << 17) - 1;
@@ -32,7 +32,11 @@ int main(int argc, char **argv) {
   std::vector<bool> once(entries); // marked by an earlier root
   std::deque<Expected> expected;
   d.valid_i = d.clear_i = d.root_i = d.keep_i = d.tag_i = 0;
+  d.on_i = 1;
   b.reset(d.rst_i);
+  int quiet = 0;              // cycles since the last access
+  bool rested = false;        // it rested since
+  uint64_t before = entries;  // its entry
   uint32_t level = 1, most = 0; // most: highest count of the present root
   std::deque<int64_t> recent;   // entries of the last accesses, -1: none
   bool counted_before = false; // the last access counted its entry
@@ -47,6 +51,13 @@ int main(int argc, char **argv) {
     for (int s = 3; s > 0; --s) levels[s] = levels[s - 1], tags[s] = tags[s - 1];
     levels[0] = now;
     tags[0] = tag;
+    // It may rest as soon as nothing is under way.
+    quiet = d.valid_i || d.clear_i ? 0 : quiet + 1;
+    d.on_i = quiet <= 5 || b.chance(30);
+    b.hit("rested", !d.on_i);
+    b.hit("rested, then the same entry", d.valid_i && rested && d.at_i == before);
+    rested = (rested || !d.on_i) && !d.valid_i;
+    if (d.valid_i) before = d.at_i;
     b.settle();
     b.rise();
     // What began five cycles ago comes out.
@@ -81,8 +92,14 @@ int main(int argc, char **argv) {
     now = level;
     most = 0;
     for (int n = 0; n < accesses; ++n) {
+      const bool pause = !one && b.chance(3); // long enough for a rest
+      if (pause) {
+        d.valid_i = 0;
+        for (int i = 0; i < 9; ++i) tick();
+        recent.assign(5, -1);
+      }
       const bool valid = one || !b.chance(20);
-      const uint32_t at = one ? from : from + b.random(window);
+      const uint32_t at = one ? from : pause && b.chance(50) ? uint32_t(before) % entries : from + b.random(window);
       d.valid_i = valid;
       d.at_i = at;
       d.mark_i = !one && b.chance(20);

@@ -199,7 +199,8 @@ fn translate(
         .args(["--top-module", accelerator.core_module(), "--prefix", prefix])
         // The functions of a waveform are long lists, and a compiler's time grows faster than a function.
         .args(["--output-split", "40000", "--output-split-ctrace", "1000"]);
-    // What a register holds before its reset must not matter: where assertions are, it is random.
+    // What a register holds before its reset must not matter, nor what is 'x: of a unit that has nothing to do. Where
+    // assertions are, it is random.
     let unknown = if fast { "fast" } else { "unique" };
     command.args(["--x-assign", unknown, "--x-initial", unknown]);
     if fast {

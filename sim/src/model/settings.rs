@@ -68,6 +68,7 @@ const SET_SETTINGS: &str = "`verilator_config
 no_inline -module \"gramer_set_pu\"
 public_flat_rd -module \"gramer_set_pu\" -var \"answer_i\"
 public_flat_rd -module \"gramer_set_pu\" -var \"push_i\"
+public_flat_rd -module \"gramer_set_pu\" -var \"record_ready_i\"
 ";
 
 /// As [`STATE`], of the set core.
