@@ -53,6 +53,7 @@ SET_SUITE = [
     ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
     ("directed", "counters_as_large_as_a_root_s_block", 0, SET_CORE),
     ("directed", "complete_graphs_have_all_walkers_under_way", 0, SET_CORE),
+    ("directed", "cliques_of_random_graphs", 0, SET_CORE), # of a cluster of eight PUs too
     *WEDGE_SUITE, # for what the map and a PU have for wedges
     *MOTIFS_SUITE[:4],
 ]
