@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Random tasks of the core from a seed that is another in each run: 1,000 of the small machine, 1,000
-# that are stopped and continued, and more of the other machines. GRAMER_SEED=N repeats those of a run;
+# that are stopped and continued, and more of the other machines; and of set cores 1,000 random graphs each for
+# cliques and for motifs, 250 on a cluster of eight PUs. GRAMER_SEED=N repeats those of a run;
 # a task that fails prints the seed that repeats it alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,4 +20,8 @@ cases 400 random_tasks_in_a_uniform_memory
 cases 200 random_tasks_on_the_paper_s_machine
 cases 200 random_tasks_with_registers_between_regions
 cases 200 weights_are_aged_many_times
+export GRAMER_GRAPHS=1000
+for test in cliques_of_random_graphs motifs_of_random_graphs; do
+  cargo test --locked --workspace --test set $test -- --exact --nocapture
+done
 echo "test-long: passed; GRAMER_SEED=$seed repeats this run"

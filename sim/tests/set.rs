@@ -24,7 +24,7 @@ use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, ERROR, Outcome, REFUSED, Simulation};
 use gramer_sim::set::{Run, run};
 
-use support::{held, library};
+use support::{held, library, seeds};
 
 fn machine(name: &str) -> Accelerator {
     named::named(name).unwrap().unwrap()
@@ -112,7 +112,8 @@ fn pus_share_their_functions() {
 
 #[test]
 fn cliques_of_random_graphs() {
-    for (name, most, seeds) in [("set-small", 60, 0..40), ("set", 120, 40..50)] {
+    for (name, most, seeds) in [("set-small", 60, seeds(0..40, 1)), ("set", 120, seeds(40..50, 4))]
+    {
         let machine = machine(name);
         let Some(library) = library(&machine) else { return };
         let mut core = Model::load(&library).unwrap();
@@ -126,6 +127,8 @@ fn cliques_of_random_graphs() {
                 let bench = Bench::new(&machine, &graph, &[Operation::Cliques { k }], arrange);
                 let what = format!("{name}, {seed}, k = {k}");
                 let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
+                let found = outcomes.iter().map(|o| u128::from(o.counts[reference::SUM_CLIQUES]));
+                assert_eq!(found.sum::<u128>(), cliques(&graph, k), "{what}");
                 conflicts += outcomes.iter().map(|o| o.sum("partition.conflicts")).sum::<u64>();
             }
         }
@@ -134,16 +137,22 @@ fn cliques_of_random_graphs() {
     }
 }
 
-/// Whether a graph has so few cliques of `k` vertices that the core visits them in seconds.
-fn few(graph: &Graph, k: u32) -> bool {
+/// Cliques of `k` vertices by the CPU engine.
+fn cliques(graph: &Graph, k: u32) -> u128 {
     let task = Task::Clique { k: k as usize };
-    Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap().results[0].count < 20_000
+    Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap().results[0].count
+}
+
+/// Whether a graph has so few of them that the core visits them in seconds.
+fn few(graph: &Graph, k: u32) -> bool {
+    cliques(graph, k) < 20_000
 }
 
 /// Marks, counters and the sums of edges, beside cliques in the same run and alone.
 #[test]
 fn motifs_of_random_graphs() {
-    for (name, most, seeds) in [("set-small", 60, 0..24), ("set", 120, 24..28)] {
+    for (name, most, seeds) in [("set-small", 60, seeds(0..24, 1)), ("set", 120, seeds(24..28, 4))]
+    {
         let machine = machine(name);
         let Some(library) = library(&machine) else { return };
         let mut core = Model::load(&library).unwrap();

@@ -1,5 +1,6 @@
 //! What all tests of the set core as a whole have in common.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use gramer_machine::Accelerator;
@@ -26,4 +27,16 @@ pub fn held(machine: &Accelerator, seed: u64) -> Simulation {
         s.timing.reorder = true;
     }
     s
+}
+
+/// Seeds of random graphs: those of every commit, or others, from `GRAMER_SEED` on: of `GRAMER_GRAPHS` graphs one in `of`.
+#[allow(dead_code)]
+pub fn seeds(usual: Range<u64>, of: u64) -> Range<u64> {
+    let number = |name| {
+        let value = std::env::var(name).ok()?;
+        Some(value.parse::<u64>().unwrap_or_else(|_| panic!("{name}={value} is no number")))
+    };
+    let first = number("GRAMER_SEED").unwrap_or(0) + usual.start;
+    let graphs = number("GRAMER_GRAPHS").map_or(usual.end - usual.start, |graphs| graphs / of);
+    first..first + graphs
 }
