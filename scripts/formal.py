@@ -199,6 +199,17 @@ PROOFS = {
         ],
         ASKER_REDUCED,
     ),
+    "set_intersector": (
+        SET + ["gramer_set_intersector.sv"],
+        {"bmc": 6, "cover": 6},
+        [
+            ("gramer_set_intersector.sv", "^ {LANES{id[3*t + 2]}}", "^ {LANES{id[3*t + 1]}}"),
+            ("gramer_set_intersector.sv", "carry = {1'b0, of_lane, 1'b1} + 1'b1;", "carry = {1'b0, of_lane[THREES-1:1], 1'b1, 1'b1} + 1'b1;"),
+            ("gramer_set_intersector.sv", "&& !is_padding(held_i[h*ENTRY_W +: KEPT_ID_W])", ""),
+            ("gramer_set_intersector.sv", "step_q.compare && held_q[h]", "held_q[h]"),
+        ],
+        two_entries(8) + [("gramer_set_pkg.sv", "PARTITION_LINES = 2;", "PARTITION_LINES = 32;")],
+    ),
     "set_plan_merger": (
         SET + ["gramer_set_intersector.sv", "gramer_set_plan_merger.sv"],
         {"bmc": 18, "cover": 20},
@@ -305,7 +316,7 @@ def main() -> int:
         print(f"formal: {'as' if same else 'not as'} all proofs last passed ({RECORD.relative_to(ROOT)}): "
               + ", ".join(names), flush=True)
     good, rows = True, []
-    print(f"{'proof':<14}{'mode':<8}{'depth':>5}  {'result':<8}{'CPU s':>7}  broken variants", flush=True)
+    print(f"{'proof':<17}{'mode':<8}{'depth':>5}  {'result':<8}{'CPU s':>7}  broken variants", flush=True)
     for name in names:
         modes, patches = PROOFS[name][1:3]
         for mode, depth in modes.items():
@@ -322,7 +333,7 @@ def main() -> int:
                 missed = [f"{n}: {v}" for n, v in enumerate(broken, 1) if v != "FAIL"]
                 good &= not missed
                 caught = f"{len(broken)} caught" if not missed else f"NOT CAUGHT ({', '.join(missed)})"
-            print(f"{name:<14}{mode:<8}{depth:>5}  {verdict:<8}{seconds:>7.1f}  {caught}", flush=True)
+            print(f"{name:<17}{mode:<8}{depth:>5}  {verdict:<8}{seconds:>7.1f}  {caught}", flush=True)
             rows.append(f"{name}\t{mode}\t{depth}\t{verdict}\t{seconds:.1f}\t{caught}")
     if not good:
         print(f"error: a proof failed; logs and traces are in {WORK}", file=sys.stderr)
