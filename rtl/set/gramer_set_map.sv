@@ -5,8 +5,8 @@
 //
 //   line ─► banks, places ─► which lanes clash ─► lanes, one of each bank ─► 16 banks ─► sums of each member
 //
-// A root's level lies above what the counters of the root before it could reach (gramer_set_map_bank); when no
-// level is left, and after a reset, the banks are cleared, a word a cycle, in the places of accesses.
+// A root's level lies above what the counters of the root before it could reach (gramer_set_map_levels, for
+// gramer_set_map_bank); when the banks are cleared, that is done in the places of accesses.
 module gramer_set_map
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -65,12 +65,6 @@ module gramer_set_map
   localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
   localparam int unsigned LANE_W  = $clog2(LANES);
   localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
-  // Levels, and what is above them by no more than a block's entries.
-  localparam int unsigned REACH_W = (LINE_AT_W + 4 > LEVEL_W ? LINE_AT_W + 4 : LEVEL_W) + 1;
-  localparam int unsigned CLEAR_WAY = 6; // cycles from the last word that is cleared to its write
-  localparam int unsigned DRAIN   = 20; // cycles from a line to the end of what it does
-
-  typedef logic [REACH_W-1:0] reach_t;
 
   // A vertex' bank: the low bits of its id, folded with those above, for ids are not dense.
   function automatic logic [BANK_W-1:0] bank_of(input id_t id);
@@ -162,11 +156,11 @@ module gramer_set_map
     return every;
   endfunction
 
-  // Lanes of the same bank as one of these lanes, or of a bank: a bit of its number after the other.
-  function automatic lanes_t lanes_of(input logic [BANK_W-1:0] bank, input lanes_t banks_ [BANK_W]);
+  // Lanes of a bank, of those that have each bit of their banks' numbers.
+  function automatic lanes_t of_bank(input logic [BANK_W-1:0] bank, input lanes_t with_bit [BANK_W]);
     lanes_t lanes;
     lanes = '1;
-    for (int b = 0; b < BANK_W; b++) lanes &= bank[b] ? banks_[b] : ~banks_[b];
+    for (int b = 0; b < BANK_W; b++) lanes &= bank[b] ? with_bit[b] : ~with_bit[b];
     return lanes;
   endfunction
 
@@ -176,7 +170,7 @@ module gramer_set_map
       {bank, a_before[l]} = 'x;
       if (a_valid_q) begin
         for (int b = 0; b < BANK_W; b++) bank[b] = a_bank_q[b][l];
-        a_before[l] = lanes_of(bank, a_bank_q) & LANES'((1 << l) - 1);
+        a_before[l] = of_bank(bank, a_bank_q) & LANES'((1 << l) - 1);
       end
     end
 
@@ -211,60 +205,21 @@ module gramer_set_map
 
   // ---------------------------------------------------------------- levels and clearing
 
-  logic    begins, root_ends, fits, clearing_q;
-  level_t  level_q;
-  reach_t  reach_q, next_reach; // the level after the present root's
-  logic    root_q, rooted_q;     // a root is under way
-  level_t  tag_q, tag;           // above the root's level, one for each list that is tagged
-  logic [WORD_AT_W:0] clear_at_q; // beyond the last word: until it is written
-  logic    clears, c_clears_q, clears_q;
-  logic [4:0] drain_q;           // cycles until nothing is under way
-  logic       on_q;              // something is, or it is cleared: else registers from c on stay
+  logic    root_ends, rooted, root, clears, c_clears_q, clears_q, on, draining;
+  level_t  level, tag;
+  logic [WORD_AT_W-1:0] clear_at;
 
-  assign clears     = clearing_q && drain_q == '0 && !clear_at_q[WORD_AT_W];
-  assign begins     = b_valid_q && !rooted_q;
-  assign tag        = tag_q + level_t'(b_wedge_q.fresh && b_first_q);
-  // No counter grows by more than there are entries in the root's block.
-  assign next_reach = reach_q + 1'b1
-                      + (b_list_q.counts ? REACH_W'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
-  assign fits       = next_reach >> LEVEL_W == '0;
-  assign go         = b_valid_q && rooted_q && !row_valid && !(b_wedge_q.triples && crowded);
-  assign b_ready    = go && b_last_q;
-  assign root_ends  = b_ready && b_meta_q.slot_last && !b_list_q.more;
+  assign go        = b_valid_q && rooted && !row_valid && !(b_wedge_q.triples && crowded);
+  assign b_ready   = go && b_last_q;
+  assign root_ends = b_ready && b_meta_q.slot_last && !b_list_q.more;
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      clearing_q <= 1'b1;
-      clear_at_q <= '0;
-      rooted_q   <= 1'b0;
-      reach_q    <= REACH_W'(1);
-      drain_q    <= 5'(DRAIN);
-      on_q       <= 1'b1;
-    end else begin
-      on_q    <= clearing_q || go || row_valid || drain_q > 5'd1;
-      drain_q <= go || row_valid ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
-      if (clearing_q) begin
-        if (drain_q == '0) begin
-          clear_at_q <= clear_at_q + 1'b1;
-          if (clear_at_q == (WORD_AT_W+1)'(MAP_WORDS + CLEAR_WAY)) begin
-            clearing_q <= 1'b0;
-            reach_q    <= REACH_W'(1);
-          end
-        end else clear_at_q <= '0;
-      end else if (begins) begin
-        if (fits) begin
-          rooted_q <= 1'b1;
-          reach_q  <= next_reach;
-        end else clearing_q <= 1'b1;
-      end else if (root_ends) rooted_q <= 1'b0;
-    end
-    if (begins && fits && !clearing_q) begin
-      level_q <= level_t'(reach_q);
-      root_q  <= !root_q;
-      tag_q   <= level_t'(reach_q);
-    end else if (go) tag_q <= tag;
-    if (rst_i) root_q <= 1'b0;
-  end
+  gramer_set_map_levels i_levels (
+    .clk_i, .rst_i, .valid_i (b_valid_q), .counts_i (b_list_q.counts),
+    .block_last_i (b_list_q.block_last), .go_i (go), .fresh_i (b_wedge_q.fresh && b_first_q),
+    .row_i (row_valid), .root_ends_i (root_ends), .rooted_o (rooted), .root_o (root),
+    .level_o (level), .tag_o (tag), .clears_o (clears), .clear_at_o (clear_at), .on_o (on),
+    .busy_o (draining)
+  );
 
   // ---------------------------------------------------------------- c, d: to the banks
 
@@ -312,14 +267,14 @@ module gramer_set_map
     always_comb begin
       {own, lane[b]} = 'x;
       if (b_valid_q) begin
-        own     = b_taken_q & lanes_of(BANK_W'(b), b_bank_q);
+        own = b_taken_q & of_bank(BANK_W'(b), b_bank_q);
         for (int i = 0; i < LANE_W; i++) lane[b][i] = (own & lanes_with(i)) != '0;
       end
       to[b] = go && own != '0;
     end
 
     gramer_set_choice #(.WIDTH(MAP_AT_W + 1)) i_entry (
-      .on_i (on_q), .value_i (c_entry), .at_i (c_lane_q[b]), .value_o ({after, at})
+      .on_i (on), .value_i (c_entry), .at_i (c_lane_q[b]), .value_o ({after, at})
     );
 
     assign bank_at[b] = c_row_q ? c_row_at_q[b] : at;
@@ -329,8 +284,8 @@ module gramer_set_map
   always_ff @(posedge clk_i) begin
     c_q <= '{
       valid: go && !rst_i, mark: b_meta_q.mark,
-      counts: b_list_q.counts && !b_meta_q.mark && !b_wedge_q.triples, root: root_q,
-      wedge: b_wedge_q, level: level_q, tag: tag, taken: go ? b_taken_q : '0, after: b_after_q,
+      counts: b_list_q.counts && !b_meta_q.mark && !b_wedge_q.triples, root: root,
+      wedge: b_wedge_q, level: level, tag: tag, taken: go ? b_taken_q : '0, after: b_after_q,
       entries: b_first_q ? b_entries_q : '0,
       member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };
@@ -338,14 +293,14 @@ module gramer_set_map
     c_lane_q <= lane;
     c_at_q   <= b_at_q;
     if (clears) begin // all banks have the first lane's place
-      c_at_q[0] <= {clear_at_q[WORD_AT_W-1:0], (MAP_AT_W-WORD_AT_W)'(0)};
+      c_at_q[0] <= {clear_at, (MAP_AT_W-WORD_AT_W)'(0)};
       for (int b = 0; b < MAP_BANKS; b++) c_lane_q[b] <= '0;
     end
     c_clears_q <= clears && !rst_i;
     clears_q   <= c_clears_q && !rst_i;
-    if (!rooted_q) degree_q <= '0;
+    if (!rooted) degree_q <= '0;
     else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + MAP_DEGREE_W'(b_entries_q);
-    if (on_q) begin
+    if (on) begin
       stage_q[0] <= c_q;
       for (int s = 1; s < 9; s++) stage_q[s] <= stage_q[s-1];
       keep_q    <= c_q.wedge.keep || c_row_q;
@@ -360,7 +315,7 @@ module gramer_set_map
 
   for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_bank
     gramer_set_map_bank i_bank (
-      .clk_i, .rst_i, .on_i (on_q),
+      .clk_i, .rst_i, .on_i (on),
       .clear_i (clears_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
       .count_i (counts_q[b]), .keep_i (keep_q), .tag_i (stage_q[0].wedge.tags),
@@ -429,7 +384,7 @@ module gramer_set_map
   // ---------------------------------------------------------------- wedges
 
   if (REACHED != 0) begin : gen_wedges
-    assign b_stays = b_valid_q && !(b_last_q && rooted_q && !row_valid
+    assign b_stays = b_valid_q && !(b_last_q && rooted && !row_valid
                                     && !(b_wedge_q.triples && crowded));
 
     up_t a_up_q [LANES], b_up_q [LANES], c_up_q [LANES];
@@ -510,7 +465,7 @@ module gramer_set_map
     assign {row_done_o, settled_o, crowded, triple_o, triple_value_o} = '0;
   end
 
-  assign busy_o = valid_i || a_valid_q || b_valid_q || (drain_q != '0 && !clearing_q);
+  assign busy_o = valid_i || a_valid_q || b_valid_q || draining;
 
   always_ff @(posedge clk_i) begin
     root_done_o <= !rst_i && root_ends;
@@ -522,8 +477,6 @@ module gramer_set_map
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!c_q.valid || $countones(c_q.taken) == $countones(c_to_q))
       else $error("two entries for a bank at once");
-    assert (!(clearing_q && reach_q == REACH_W'(1) && begins && !fits && drain_q == '0))
-      else $error("a block with more entries than a counter has levels");
   end
 `endif
 

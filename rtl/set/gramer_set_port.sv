@@ -101,13 +101,12 @@ module gramer_set_port
 
   logic [ANSWERS-1:0] comes_now;
 
-  always_comb
-    begin
-      comes_now = '0;
-      for (int s = 0; s < SIDES; s++)
-        if (came[s])
-          for (int a = 0; a < ANSWERS; a++) if (came_at[s] == answer_at_t'(a)) comes_now[a] = 1'b1;
-    end
+  always_comb begin
+    comes_now = '0;
+    for (int s = 0; s < SIDES; s++)
+      if (came[s])
+        for (int a = 0; a < ANSWERS; a++) if (came_at[s] == answer_at_t'(a)) comes_now[a] = 1'b1;
+  end
 
   always_ff @(posedge clk_i)
     for (int a = 0; a < ANSWERS; a++)

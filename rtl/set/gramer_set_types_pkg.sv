@@ -470,9 +470,9 @@ package gramer_set_types_pkg;
   endfunction
 
   // Lanes whose number has a bit.
-  function automatic lanes_t lanes_with(input int unsigned bit_);
+  function automatic lanes_t lanes_with(input int unsigned number);
     lanes_t lanes;
-    for (int unsigned l = 0; l < LANES; l++) lanes[l] = (l >> bit_ & 1) != 0;
+    for (int unsigned l = 0; l < LANES; l++) lanes[l] = (l >> number & 1) != 0;
     return lanes;
   endfunction
 
