@@ -73,6 +73,12 @@ fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(said);
+    if text.trim().is_empty() {
+        // On a full disk there is no room for what it says, either.
+        bail!(
+            "{name} failed ({status}) and said nothing: is there room on the disk of the models?"
+        );
+    }
     let tail: Vec<&str> = text.lines().rev().take(40).collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
     bail!("{name} failed:\n{}", tail.join("\n"));

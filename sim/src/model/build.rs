@@ -109,7 +109,7 @@ fn build_of(
     }
     let sources = sources?;
     let models = cache::writable(&folders)?;
-    let turn = Turn::wait(&models.join(format!("building-{folder}")), tell)?;
+    let turn = Turn::wait(&models.join(format!("{UNDER_WAY}{folder}")), tell)?;
     if turn.waited
         && let Some(library) = find(&mut |_| ())?
     {
@@ -118,7 +118,8 @@ fn build_of(
     let folder = models.join(&folder);
     let library = folder.join("libcore.so");
     // Built beside its final place and moved there whole: two builds at a time do no harm.
-    let work = tempfile::Builder::new().prefix("building-").tempdir_in(models)?;
+    forget(models);
+    let work = tempfile::Builder::new().prefix(UNDER_WAY).tempdir_in(models)?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
     tell(Step::Translating)?;
     translate(&sources.rtl, &asked, accelerator, &prefix, work.path())?;
@@ -145,6 +146,25 @@ fn build_of(
     }
     remember(&library, &sources.content);
     Ok(library)
+}
+
+/// How folders begin in which models are built.
+const UNDER_WAY: &str = "building-";
+
+/// A folder that nothing was written into for so long belongs to a build that was killed: none takes so long.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// Removes folders of builds that were killed.
+fn forget(models: &Path) {
+    for entry in fs::read_dir(models).into_iter().flatten().flatten() {
+        let old = |data: fs::Metadata| {
+            Some(data.is_dir() && data.modified().ok()?.elapsed().ok()? > ABANDONED)
+        };
+        let named = entry.file_name().to_string_lossy().starts_with(UNDER_WAY);
+        if named && entry.metadata().ok().and_then(old) == Some(true) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// A lock on the build of a model, which ends with its program.
@@ -234,6 +254,25 @@ fn translate(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_killed_builds_left_goes_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["building-a1", "building-b2", "1a"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join("building-lock"), "").unwrap();
+        let left = || {
+            let entries = folder.path().read_dir().unwrap();
+            let mut left: Vec<_> = entries.map(|e| e.unwrap().file_name()).collect();
+            left.sort();
+            left
+        };
+        let before = std::time::SystemTime::now() - 2 * ABANDONED;
+        fs::File::open(folder.path().join("building-a1")).unwrap().set_modified(before).unwrap();
+        forget(folder.path());
+        assert_eq!(left(), ["1a", "building-b2", "building-lock"]);
+    }
 
     #[test]
     fn one_program_builds_and_the_others_wait() {
