@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
@@ -99,7 +98,7 @@ fn only_device(words: &[OsString]) -> Option<&str> {
 
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
 /// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
-pub fn main() -> ExitCode {
+pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
     // SAFETY: nothing has started a thread yet.
     unsafe { gramer_gpu::platform::ask_for_little(only_device(&words)) }
@@ -117,7 +116,7 @@ pub fn main() -> ExitCode {
         // SAFETY: it doesn't return, and what the process has written is written.
         unsafe { libc::_exit(code.into()) }
     }
-    ExitCode::from(code)
+    code
 }
 
 /// Runs a command and complains of its failure.

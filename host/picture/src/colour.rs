@@ -38,7 +38,7 @@ impl Colour {
     fn luminance(self) -> f64 {
         let linear = |part: u8| {
             let part = f64::from(part) / 255.0;
-            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+            if part <= 0.04045 { part / 12.92 } else { libm::pow((part + 0.055) / 1.055, 2.4) }
         };
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
@@ -81,7 +81,7 @@ const SIGHTS: [[[f64; 3]; 3]; 4] = [
 fn seen(Colour(r, g, b): Colour, sight: &[[f64; 3]; 3]) -> [f64; 3] {
     let linear = |part: u8| {
         let part = f64::from(part) / 255.0;
-        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        if part <= 0.04045 { part / 12.92 } else { libm::pow((part + 0.055) / 1.055, 2.4) }
     };
     let rgb = [linear(r), linear(g), linear(b)];
     let by = |m: &[[f64; 3]; 3], v: [f64; 3]| {
@@ -89,7 +89,7 @@ fn seen(Colour(r, g, b): Colour, sight: &[[f64; 3]; 3]) -> [f64; 3] {
     };
     let to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
     let [x, y, z] = by(&to_xyz, by(sight, rgb));
-    let f = |t: f64| if t > 0.008856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+    let f = |t: f64| if t > 0.008856 { libm::cbrt(t) } else { 7.787 * t + 16.0 / 116.0 };
     let (x, y, z) = (f(x / 0.9505), f(y), f(z / 1.089));
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }

@@ -74,7 +74,7 @@ impl Scale {
         match (count, self.decades) {
             (0, _) => 0.0,
             (n, None) => n as f64 / self.full,
-            (n, Some(decades)) => (n as f64).log10() / f64::from(decades),
+            (n, Some(decades)) => libm::log10(n as f64) / f64::from(decades),
         }
     }
 }

@@ -83,7 +83,7 @@ impl Plot {
         root.draw_text(&self.title, &title, (SIZE.0 as i32 / 2, TITLE / 2))?;
         let rows = self.series.len().div_ceil(A_ROW) as i32;
         self.legend(root)?;
-        let height = |y: f64| if self.logarithmic { y.log10() } else { y };
+        let height = |y: f64| if self.logarithmic { libm::log10(y) } else { y };
         let shown = |y: f64| y.is_finite() && (!self.logarithmic || y > 0.0);
         let (low, high) = self.range();
         let (_, area) = root.split_vertically(TITLE + rows * ROW);
@@ -91,7 +91,7 @@ impl Plot {
         let x_ticks = (0..self.x.len()).map(|i| i as f64).collect();
         let x_axis = Axis { low: -0.4, high: last + 0.4, ticks: x_ticks };
         let name = |x: &f64| self.x.get(x.round() as usize).cloned().unwrap_or_default();
-        let number = |y: &f64| readable(if self.logarithmic { 10f64.powf(*y) } else { *y });
+        let number = |y: &f64| readable(if self.logarithmic { libm::pow(10.0, *y) } else { *y });
         let ticks: Vec<f64> = match self.logarithmic {
             true => (low.floor() as i32..=high.ceil() as i32).map(f64::from).collect(),
             false => {
@@ -153,7 +153,7 @@ impl Plot {
     fn range(&self) -> (f64, f64) {
         let all = || self.series.iter().flat_map(|s| &s.points).filter(|p| p.1.is_finite());
         if self.logarithmic {
-            let logs = || all().filter(|p| p.1 > 0.0).map(|p| p.1.log10());
+            let logs = || all().filter(|p| p.1 > 0.0).map(|p| libm::log10(p.1));
             let low = logs().fold(f64::INFINITY, f64::min);
             let high = logs().fold(f64::NEG_INFINITY, f64::max);
             return match low <= high {
@@ -267,7 +267,7 @@ fn marker(
 
 /// A distance between ticks that people like: 1, 2 or 5 times a power of ten, at least `least`.
 fn step(least: f64) -> f64 {
-    let power = 10f64.powf(least.max(1e-12).log10().floor());
+    let power = libm::pow(10.0, libm::log10(least.max(1e-12)).floor());
     let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|t| t * power >= least).unwrap_or(10.0);
     times * power
 }

@@ -22,7 +22,7 @@ const SEED: u64 = 6;
 
 /// Half of the last digit that the paper gives of a time, in ms: it gives two digits or more.
 fn rounding(milliseconds: f64) -> f64 {
-    0.5 * 10f64.powf(milliseconds.log10().floor() - 1.0)
+    0.5 * libm::pow(10.0, libm::log10(milliseconds).floor() - 1.0)
 }
 
 /// The paper's time less the set-up that it contains, in ms, and how far off that may be by rounding.

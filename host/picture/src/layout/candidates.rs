@@ -40,7 +40,7 @@ pub(super) fn circle(order: &[usize]) -> Vec<Point> {
     let mut places = vec![Point::default(); order.iter().max().map_or(0, |v| v + 1)];
     for (at, &vertex) in order.iter().enumerate() {
         let angle = TAU * at as f64 / order.len() as f64 - FRAC_PI_2;
-        places[vertex] = Point { x: angle.cos(), y: angle.sin() };
+        places[vertex] = Point { x: libm::cos(angle), y: libm::sin(angle) };
     }
     places
 }

@@ -76,7 +76,7 @@ fn angles(places: &[Point], edges: &[(usize, usize)]) -> f64 {
         });
         let direction = |end: usize| {
             let to = places[end].minus(*place);
-            to.y.atan2(to.x)
+            libm::atan2(to.y, to.x)
         };
         let mut around: Vec<f64> = ends.map(direction).collect();
         around.sort_by(f64::total_cmp);
@@ -114,7 +114,7 @@ pub(super) fn mirrors(
     /// Layouts by distances are symmetric up to about this.
     const NEAR: f64 = 0.03;
     let middle = middle(places);
-    let axis = Point { x: angle.cos(), y: angle.sin() };
+    let axis = Point { x: libm::cos(angle), y: libm::sin(angle) };
     let image = |p: &Point| {
         let p = p.minus(middle);
         let along = 2.0 * p.dot(axis);
@@ -144,7 +144,7 @@ pub(super) fn axes(places: &[Point]) -> Vec<f64> {
     use std::f64::consts::PI;
     let middle = middle(places);
     let around = places.iter().map(|p| p.minus(middle)).filter(|p| p.length() > 1e-6);
-    let around: Vec<(f64, f64)> = around.map(|p| (p.y.atan2(p.x), p.length())).collect();
+    let around: Vec<(f64, f64)> = around.map(|p| (libm::atan2(p.y, p.x), p.length())).collect();
     let mut found: Vec<f64> = vec![];
     for (i, &(a, far)) in around.iter().enumerate() {
         for &(b, other) in &around[..=i] {

@@ -25,7 +25,7 @@ impl Point {
     }
 
     fn length(self) -> f64 {
-        self.x.hypot(self.y)
+        libm::hypot(self.x, self.y)
     }
 
     fn cross(self, other: Point) -> f64 {
@@ -38,7 +38,7 @@ impl Point {
 
     /// Turned by an angle in radians.
     fn turned(self, angle: f64) -> Point {
-        let (sin, cos) = angle.sin_cos();
+        let (sin, cos) = libm::sincos(angle);
         Point { x: cos * self.x - sin * self.y, y: sin * self.x + cos * self.y }
     }
 }
@@ -110,7 +110,7 @@ fn best(pattern: &Pattern, edges: &[(usize, usize)]) -> Vec<Point> {
     found.truncate(PROMISING);
     let rated = found.into_iter().map(|(cost, places)| {
         let symmetries = cost::symmetries(&places, pattern);
-        (cost - 1.5 * (symmetries as f64).log2(), places)
+        (cost - 1.5 * libm::log2(symmetries as f64), places)
     });
     rated.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, places)| places).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ pub(super) fn best(places: Vec<Point>, edges: &[(usize, usize)]) -> Vec<Point> {
     let places = super::unit(places);
     let levels = edges.iter().map(|&(a, b)| {
         let along = places[b].minus(places[a]);
-        -along.y.atan2(along.x)
+        -libm::atan2(along.y, along.x)
     });
     let uprights = cost::axes(&places).into_iter().map(|axis| FRAC_PI_2 - axis);
     let angles = levels.chain(uprights).flat_map(|a| [a, a + FRAC_PI_2, a + PI, a - FRAC_PI_2]);

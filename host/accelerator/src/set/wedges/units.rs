@@ -122,7 +122,7 @@ impl<'a> Cuts<'a> {
     /// later vertices that are met.
     fn second(&self, root: VertexId) -> u64 {
         let later = (self.view.vertices() - 1 - root as usize).max(1) as f64;
-        let share = 1.0 - (-(self.wedges(root) as f64) / later).exp();
+        let share = 1.0 - libm::exp(-(self.wedges(root) as f64) / later);
         (self.up_lines[root as usize + 1] as f64 * share) as u64
     }
 
