@@ -92,7 +92,8 @@ impl<P: Position> Halves<P> {
                 row.iter().for_each(|&other| degrees[other as usize] += 1);
             } else {
                 if stamp == u8::MAX {
-                    stamps.fill(0);
+                    // A row's entries are behind it.
+                    stamps[v..].fill(0);
                     stamp = 0;
                 }
                 stamp += 1;
