@@ -98,7 +98,7 @@ impl Planner<'_> {
         (0..).map_while(|c| of(c).map(|v| self.pattern.vertex_label(v))).collect()
     }
 
-    /// A chain that emits every mapping, or a tree that counts.
+    /// A chain that emits every mapping, or a tree that counts; [`Planner::best`] counts the automorphisms.
     fn plan(&self, order: &[usize], restrictions: &Restrictions, emit: bool) -> (SearchPlan, f64) {
         let mut growth = Growth {
             planner: self,
@@ -109,9 +109,8 @@ impl Planner<'_> {
             sets: vec![],
             cost: 0.0,
         };
-        let n = self.pattern.vertices();
         let root = order[0];
-        let rest = all_vertices(n) & !(1 << root);
+        let rest = all_vertices(self.pattern.vertices()) & !(1 << root);
         growth.step(root, rest, 0, &[None; MAX_VERTICES], 1.0);
         let Growth { mut steps, sets, cost, .. } = growth;
         measure_instead_of_making(&mut steps, &sets);
@@ -123,7 +122,7 @@ impl Planner<'_> {
             steps,
             sets,
             factor: restrictions.factor,
-            automorphisms: automorphism_count(self.pattern),
+            automorphisms: 1,
             cost: cost as u64,
         };
         (plan, cost)
@@ -443,21 +442,22 @@ impl Planner<'_> {
     /// The plan with the least estimated cost. With `emit` every mapping is met, of each
     /// occurrence one unless `mappings`; without, mappings are counted.
     pub fn best(&self, mappings: bool, emit: bool) -> SearchPlan {
+        // To count them takes longer than to make one of many plans.
+        let automorphisms = automorphism_count(self.pattern);
         if !emit {
-            return self.cheapest();
+            return SearchPlan { automorphisms, ..self.cheapest(automorphisms > 1) };
         }
         let order = matching_order(self.pattern, self.estimates, |_| false);
-        let restrictions = if mappings {
-            Restrictions::none(self.pattern.vertices())
-        } else {
-            Restrictions::new(self.pattern, &order, VertexSet::MAX)
+        let restrictions = match mappings {
+            true => Restrictions::none(self.pattern.vertices()),
+            false => Restrictions::new(self.pattern, &order, VertexSet::MAX),
         };
-        self.plan(&order, &restrictions, true).0
+        SearchPlan { automorphisms, ..self.plan(&order, &restrictions, true).0 }
     }
 
     /// The cheapest way to count: with all conditions, with none, or with those of the vertices
-    /// that formulas don't count.
-    fn cheapest(&self) -> SearchPlan {
+    /// that formulas don't count. Without `symmetry` there are no conditions.
+    fn cheapest(&self, symmetry: bool) -> SearchPlan {
         let n = self.pattern.vertices();
         let all = all_vertices(n);
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
@@ -474,7 +474,7 @@ impl Planner<'_> {
                 }
             }
         }
-        if automorphism_count(self.pattern) == 1 {
+        if !symmetry {
             return best;
         }
         let mut prefix: VertexSet = 0;
