@@ -64,7 +64,9 @@ pub(crate) struct EdgeBlock {
     pub labels: Vec<Label>,
     /// Edges that were looked at for the largest id, and that.
     looked: (usize, u64),
-    /// Whether a self loop was among those that were looked at last.
+    /// Whether a self loop was among those that were looked at since [`EdgeBlock::largest`] told.
+    loops: bool,
+    /// Whether one was among those that it told of last.
     looped: bool,
 }
 
@@ -74,6 +76,7 @@ impl Default for EdgeBlock {
             pairs: Pairs::Narrow(Vec::new()),
             labels: Vec::new(),
             looked: (0, 0),
+            loops: false,
             looped: false,
         }
     }
@@ -167,8 +170,17 @@ impl EdgeBlock {
             // Looked at before they went to a file.
             Pairs::Spilled(_) => (0, 0),
         };
-        (self.looked, self.looped) = ((self.len(), before.max(new)), looped != 0);
+        self.looked = (self.len(), before.max(new));
+        self.looped = std::mem::take(&mut self.loops) | (looped != 0);
         self.looked.1
+    }
+
+    /// Whoever added the edges from `from` on knows the largest id of them, and whether a self loop is among them.
+    pub fn looked_at(&mut self, from: usize, most: u64, looped: bool) {
+        if self.looked.0 == from {
+            self.looked = (self.len(), self.looked.1.max(most));
+            self.loops |= looped;
+        }
     }
 
     /// Whether a self loop was among the edges that [`EdgeBlock::largest`] looked at last.

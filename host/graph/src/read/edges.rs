@@ -146,11 +146,9 @@ impl Parser for EdgeList {
         while at < text.len() {
             if alone > 0 {
                 alone -= 1;
-            } else if self.columns == 2
-                && let Some(pairs) = chunk.edges.narrow_mut()
-            {
+            } else if self.columns == 2 {
                 let from = at;
-                at = pair_lines(text, at, pairs);
+                at = pair_lines(text, at, &mut chunk.edges);
                 next_alone = if at > from { 1 } else { MOST_ALONE.min(2 * next_alone) };
                 alone = next_alone;
                 continue;
