@@ -2,6 +2,9 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
+#[cfg(target_os = "linux")]
+mod kept;
+
 /// Bytes of a large page of the systems that have them.
 const LARGE: usize = 2 << 20;
 /// Bytes of an array from which on a large page of its own costs less than small ones, though half of it is nobody's.
@@ -40,8 +43,9 @@ fn advise(_start: *mut u8, _bytes: usize) {}
 /// The system's memory, with large arrays at the beginning of a large page: a program's global allocator.
 ///
 /// Where an array begins anywhere, what is before its first whole large page lies in small ones, up to 2 MB of it: that is
-/// a fault for each 4 KB, and most of an array of a few megabytes. Arrays that are freed are the system's again at once,
-/// and don't leave holes among small ones.
+/// a fault for each 4 KB, and most of an array of a few megabytes. Arrays that are freed don't leave holes among small
+/// ones: some are kept for the next ones, which then need no new pages, and the others are the system's again at once
+/// ([`keep_none`]).
 ///
 /// ```
 /// use gramer_graph::pages::LargeArrays;
@@ -55,6 +59,17 @@ fn advise(_start: *mut u8, _bytes: usize) {}
 #[derive(Debug, Clone, Copy)]
 pub struct LargeArrays;
 
+/// Gives what [`LargeArrays`] has of arrays that are gone back to the system, and keeps nothing of others until
+/// [`keep_again`]: where memory is limited.
+pub fn keep_none() {
+    mapped::keep_none();
+}
+
+/// Keeps memory of arrays again that are gone.
+pub fn keep_again() {
+    mapped::keep_again();
+}
+
 /// Whether an array is mapped by itself.
 #[inline]
 fn is_large(layout: Layout) -> bool {
@@ -67,7 +82,7 @@ fn is_large(layout: Layout) -> bool {
 unsafe impl GlobalAlloc for LargeArrays {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
-            return mapped::new(layout.size());
+            return mapped::kept(layout.size()).unwrap_or_else(|| mapped::new(layout.size()));
         }
         // SAFETY: the caller's promise is the same.
         unsafe { System.alloc(layout) }
@@ -75,7 +90,12 @@ unsafe impl GlobalAlloc for LargeArrays {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
-            return mapped::new(layout.size());
+            let Some(array) = mapped::kept(layout.size()) else {
+                return mapped::new(layout.size());
+            };
+            // SAFETY: so many bytes are the array's, which is nobody's yet.
+            unsafe { array.write_bytes(0, layout.size()) };
+            return array;
         }
         // SAFETY: the caller's promise is the same.
         unsafe { System.alloc_zeroed(layout) }
@@ -84,7 +104,7 @@ unsafe impl GlobalAlloc for LargeArrays {
     unsafe fn dealloc(&self, array: *mut u8, layout: Layout) {
         if is_large(layout) {
             // SAFETY: it was mapped with this size, and the caller doesn't use it any more.
-            return unsafe { mapped::free(array, layout.size()) };
+            return unsafe { mapped::keep(array, layout.size()) };
         }
         // SAFETY: the caller's promise is the same.
         unsafe { System.dealloc(array, layout) }
@@ -120,7 +140,15 @@ mod mapped {
         std::ptr::null_mut()
     }
 
-    pub unsafe fn free(_array: *mut u8, _size: usize) {}
+    pub fn kept(_size: usize) -> Option<*mut u8> {
+        None
+    }
+
+    pub unsafe fn keep(_array: *mut u8, _size: usize) {}
+
+    pub fn keep_none() {}
+
+    pub fn keep_again() {}
 
     pub unsafe fn resize(_array: *mut u8, _size: usize, _to: usize) -> *mut u8 {
         std::ptr::null_mut()
@@ -131,12 +159,53 @@ mod mapped {
 #[cfg(target_os = "linux")]
 mod mapped {
     use std::ptr;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     use rustix::mm::{
         MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, mremap_fixed, munmap,
     };
 
     use super::LARGE;
+    use super::kept::Kept;
+
+    /// Each range is mapped, and nobody's.
+    static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
+
+    fn lock() -> MutexGuard<'static, Kept> {
+        // Whoever panics in there hasn't changed anything.
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An array of what is kept, which holds anything.
+    pub fn kept(size: usize) -> Option<*mut u8> {
+        lock().take(whole(size)?).map(ptr::with_exposed_provenance_mut)
+    }
+
+    /// Keeps the memory of an array, or gives it back.
+    ///
+    /// # Safety
+    /// The array is of [`new`], [`kept`] or [`resize`], of this size, and isn't used any more.
+    pub unsafe fn keep(array: *mut u8, size: usize) {
+        let keeps = |bytes| lock().put(array.expose_provenance(), bytes);
+        if !whole(size).is_some_and(keeps) {
+            // SAFETY: the caller's promise is the same.
+            unsafe { free(array, size) }
+        }
+    }
+
+    /// Gives back what is kept, and keeps nothing any more.
+    pub fn keep_none() {
+        // The lock isn't held while the system works.
+        let all = lock().end();
+        for (start, bytes) in all {
+            // SAFETY: it is mapped, and nobody's.
+            unsafe { free(ptr::with_exposed_provenance_mut(start), bytes) }
+        }
+    }
+
+    pub fn keep_again() {
+        lock().again();
+    }
 
     /// Bytes that are mapped for an array: whole large pages, which many systems then align by themselves.
     fn whole(size: usize) -> Option<usize> {
@@ -174,7 +243,7 @@ mod mapped {
     }
 
     /// # Safety
-    /// The array is of [`new`] or [`resize`], of this size, and isn't used any more.
+    /// The array is of [`new`], [`kept`] or [`resize`], of this size, and isn't used any more.
     pub unsafe fn free(array: *mut u8, size: usize) {
         if let Some(bytes) = whole(size) {
             // SAFETY: so many bytes were mapped for it alone.
@@ -185,7 +254,7 @@ mod mapped {
     /// The array with another size, here or elsewhere, or null, and then it stays as it is.
     ///
     /// # Safety
-    /// The array is of [`new`] or [`resize`], of this size.
+    /// The array is of [`new`], [`kept`] or [`resize`], of this size.
     pub unsafe fn resize(array: *mut u8, size: usize, to: usize) -> *mut u8 {
         let (Some(from), Some(bytes)) = (whole(size), whole(to)) else { return ptr::null_mut() };
         if from == bytes {

@@ -121,6 +121,7 @@ pub fn look() {
 pub(super) fn begin(limit: u64) -> bool {
     let mut watched = lock(&WATCHED);
     ENDS.store(0, Relaxed);
+    crate::pages::keep_none();
     // What was read before the limit is let go, so that what stays is the program's.
     for mapping in lock(&MAPPINGS).iter().filter_map(Weak::upgrade) {
         divide(&mapping);
@@ -140,6 +141,7 @@ pub(super) fn begin(limit: u64) -> bool {
 /// Watches no longer.
 pub(super) fn end() {
     SPARE.store(0, Relaxed);
+    crate::pages::keep_again();
     *lock(&WATCHED) = None;
 }
 
