@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use gramer_graph::budget::{ArrayFile, Budget, touch};
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::error::Result;
+use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
+use gramer_graph::prefetch::prefetch;
 use gramer_graph::{Storage, VertexId, View};
 use tracing::{info, info_span};
 
@@ -72,6 +74,18 @@ impl Oriented {
         let targets = &self.targets[self.row(n)];
         touch(targets);
         targets
+    }
+
+    /// Asks for where the targets of `n` are, which are asked for or read some time later.
+    #[inline]
+    pub fn ask_row(&self, n: u32) {
+        prefetch(&self.offsets, n as usize, 1);
+    }
+
+    /// Asks for the targets of `n`, which are read some time later.
+    #[inline]
+    pub fn ask_targets(&self, n: u32) {
+        prefetch(&self.targets, self.offsets[n as usize] as usize, 2);
     }
 
     /// Number of arcs.
@@ -227,18 +241,35 @@ impl Rows {
 fn rows(graph: View<'_>, vertices: &[VertexId], number: &[u32], cancel: &Cancel) -> Result<Rows> {
     let mut looks = Looks::new(cancel);
     let mut lengths = Vec::with_capacity(vertices.len());
-    let mut targets =
-        Vec::with_capacity(graph.neighbours.len() / 2 / graph.vertices().max(1) * vertices.len());
-    for &v in vertices {
+    let room = graph.neighbours.len() / 2 * vertices.len() / graph.vertices().max(1) + 1;
+    let mut targets: Vec<u32> = in_large_pages(Vec::with_capacity(room));
+    for (i, &v) in vertices.iter().enumerate() {
+        ask_ahead(graph, vertices, i);
         looks.check(1 + graph.degree(v))?;
-        let own = number[v as usize];
-        let from = targets.len();
-        let smaller = graph.neighbours(v).iter().map(|&u| number[u as usize]);
-        targets.extend(smaller.filter(|&n| n < own));
+        let (own, neighbours, from) = (number[v as usize], graph.neighbours(v), targets.len());
+        targets.resize(from + neighbours.len(), 0);
+        let mut end = from;
+        for &u in neighbours {
+            let n = number[u as usize];
+            targets[end] = n;
+            end += usize::from(n < own);
+        }
+        targets.truncate(end);
         targets[from..].sort_unstable();
         lengths.push((targets.len() - from) as u32);
     }
     Ok(Rows { lengths, targets })
+}
+
+/// Asks for the rows of vertices that come some time after the one at `i`: these lie anywhere.
+#[inline]
+fn ask_ahead(graph: View<'_>, vertices: &[VertexId], i: usize) {
+    if let Some(&far) = vertices.get(i + 16) {
+        prefetch(graph.offsets, far as usize, 1);
+    }
+    if let Some(&near) = vertices.get(i + 6) {
+        prefetch(graph.neighbours, graph.offsets[near as usize] as usize, 2);
+    }
 }
 
 /// Below so many vertices that are peeled together, threads take longer to start than to peel.
@@ -279,6 +310,7 @@ fn peel(graph: View<'_>, context: &Context) -> Result<Vec<VertexId>> {
                 at = end;
                 continue;
             }
+            ask_ahead(graph, &order, at);
             let v = order[at];
             at += 1;
             looks.check(1 + graph.degree(v))?;
@@ -310,6 +342,7 @@ fn peel_together(
 ) -> Result<Vec<VertexId>> {
     const EACH: usize = 1 << 8;
     let next = AtomicUsize::new(0);
+    let alone = context.threads() == 1;
     let found = on_threads(context.threads(), |_| {
         let mut looks = Looks::new(&context.cancel);
         let mut found = vec![];
@@ -318,12 +351,25 @@ fn peel_together(
             if from >= vertices.len() {
                 return Ok(found);
             }
-            for &v in &vertices[from..vertices.len().min(from + EACH)] {
+            for i in from..vertices.len().min(from + EACH) {
+                ask_ahead(graph, vertices, i);
+                let v = vertices[i];
                 looks.check(1 + graph.degree(v))?;
                 for &u in graph.neighbours(v) {
                     let of = &degree[u as usize];
                     let lower = |degree| (degree > level).then(|| degree - 1);
-                    if of.fetch_update(Relaxed, Relaxed, lower) == Ok(level + 1) {
+                    let before = match alone {
+                        // Nobody else writes: no operation needs to be one for all threads.
+                        true => {
+                            let before = of.load(Relaxed);
+                            of.store(lower(before).unwrap_or(before), Relaxed);
+                            before
+                        }
+                        false => {
+                            of.fetch_update(Relaxed, Relaxed, lower).unwrap_or_else(|same| same)
+                        }
+                    };
+                    if before == level + 1 {
                         found.push(u);
                     }
                 }

@@ -6,6 +6,7 @@ use super::fill;
 use crate::VertexId;
 use crate::context::{Cancel, Context, Looks};
 use crate::error::Result;
+use crate::pages::in_large_pages;
 
 /// Vertices from which on a part for each thread pays.
 const MANY: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
@@ -43,7 +44,9 @@ pub(crate) fn ranked(
         |(), part| {
             let own = (part * share).min(vertices)..((part + 1) * share).min(vertices);
             let key = |v: usize| u64::from(!rounded(on(v)) & ((1 << KEY) - 1)) << 32 | v as u64;
-            by_radix(own.map(key).collect(), &context.cancel)
+            let mut keys = in_large_pages(Vec::with_capacity(own.len()));
+            keys.extend(own.map(key));
+            by_radix(keys, &context.cancel)
         },
     )?;
     let mut sorted = sorted.into_iter().collect::<Result<Vec<_>>>()?;
@@ -81,7 +84,7 @@ fn by_radix(mut keys: Vec<u64>, cancel: &Cancel) -> Result<Vec<u64>> {
             (0..PASSES).for_each(|pass| ends[pass][digit(key, pass)] += 1);
         }
     }
-    let mut spare = vec![0; keys.len()];
+    let mut spare = in_large_pages(vec![0; keys.len()]);
     for (pass, ends) in ends.iter_mut().enumerate() {
         let mut before = 0;
         for end in &mut *ends {

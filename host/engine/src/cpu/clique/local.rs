@@ -18,6 +18,8 @@ pub(crate) struct Local {
     position: Vec<u16>,
 }
 
+/// Members whose targets are asked for ahead.
+const AHEAD: usize = 4;
 /// Not a member.
 const NONE: u16 = u16::MAX;
 /// Most vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up is in the part of those
@@ -64,10 +66,15 @@ impl Local {
     fn look_up<const W: usize>(&mut self, oriented: &Oriented, targets: &[u32]) {
         self.position.resize(oriented.vertices(), NONE);
         for (i, &t) in (0..).zip(targets) {
+            oriented.ask_row(t);
             self.position[t as usize] = i;
         }
+        targets.iter().take(AHEAD).for_each(|&t| oriented.ask_targets(t));
         let (rows, _) = self.rows.as_chunks_mut::<W>();
-        for (row, &t) in rows.iter_mut().zip(targets) {
+        for (i, (row, &t)) in rows.iter_mut().zip(targets).enumerate() {
+            if let Some(&later) = targets.get(i + AHEAD) {
+                oriented.ask_targets(later);
+            }
             // In registers, and without a branch.
             let mut words = [0; W];
             for &u in oriented.targets(t) {
