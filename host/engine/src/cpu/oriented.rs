@@ -104,10 +104,27 @@ impl Oriented {
         &self.number
     }
 
-    /// The vertices that lead to `n`, in any order; `graph` is the graph that was oriented.
+    /// The vertices that lead to `n`, in any order; `graph` is the graph that was oriented. Asks ahead for the targets of
+    /// those that come next.
     pub fn sources(&self, graph: View<'_>, n: u32) -> impl Iterator<Item = u32> {
-        let neighbours = graph.neighbours(self.vertex[n as usize]).iter();
-        neighbours.map(|&u| self.number[u as usize]).filter(move |&source| source > n)
+        const STEP: usize = 4;
+        let neighbours = graph.neighbours(self.vertex[n as usize]);
+        let ask_number = |&u: &VertexId| prefetch(&self.number, u as usize, 1);
+        neighbours.iter().take(3 * STEP).for_each(ask_number);
+        let ask = move |i: usize| {
+            neighbours.get(i + 3 * STEP).into_iter().for_each(ask_number);
+            if let Some(&u) = neighbours.get(i + 2 * STEP) {
+                self.ask_row(self.number[u as usize]);
+            }
+            if let Some(&u) = neighbours.get(i + STEP) {
+                self.ask_targets(self.number[u as usize]);
+            }
+        };
+        neighbours.iter().enumerate().filter_map(move |(i, &u)| {
+            ask(i);
+            let source = self.number[u as usize];
+            (source > n).then_some(source)
+        })
     }
 
     /// Neighbours of `n` in the graph that was oriented, in either direction.
