@@ -64,27 +64,28 @@ impl Local {
 
     /// Makes rows of `W` words by looking up what members lead to.
     fn look_up<const W: usize>(&mut self, oriented: &Oriented, targets: &[u32]) {
-        self.position.resize(oriented.vertices(), NONE);
+        // One more, so that what is read of the last one is all in the table.
+        self.position.resize(oriented.vertices() + 1, NONE);
         for (i, &t) in (0..).zip(targets) {
             oriented.ask_row(t);
             self.position[t as usize] = i;
         }
-        targets.iter().take(AHEAD).for_each(|&t| oriented.ask_targets(t));
         let (rows, _) = self.rows.as_chunks_mut::<W>();
+        #[cfg(target_arch = "x86_64")]
+        let vectors = avx512::is_here();
+        targets.iter().take(AHEAD).for_each(|&t| oriented.ask_targets(t));
         for (i, (row, &t)) in rows.iter_mut().zip(targets).enumerate() {
             if let Some(&later) = targets.get(i + AHEAD) {
                 oriented.ask_targets(later);
             }
-            // In registers, and without a branch.
-            let mut words = [0; W];
-            for &u in oriented.targets(t) {
-                let position = self.position[u as usize];
-                let bit = 1 << (position % 64);
-                for (word, all) in (0..).zip(&mut words) {
-                    *all |= if position / 64 == word { bit } else { 0 };
-                }
+            let list = oriented.targets(t);
+            #[cfg(target_arch = "x86_64")]
+            if vectors {
+                // SAFETY: the processor has what the function is compiled for, and targets are vertices.
+                *row = unsafe { avx512::row(&self.position, list) };
+                continue;
             }
-            *row = words;
+            *row = row_of(&self.position, list);
         }
         for &t in targets {
             self.position[t as usize] = NONE;
@@ -116,6 +117,70 @@ impl Local {
     /// The rows, one after the other.
     pub fn rows(&self) -> &[u64] {
         &self.rows
+    }
+}
+
+/// The positions in a list of vertices, as bits: in registers, and without a branch.
+fn row_of<const W: usize>(position: &[u16], list: &[u32]) -> [u64; W] {
+    let mut words = [0; W];
+    for &u in list {
+        let position = position[u as usize];
+        let bit = 1 << (position % 64);
+        for (word, all) in (0..).zip(&mut words) {
+            *all |= if position / 64 == word { bit } else { 0 };
+        }
+    }
+    words
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::NONE;
+
+    /// Vertices whose positions are looked up at a time.
+    const LANES: usize = 8;
+
+    #[inline]
+    pub fn is_here() -> bool {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx2")
+    }
+
+    /// As [`super::row_of`].
+    ///
+    /// # Safety
+    /// There is a position of each vertex in the list, and of the one after it.
+    #[target_feature(enable = "avx512f,avx512vl,avx2")]
+    pub unsafe fn row<const W: usize>(position: &[u16], list: &[u32]) -> [u64; W] {
+        let mut all = [_mm512_setzero_si512(); W];
+        let mut rest = list;
+        while !rest.is_empty() {
+            let lanes = rest.len().min(LANES);
+            let there = u8::MAX >> (LANES - lanes);
+            // SAFETY: lanes beyond the list aren't read.
+            let vertices = unsafe { _mm256_maskz_loadu_epi32(there, rest.as_ptr().cast()) };
+            let none = _mm256_set1_epi32(NONE.into());
+            // SAFETY: both positions that a lane reads are in the table, by the caller's promise.
+            let both = unsafe {
+                _mm256_mmask_i32gather_epi32::<2>(none, there, vertices, position.as_ptr().cast())
+            };
+            let places = _mm512_cvtepu32_epi64(_mm256_and_si256(both, none));
+            // The shift takes six bits of its own.
+            let bits = _mm512_sllv_epi64(
+                _mm512_set1_epi64(1),
+                _mm512_and_si512(places, _mm512_set1_epi64(63)),
+            );
+            let words = _mm512_srli_epi64::<6>(places);
+            for (word, all) in (0..).zip(&mut all) {
+                let here = _mm512_cmpeq_epi64_mask(words, _mm512_set1_epi64(word));
+                *all = _mm512_mask_or_epi64(*all, here, *all, bits);
+            }
+            rest = &rest[lanes..];
+        }
+        all.map(|all| _mm512_reduce_or_epi64(all) as u64)
     }
 }
 
