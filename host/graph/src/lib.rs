@@ -126,6 +126,18 @@ impl<'a> View<'a> {
         &self.neighbours[self.row(v)]
     }
 
+    /// Asks for the rows of vertices that come some time after the one at `i`, where rows of a list are read in turn: they lie
+    /// anywhere, and whoever reads them waits for each.
+    #[inline]
+    pub fn ask_row_ahead(&self, list: &[VertexId], i: usize) {
+        if let Some(&far) = list.get(i + 16) {
+            prefetch::prefetch(self.offsets, far as usize, 1);
+        }
+        if let Some(&near) = list.get(i + 6) {
+            prefetch::prefetch(self.neighbours, self.offsets[near as usize] as usize, 2);
+        }
+    }
+
     /// Number of neighbours of `v`.
     #[inline]
     pub fn degree(&self, v: VertexId) -> usize {

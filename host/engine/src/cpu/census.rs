@@ -147,8 +147,14 @@ impl<'a, F: Form> Frontier<'a, F> {
         let half = 1usize << at;
         outside[half..2 * half].fill(0);
         let with_last = &mut outside[half..2 * half];
-        for &u in self.graph.neighbours(last) {
-            with_last[self.seen(u) as usize] += 1;
+        let row = self.graph.neighbours(last);
+        match half {
+            // One number in a register, not two in memory, each of which waits for what it was before.
+            2 => {
+                let near: u32 = row.iter().map(|&u| u32::from(self.seen(u))).sum();
+                with_last.copy_from_slice(&[row.len() as u32 - near, near]);
+            }
+            _ => row.iter().for_each(|&u| with_last[self.seen(u) as usize] += 1),
         }
         for set in 1..half {
             outside[set] = self.exactly[set] - outside[half | set];
@@ -199,6 +205,7 @@ pub(super) fn run<'a, F: Form, S: Send>(
             frontier.push(root);
             let mut flow = ControlFlow::Continue(());
             for at in unit.range() {
+                graph.ask_row_ahead(candidates, at);
                 let (v, rest) = (candidates[at], &candidates[at + 1..]);
                 flow = if context.cancel.is_cancelled() {
                     ControlFlow::Break(())

@@ -120,10 +120,11 @@ fn four_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             let visit = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
             for ends in parts(paths.count.most(), ends_of(unit), reach, visit) {
                 let mut cycles = 0u64;
-                for &b in first {
+                for (i, &b) in first.iter().enumerate() {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }
+                    graph.ask_row_ahead(first, i);
                     let row = graph.neighbours(b);
                     for &c in &row[within(row, &ends)] {
                         cycles += u64::from(paths.add(c));

@@ -261,7 +261,7 @@ fn rows(graph: View<'_>, vertices: &[VertexId], number: &[u32], cancel: &Cancel)
     let room = graph.neighbours.len() / 2 * vertices.len() / graph.vertices().max(1) + 1;
     let mut targets: Vec<u32> = in_large_pages(Vec::with_capacity(room));
     for (i, &v) in vertices.iter().enumerate() {
-        ask_ahead(graph, vertices, i);
+        graph.ask_row_ahead(vertices, i);
         looks.check(1 + graph.degree(v))?;
         let (own, neighbours, from) = (number[v as usize], graph.neighbours(v), targets.len());
         targets.resize(from + neighbours.len(), 0);
@@ -276,17 +276,6 @@ fn rows(graph: View<'_>, vertices: &[VertexId], number: &[u32], cancel: &Cancel)
         lengths.push((targets.len() - from) as u32);
     }
     Ok(Rows { lengths, targets })
-}
-
-/// Asks for the rows of vertices that come some time after the one at `i`: these lie anywhere.
-#[inline]
-fn ask_ahead(graph: View<'_>, vertices: &[VertexId], i: usize) {
-    if let Some(&far) = vertices.get(i + 16) {
-        prefetch(graph.offsets, far as usize, 1);
-    }
-    if let Some(&near) = vertices.get(i + 6) {
-        prefetch(graph.neighbours, graph.offsets[near as usize] as usize, 2);
-    }
 }
 
 /// Below so many vertices that are peeled together, threads take longer to start than to peel.
@@ -327,7 +316,7 @@ fn peel(graph: View<'_>, context: &Context) -> Result<Vec<VertexId>> {
                 at = end;
                 continue;
             }
-            ask_ahead(graph, &order, at);
+            graph.ask_row_ahead(&order, at);
             let v = order[at];
             at += 1;
             looks.check(1 + graph.degree(v))?;
@@ -369,7 +358,7 @@ fn peel_together(
                 return Ok(found);
             }
             for i in from..vertices.len().min(from + EACH) {
-                ask_ahead(graph, vertices, i);
+                graph.ask_row_ahead(vertices, i);
                 let v = vertices[i];
                 looks.check(1 + graph.degree(v))?;
                 for &u in graph.neighbours(v) {
