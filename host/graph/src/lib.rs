@@ -138,6 +138,18 @@ impl<'a> View<'a> {
         }
     }
 
+    /// As [`View::ask_row_ahead`], where rows are read from their ends on.
+    #[inline]
+    pub fn ask_row_end_ahead(&self, list: &[VertexId], i: usize) {
+        if let Some(&far) = list.get(i + 16) {
+            prefetch::prefetch(self.offsets, far as usize + 1, 1);
+        }
+        if let Some(&near) = list.get(i + 6) {
+            let end = self.offsets[near as usize + 1] as usize;
+            prefetch::prefetch(self.neighbours, end.saturating_sub(17), 2);
+        }
+    }
+
     /// Number of neighbours of `v`.
     #[inline]
     pub fn degree(&self, v: VertexId) -> usize {

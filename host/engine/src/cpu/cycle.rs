@@ -103,6 +103,27 @@ pub(super) fn within(row: &[VertexId], range: &Range<VertexId>) -> std::ops::Ran
     first..if whole { row.len() } else { row.partition_point(|&u| u < range.end) }
 }
 
+/// Calls `each` with the places in a sorted row that have vertices of a range, and these, in falling order. Mostly what
+/// comes after a root is asked for, which the end of a row has: to walk back from there takes less than to search where
+/// it begins.
+#[inline(always)]
+pub(super) fn each_within(
+    row: &[VertexId],
+    range: &Range<VertexId>,
+    mut each: impl FnMut(usize, VertexId),
+) {
+    let mut end = row.len();
+    if row.last().is_some_and(|&u| u >= range.end) {
+        end = row.partition_point(|&u| u < range.end);
+    }
+    for (at, &u) in row[..end].iter().enumerate().rev() {
+        if u < range.start {
+            break;
+        }
+        each(at, u);
+    }
+}
+
 /// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
 /// so that lists after it are short) to the same end.
 pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
@@ -124,11 +145,10 @@ fn four_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }
-                    graph.ask_row_ahead(first, i);
-                    let row = graph.neighbours(b);
-                    for &c in &row[within(row, &ends)] {
-                        cycles += u64::from(paths.add(c));
-                    }
+                    graph.ask_row_end_ahead(first, i);
+                    each_within(graph.neighbours(b), &ends, |_, c| {
+                        cycles += u64::from(paths.add(c))
+                    });
                 }
                 *total += cycles as u128;
                 paths.clear();
@@ -212,45 +232,50 @@ impl<F: Form> Opposite<'_, F> {
     ) -> ControlFlow<()> {
         let Opposite { total, paths, near } = self;
         let whole = larger.end as usize == graph.vertices() && larger.start == root + 1;
-        for &b in after(graph, root, root) {
+        let first = after(graph, root, root);
+        for (i, &b) in first.iter().enumerate() {
             if context.cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }
-            let row = after(graph, b, root);
-            let ends = if whole { 0..row.len() } else { within(row, &larger) };
-            for &c in &row[ends] {
+            graph.ask_row_end_ahead(first, i);
+            let row = graph.neighbours(b);
+            each_within(row, &larger, |_, c| {
                 paths.add(c);
-            }
+            });
             if !whole && smaller.start < larger.start {
-                for &c in &row[within(row, &smaller)] {
+                each_within(row, &smaller, |_, c| {
                     paths.add(c);
-                }
+                });
             }
         }
         let is_near = |v: VertexId| near.get(v, |_| true);
         let mut sum = 0i128;
-        for &c in paths.ends().iter().filter(|c| smaller.contains(c)) {
+        for (i, &c) in paths.ends().iter().enumerate() {
             if context.cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }
-            let (to_c, c_near) = (paths.count.get(c) as i128, is_near(c));
-            let mut others = 0u64;
-            let row = after(graph, c, c.max(root));
-            let ends = if whole { 0..row.len() } else { within(row, &larger) };
-            for &d in &row[ends] {
-                let to_d = paths.count.get(d);
-                others += to_d as u64;
-                // Without a path to d nothing meets: b = d needs one to c over d, and then c
-                // being near gives one to d over c.
-                if is_near(d) {
-                    sum -= to_d as i128;
-                    sum += c_near as i128;
-                }
-                if c_near && to_d > 0 {
-                    sum -= to_c;
-                }
+            graph.ask_row_end_ahead(paths.ends(), i);
+            if !smaller.contains(&c) {
+                continue;
             }
-            sum += to_c * others as i128;
+            let (to_c, c_near) = (paths.count.get(c) as i128, is_near(c));
+            let behind = larger.start.max(c + 1)..larger.end;
+            // Paths to all d, and to those near the root; how many these are, and how many have a path.
+            let (mut to_all, mut to_near, mut nears, mut reached) = (0u64, 0u64, 0u64, 0u64);
+            each_within(graph.neighbours(c), &behind, |_, d| {
+                let (to_d, d_near) = (u64::from(paths.count.get(d)), is_near(d));
+                to_all += to_d;
+                to_near += if d_near { to_d } else { 0 };
+                nears += u64::from(d_near);
+                reached += u64::from(to_d > 0);
+            });
+            sum += to_c * to_all as i128;
+            // Without a path to d nothing meets: b = d needs one to c over d, and then c
+            // being near gives one to d over c.
+            sum -= to_near as i128;
+            if c_near {
+                sum += nears as i128 - to_c * reached as i128;
+            }
         }
         *total += sum;
         paths.clear();

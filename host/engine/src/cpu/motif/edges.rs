@@ -177,37 +177,34 @@ fn cycles_by<F: Form>(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
             let reach = || cycle::reach(graph, over);
             let visit = |each: &mut dyn FnMut(VertexId)| cycle::visit(graph, over, each);
             for range in parts(paths.most(), cycle::ends_of(unit), reach, visit) {
-                // The arcs from b to its neighbours among the ends.
-                let arcs = |b: VertexId| {
-                    let row = graph.neighbours(b);
-                    let base = graph.row(b).start;
-                    let part = cycle::within(row, &range);
-                    base + part.start..base + part.end
-                };
-                for &b in &graph.neighbours[first.clone()] {
+                for (i, &b) in over.iter().enumerate() {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }
-                    for &c in &graph.neighbours[arcs(b)] {
+                    graph.ask_row_end_ahead(over, i);
+                    cycle::each_within(graph.neighbours(b), &range, |_, c| {
                         let count = paths.entry(c);
                         if *count == 0 {
                             ends.push(c);
                         }
                         *count += 1;
-                    }
+                    });
                 }
-                for at in first.clone() {
+                for (i, at) in first.clone().enumerate() {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }
+                    graph.ask_row_end_ahead(over, i);
+                    let row = graph.row(graph.neighbours[at]);
                     let mut here = 0;
-                    for arc in arcs(graph.neighbours[at]) {
-                        let others = u64::from(paths.get(graph.neighbours[arc]) - 1);
+                    // The arcs from b to its neighbours among the ends.
+                    cycle::each_within(&graph.neighbours[row.clone()], &range, |place, c| {
+                        let others = u64::from(paths.get(c) - 1);
                         if others > 0 {
                             here += others;
-                            found.add(arc, others);
+                            found.add(row.start + place, others);
                         }
-                    }
+                    });
                     found.add(at, here);
                 }
                 paths.clear(ends.drain(..));
