@@ -5,6 +5,7 @@
 /// of a run on a small graph (docs/cpu.md, small runs); and an overflow ends the program either way.
 #[unsafe(no_mangle)]
 extern "C" fn main(_: libc::c_int, _: *const *const libc::c_char) -> libc::c_int {
+    look_at_processor();
     // A file that is opened later must not be taken for one of these.
     for file in libc::STDIN_FILENO..=libc::STDERR_FILENO {
         if !super::is_open(file) {
@@ -22,6 +23,23 @@ extern "C" fn main(_: libc::c_int, _: *const *const libc::c_char) -> libc::c_int
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     fill_heap();
     std::process::exit(gramer_cli::main().into())
+}
+
+/// Ends the program with a message where the processor lacks what all of it is compiled for (`.cargo/config.toml`), rather
+/// than by the signal that comes later.
+fn look_at_processor() {
+    #[cfg(all(target_arch = "x86_64", target_feature = "popcnt", target_feature = "sse4.2"))]
+    {
+        /// SSE4.2, which comes with SSSE3 and SSE4.1, and POPCNT.
+        const NEEDED: u32 = 1 << 20 | 1 << 23;
+        if std::arch::x86_64::__cpuid(1).ecx & NEEDED != NEEDED {
+            let said = b"error: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \
+                for an older one, build it with RUSTFLAGS=\"-C target-cpu=x86-64\"\n";
+            // SAFETY: so many bytes are there. Nothing can be done where they can't be written.
+            unsafe { libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len()) };
+            std::process::exit(1);
+        }
+    }
 }
 
 /// Asks for the first pages of the heap at once: to read the command line takes all of them, one fault each otherwise.
