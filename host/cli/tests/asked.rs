@@ -340,3 +340,16 @@ fn ctrl_c_ends_tables_that_are_aggregated() {
         assert!(took < Duration::from_secs(3), "{device} after {milliseconds} ms: {took:?}");
     }
 }
+
+/// Each library more is mapped and bound at every start (docs/cpu.md, *Small runs*): a new dependency may bring one unseen.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn the_program_is_bound_to_no_library_but_that_of_c() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_gramer")).expect("the program");
+    let names = |name: &[u8]| program.windows(name.len()).any(|bytes| bytes == name);
+    assert!(names(b"\0libc.so.6\0"));
+    // What unwinds the stack is a part of release builds alone.
+    for library in ["libm.so.6", "libstdc++.so.6", "libz.so.1"] {
+        assert!(!names(format!("\0{library}\0").as_bytes()), "{library}");
+    }
+}
