@@ -197,10 +197,12 @@ mod mapped {
     pub fn keep_none() {
         // The lock isn't held while the system works.
         let all = lock().end();
-        for (start, bytes) in all {
-            // SAFETY: it is mapped, and nobody's.
-            unsafe { free(ptr::with_exposed_provenance_mut(start), bytes) }
-        }
+        all.for_each(give_back);
+    }
+
+    fn give_back((start, bytes): (usize, usize)) {
+        // SAFETY: it was kept, so it is mapped, and nobody's.
+        unsafe { free(ptr::with_exposed_provenance_mut(start), bytes) }
     }
 
     pub fn keep_again() {
@@ -212,8 +214,19 @@ mod mapped {
         size.checked_next_multiple_of(LARGE).filter(|&whole| whole <= isize::MAX as usize)
     }
 
-    /// Zeros from the beginning of a large page on, or null.
+    /// Zeros from the beginning of a large page on, or null. Where the system has no more memory, what is kept is given back
+    /// first.
     pub fn new(size: usize) -> *mut u8 {
+        let array = of_system(size);
+        if !array.is_null() {
+            return array;
+        }
+        let all = lock().take_all();
+        all.for_each(give_back);
+        of_system(size)
+    }
+
+    fn of_system(size: usize) -> *mut u8 {
         let Some(bytes) = whole(size) else { return ptr::null_mut() };
         let Some(start) = map(bytes) else { return ptr::null_mut() };
         if start.addr() % LARGE == 0 {

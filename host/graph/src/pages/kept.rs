@@ -40,9 +40,15 @@ impl Kept {
         true
     }
 
-    /// What is kept, of which nothing is any more. Nor is anything until [`Kept::again`].
+    /// As [`Kept::take_all`]. Nothing is kept until [`Kept::again`].
     pub fn end(&mut self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        (self.bytes, self.most) = (0, 0);
+        self.most = 0;
+        self.take_all()
+    }
+
+    /// What is kept, of which nothing is any more.
+    pub fn take_all(&mut self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        self.bytes = 0;
         std::mem::replace(&mut self.ranges, [(0, 0); PLACES])
             .into_iter()
             .filter(|range| range.1 > 0)
@@ -88,5 +94,7 @@ mod tests {
         assert_eq!((kept.take(1), kept.end().count()), (None, 0));
         kept.again();
         assert!(kept.put(0, PAGE));
+        assert!(kept.take_all().eq([(0, PAGE)]) && kept.take(1).is_none());
+        assert!(kept.put(0, MOST));
     }
 }
