@@ -76,15 +76,26 @@ impl Oriented {
         targets
     }
 
+    /// The targets of each of these vertices, in turn. They lie anywhere, and are asked for ahead.
+    pub fn targets_of<'a>(&'a self, vertices: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+        const AHEAD: usize = 4;
+        vertices.iter().for_each(|&n| self.ask_row(n));
+        vertices.iter().take(AHEAD).for_each(|&n| self.ask_targets(n));
+        vertices.iter().enumerate().map(|(i, &n)| {
+            vertices.get(i + AHEAD).into_iter().for_each(|&n| self.ask_targets(n));
+            self.targets(n)
+        })
+    }
+
     /// Asks for where the targets of `n` are, which are asked for or read some time later.
     #[inline]
-    pub fn ask_row(&self, n: u32) {
+    fn ask_row(&self, n: u32) {
         prefetch(&self.offsets, n as usize, 1);
     }
 
     /// Asks for the targets of `n`, which are read some time later.
     #[inline]
-    pub fn ask_targets(&self, n: u32) {
+    fn ask_targets(&self, n: u32) {
         prefetch(&self.targets, self.offsets[n as usize] as usize, 2);
     }
 

@@ -18,8 +18,6 @@ pub(crate) struct Local {
     position: Vec<u16>,
 }
 
-/// Members whose targets are asked for ahead.
-const AHEAD: usize = 4;
 /// Not a member.
 const NONE: u16 = u16::MAX;
 /// Most vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up is in the part of those
@@ -67,18 +65,12 @@ impl Local {
         // One more, so that what is read of the last one is all in the table.
         self.position.resize(oriented.vertices() + 1, NONE);
         for (i, &t) in (0..).zip(targets) {
-            oriented.ask_row(t);
             self.position[t as usize] = i;
         }
         let (rows, _) = self.rows.as_chunks_mut::<W>();
         #[cfg(target_arch = "x86_64")]
         let vectors = avx512::is_here();
-        targets.iter().take(AHEAD).for_each(|&t| oriented.ask_targets(t));
-        for (i, (row, &t)) in rows.iter_mut().zip(targets).enumerate() {
-            if let Some(&later) = targets.get(i + AHEAD) {
-                oriented.ask_targets(later);
-            }
-            let list = oriented.targets(t);
+        for (row, list) in rows.iter_mut().zip(oriented.targets_of(targets)) {
             #[cfg(target_arch = "x86_64")]
             if vectors {
                 // SAFETY: the processor has what the function is compiled for, and targets are vertices.
@@ -167,8 +159,9 @@ mod avx512 {
             let both = unsafe {
                 _mm256_mmask_i32gather_epi32::<2>(none, there, vertices, position.as_ptr().cast())
             };
+            // The first of both is the lane's own, and as wide as NONE.
             let places = _mm512_cvtepu32_epi64(_mm256_and_si256(both, none));
-            // The shift takes six bits of its own.
+            // A shift by more than 63 gives nothing.
             let bits = _mm512_sllv_epi64(
                 _mm512_set1_epi64(1),
                 _mm512_and_si512(places, _mm512_set1_epi64(63)),
@@ -190,6 +183,34 @@ mod tests {
     use gramer_graph::context::Context;
 
     use super::*;
+
+    /// Rows by vectors are those by one vertex after the other, of lists of all lengths.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn vectors_find_what_a_loop_finds() {
+        if !avx512::is_here() {
+            return;
+        }
+        // Vertices of which every third one has a position: all words and bits of a row of four.
+        let position: Vec<u16> =
+            (0..770u16).map(|v| if v % 3 == 0 { v / 3 } else { NONE }).collect();
+        let last = position.len() as u32 - 2;
+        for (from, length) in (0..40).flat_map(|from| (0..40).map(move |length| (from, length))) {
+            for step in [1, 3, 19] {
+                let list: Vec<u32> =
+                    (0..length).map(|i| from + i * step).filter(|&v| v <= last).collect();
+                // SAFETY: the processor has what the function is compiled for, and there is a position behind the last one.
+                let (one, four) = unsafe {
+                    (avx512::row::<1>(&position, &list), avx512::row::<4>(&position, &list))
+                };
+                assert_eq!(one, row_of::<1>(&position, &list), "{list:?}");
+                assert_eq!(four, row_of::<4>(&position, &list), "{list:?}");
+            }
+        }
+        let all: Vec<u32> = (0..=last).collect();
+        // SAFETY: as above.
+        assert_eq!(unsafe { avx512::row::<4>(&position, &all) }, [u64::MAX; 4]);
+    }
 
     /// Of one, two, four and more words, looked up and compared.
     #[test]

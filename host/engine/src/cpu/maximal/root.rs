@@ -8,9 +8,6 @@ use super::super::clique::row::{Row, by_width, ones, width};
 use super::super::oriented::Oriented;
 use super::super::reach::{Form, NOWHERE, Places};
 
-/// Members whose targets are asked for ahead.
-const AHEAD: usize = 4;
-
 /// The targets of a start vertex, its *members*, with the edges among them, and what it is excluded by.
 ///
 /// A list of neighbours becomes a row of bits by looking up the place of each entry: a walk along both lists
@@ -93,14 +90,9 @@ impl<'a, F: Form> Root<'a, F> {
         let width = self.width;
         self.rows.clear();
         self.rows.resize(members.len() * width, 0);
-        members.iter().for_each(|&m| oriented.ask_row(m));
-        members.iter().take(AHEAD).for_each(|&m| oriented.ask_targets(m));
-        for (i, &m) in members.iter().enumerate() {
-            if let Some(&later) = members.get(i + AHEAD) {
-                oriented.ask_targets(later);
-            }
-            // What `m` leads to is smaller.
-            let row = self.row(oriented.targets(m).iter(), none);
+        for (i, list) in oriented.targets_of(members).enumerate() {
+            // What a member leads to is smaller.
+            let row = self.row(list.iter(), none);
             let (above, own) = self.rows.split_at_mut(i * width);
             own[..width].copy_from_slice(row.words());
             let (word, bit) = (i / 64, 1 << (i % 64));

@@ -10,10 +10,8 @@ use gramer_graph::budget::Budget;
 use gramer_graph::context::Looks;
 use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
-use gramer_graph::prefetch::prefetch;
 use gramer_graph::{VertexId, View};
 
-use super::AHEAD;
 use crate::cpu::Job;
 use crate::cpu::budget::has_room;
 
@@ -353,12 +351,7 @@ fn of_degrees(graph: View<'_>, job: Job<'_>, falling: &Falling, part: &mut Part<
         let v = order[rank];
         looks.check(16 + graph.degree(v)).ok()?;
         // Vertices of one degree were anywhere in the graph's order.
-        if let Some(&next) = order.get(rank + 2 * AHEAD) {
-            prefetch(graph.offsets, next as usize, 1);
-        }
-        if let Some(&next) = order.get(rank + AHEAD) {
-            prefetch(graph.neighbours, graph.offsets[next as usize] as usize, 2);
-        }
+        graph.ask_row_ahead(order, rank);
         let (begin, all) = (end, &mut *part.all);
         for &u in graph.neighbours(v) {
             let other = ranks[u as usize];

@@ -5,6 +5,7 @@
 //! multiplications make values of them.
 
 use std::arch::x86_64::*;
+use std::array;
 
 use super::avx2::{BYTES, LINE, Masks, line_by_line};
 use super::{DIGITS, Seen};
@@ -13,39 +14,6 @@ use super::{DIGITS, Seen};
 const LINES: usize = 4;
 /// Most lines that end in [`BYTES`], none of which is shorter than four bytes.
 const MOST_LINES: usize = BYTES / 4;
-
-/// 0 to 63.
-static INDEX: [u8; BYTES] = {
-    let mut index = [0; BYTES];
-    let mut at = 0;
-    while at < BYTES {
-        index[at] = at as u8;
-        at += 1;
-    }
-    index
-};
-
-/// Which of eight numbers a byte is a digit of.
-static NUMBER: [u8; BYTES] = {
-    let mut number = [0; BYTES];
-    let mut at = 0;
-    while at < BYTES {
-        number[at] = (at / DIGITS) as u8;
-        at += 1;
-    }
-    number
-};
-
-/// Where a digit of a number is, from the number's end on.
-static BEHIND: [u8; BYTES] = {
-    let mut behind = [0; BYTES];
-    let mut at = 0;
-    while at < BYTES {
-        behind[at] = (at % DIGITS) as u8 | 0u8.wrapping_sub(DIGITS as u8);
-        at += 1;
-    }
-    behind
-};
 
 /// Whether this processor has what [`pair_lines`] is compiled for.
 #[inline]
@@ -61,7 +29,7 @@ pub fn is_here() -> bool {
     enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
 pub fn pair_lines(text: &[u8], mut at: usize, pairs: &mut Vec<[u32; 2]>, seen: &mut Seen) -> usize {
-    let index = vector(&INDEX);
+    let index = vector(&array::from_fn(|at| at as u8));
     let mut regular = Regular::new();
     while let Some(bytes) = text.get(at..at + BYTES + LINE) {
         let bytes: &[u8; BYTES + LINE] = bytes.try_into().expect("as many bytes");
@@ -100,7 +68,9 @@ pub fn pair_lines(text: &[u8], mut at: usize, pairs: &mut Vec<[u32; 2]>, seen: &
 
 /// What all lines of two numbers, and nothing else, have in common.
 struct Regular {
+    /// Which of eight numbers a byte is a digit of.
     number: __m512i,
+    /// Where that digit is, from the number's end on.
     behind: __m512i,
     /// The largest numbers so far.
     most: __m256i,
@@ -111,8 +81,12 @@ struct Regular {
 impl Regular {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new() -> Self {
-        let (number, behind) = (vector(&NUMBER), vector(&BEHIND));
-        Regular { number, behind, most: _mm256_setzero_si256(), loops: 0 }
+        Regular {
+            number: vector(&array::from_fn(|at| (at / DIGITS) as u8)),
+            behind: vector(&array::from_fn(|at| (at % DIGITS).wrapping_sub(DIGITS) as u8)),
+            most: _mm256_setzero_si256(),
+            loops: 0,
+        }
     }
 
     /// Takes the first so many lines, whose numbers begin and end there.
