@@ -97,7 +97,10 @@ pub(super) fn ends_of(unit: &WorkUnit) -> Range<VertexId> {
 /// What a sorted row has of a range of vertices.
 #[inline]
 pub(super) fn within(row: &[VertexId], range: &Range<VertexId>) -> std::ops::Range<usize> {
-    let first = row.partition_point(|&u| u < range.start);
+    let first = match row.first() {
+        Some(&u) if u < range.start => row.partition_point(|&u| u < range.start),
+        _ => 0,
+    };
     // Few roots are divided, and the others' ranges have no vertex behind them.
     let whole = row.last().is_none_or(|&u| u < range.end);
     first..if whole { row.len() } else { row.partition_point(|&u| u < range.end) }

@@ -17,11 +17,13 @@ use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::Result;
 use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
+use gramer_graph::prefetch::prefetch;
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
 use super::super::cycle::{Paths, reach, visit, within};
 use super::super::reach::{ByVertex, Dense, Form, by_form, parts};
+use super::super::sets::gallop;
 use super::super::{Job, Starts};
 use super::edges::{EdgeCounts, arc_to};
 
@@ -376,8 +378,8 @@ fn of_three_by<F: Form>(
     let units = Starts::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
-        || (0u128, 0u128, Paths::<F>::new(graph.vertices(), 1)),
-        |(total, on_edges, paths), unit| {
+        || (0u128, 0u128, Paths::<F>::new(graph.vertices(), 1), vec![]),
+        |(total, on_edges, paths, opposite), unit| {
             let near = hubs.near[unit.start as usize];
             let neighbours = graph.neighbours(unit.start);
             // Paths over hubs aren't followed.
@@ -386,36 +388,32 @@ fn of_three_by<F: Form>(
             let visit =
                 |each: &mut dyn FnMut(VertexId)| over().for_each(|&b| visit(graph, &[b], each));
             for part in parts(paths.count.most(), unit.first..unit.limit, reach, visit) {
-                let mut sum = 0u128;
-                for &b in neighbours.iter().filter(ordinary) {
+                for (i, &b) in neighbours.iter().enumerate().filter(|(_, b)| ordinary(b)) {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }
+                    graph.ask_row_ahead(neighbours, i);
                     let row = graph.neighbours(b);
-                    let row = &row[within(row, &part)];
-                    let mut here = 0u64;
-                    for &c in row {
-                        let before = u64::from(paths.add(c));
-                        here += before * before.saturating_sub(1) / 2;
-                        if near != 0 {
-                            let both = u64::from((hubs.near[c as usize] & near).count_ones());
-                            here += before * both + both * both.saturating_sub(1) / 2;
-                        }
+                    for &c in &row[within(row, &part)] {
+                        paths.add(c);
                     }
-                    sum += u128::from(here);
                 }
-                *total += sum;
+                *total += threes(paths, |c| (hubs.near[c as usize] & near).count_ones());
                 if let Some(thirds) = thirds {
-                    let by_hubs = |c: VertexId| (hubs.near[c as usize] & near).count_ones();
-                    let common = |c: VertexId| paths.count.get(c) + by_hubs(c);
-                    *on_edges += on_opposite_edges(graph, thirds, (unit.start, part), common);
+                    // An end of paths over hubs alone has none of those that are followed.
+                    let common = |c: VertexId| match paths.count.get(c) {
+                        0 => (hubs.near[c as usize] & near).count_ones(),
+                        common => common,
+                    };
+                    *on_edges +=
+                        on_opposite_edges(graph, thirds, (unit.start, part), opposite, common);
                 }
                 paths.clear();
             }
             ControlFlow::Continue(())
         },
     );
-    let of = |states: Vec<(u128, u128, _)>| {
+    let of = |states: Vec<(u128, u128, _, _)>| {
         Ok([states.iter().map(|s| s.0).sum(), states.iter().map(|s| s.1).sum()])
     };
     let ([total, on_edges], complete): ([u128; 2], _) = ran.sums(of).ok()?;
@@ -423,25 +421,52 @@ fn of_three_by<F: Form>(
     Some((total + hubs.triples(graph, job)?, on_edges))
 }
 
+/// Σ over the ends of paths over others, L of them each, of C(L, 3) + C(L, 2)·h + L·C(h, 2), `hubs` giving h of an end;
+/// their counts become L + h.
+fn threes<F: Form>(paths: &mut Paths<F>, hubs: impl Fn(VertexId) -> u32) -> u128 {
+    let (mut sum, mut three_times) = (0, 0);
+    for at in 0..paths.ends().len() {
+        let end = paths.ends()[at];
+        let count = paths.count.entry(end);
+        let (l, h) = (u64::from(*count), u64::from(hubs(end)));
+        *count += h as u32;
+        let pairs = l * (l - 1) / 2;
+        three_times += u128::from(pairs) * u128::from(l.saturating_sub(2));
+        sum += u128::from(pairs) * u128::from(h) + u128::from(l * (h * h.saturating_sub(1) / 2));
+    }
+    sum + three_times / 3
+}
+
 /// Over the chosen edges u–v opposite to a vertex a, and the other common neighbours b of u and v in a
-/// range: Σ (W − 2), `common` giving W of a and b.
+/// range: Σ (W − 2), `common` giving W of a and b. `opposite` is room for the arcs of such edges.
 fn on_opposite_edges(
     graph: View<'_>,
     thirds: &Thirds,
     (a, range): (VertexId, Range<VertexId>),
+    opposite: &mut Vec<usize>,
     common: impl Fn(VertexId) -> u32,
 ) -> u128 {
+    /// So many edges are asked for ahead.
+    const AHEAD: usize = 8;
     let mut sum = 0u64;
     for arc in graph.row(a) {
         let u = graph.neighbours[arc];
         // The list is kept at the arc to the smaller end.
         let kept = if u < a { arc } else { arc_to(graph, u, a) };
+        let mut row = graph.row(u);
+        opposite.clear();
         for v in thirds.list(kept).take_while(|&v| v < u) {
-            let opposite = arc_to(graph, u, v);
-            if !thirds.chosen[opposite].load(Ordering::Relaxed) {
-                continue;
+            row.start += gallop(&graph.neighbours[row.clone()], v);
+            prefetch(&thirds.chosen, row.start, 1);
+            prefetch(&thirds.starts, row.start, 1);
+            opposite.push(row.start);
+        }
+        opposite.retain(|&arc| thirds.chosen[arc].load(Ordering::Relaxed));
+        for (at, &arc) in opposite.iter().enumerate() {
+            if let Some(&next) = opposite.get(at + AHEAD) {
+                prefetch(&thirds.members, thirds.starts[next] as usize, 2);
             }
-            let others = thirds.list(opposite).take_while(|b| *b < range.end);
+            let others = thirds.list(arc).take_while(|b| *b < range.end);
             for b in others.filter(|b| *b >= range.start) {
                 sum += u64::from(common(b) - 2);
             }

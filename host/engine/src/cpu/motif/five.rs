@@ -13,7 +13,7 @@ use super::super::reach::{Form, by_form};
 use super::super::{Job, Starts};
 use super::collisions::{self, Hubs, Thirds};
 use super::edges::EdgeCounts;
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{self, Neighbourhood};
 use crate::formulas::five::{Sums, choose};
 
 /// What a look at a pair costs beside a step along a row, and to find an edge.
@@ -129,7 +129,19 @@ fn sums_by<F: Form>(
 ) -> Option<Sums> {
     let context = job.context;
     let list = |v: VertexId| graph.degree(v);
-    let weight = |v: VertexId| 1 + (graph.degree(v) as u64).pow(2);
+    // What takes long are pairs of common neighbours with each neighbour, and the rows of neighbours that have any.
+    let weight = |v: VertexId| {
+        let degree = graph.degree(v);
+        let at_arc = |arc: usize| match counts.triangles(arc) {
+            0 => 1,
+            t => {
+                let row =
+                    graph.degree(graph.neighbours[arc]).min(neighbourhood::SEARCH * degree) as u64;
+                t.saturating_mul(t).saturating_add(row)
+            }
+        };
+        graph.row(v).map(at_arc).fold(1, u64::saturating_add)
+    };
     let units = Starts::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,

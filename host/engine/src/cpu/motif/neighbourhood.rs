@@ -5,18 +5,20 @@ use std::ops::Range;
 use gramer_graph::{VertexId, View};
 
 use super::super::reach::{Form, NOWHERE, Places};
+use super::super::sets::gallop;
 use super::collisions::Hubs;
 use super::edges::EdgeCounts;
 
 /// From this ratio of lengths on, members are looked up in the longer row.
-const SEARCH: usize = 32;
+pub(super) const SEARCH: usize = 32;
 /// Up to this many members their rows are kept as bits where that is shorter.
 const BIT_MEMBERS: usize = 2048;
 
 /// A thread's copy of one neighbourhood. Members have numbers by their position in the row.
 pub(super) struct Neighbourhood<'a, F: Form> {
     graph: View<'a>,
-    centre: VertexId,
+    /// Whose neighbourhood it is, if it is one yet.
+    centre: Option<VertexId>,
     members: &'a [VertexId],
     /// By member: the triangles on its edge to the centre, which is its degree here.
     degrees: Vec<u32>,
@@ -37,7 +39,7 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
     pub fn new(graph: View<'a>, counts: &'a EdgeCounts, tables: usize) -> Self {
         Neighbourhood {
             graph,
-            centre: 0,
+            centre: None,
             members: &[],
             degrees: vec![],
             offsets: vec![],
@@ -50,10 +52,13 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
         }
     }
 
-    /// Makes this the neighbourhood of `centre`.
+    /// Makes this the neighbourhood of `centre`. One after the other, the parts of a vertex that is divided find it
+    /// made.
     pub fn fill(&mut self, centre: VertexId, hubs: &Hubs) {
         let graph = self.graph;
-        self.centre = centre;
+        if self.centre.replace(centre) == Some(centre) {
+            return;
+        }
         self.members = graph.neighbours(centre);
         self.degrees.clear();
         self.degrees.extend(graph.row(centre).map(|arc| self.counts.triangles(arc) as u32));
@@ -121,11 +126,6 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
         &self.rows[self.offsets[at]..self.offsets[at + 1]]
     }
 
-    /// Whether the centre comes before `v` by number of neighbours.
-    fn before(&self, v: VertexId) -> bool {
-        (self.graph.degree(self.centre), self.centre) < (self.graph.degree(v), v)
-    }
-
     /// Each triangle whose first corner by number of neighbours is the centre and whose larger
     /// other one is among the members `part`: degrees by corner, triangles on the edge opposite to
     /// each, and 4-cliques that it is in.
@@ -134,11 +134,12 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
         part: Range<usize>,
         mut visit: impl FnMut([u128; 3], [u128; 3], u128),
     ) {
+        let Some(centre) = self.centre else { return };
         let words = self.members.len().div_ceil(64);
         let entries = self.offsets[self.members.len()];
         let as_bits =
             self.members.len() <= BIT_MEMBERS && words * self.members.len() <= 4 * entries;
-        if as_bits {
+        if as_bits && self.bits.is_empty() {
             self.bits.resize(words * self.members.len(), 0);
             for at in 0..self.members.len() {
                 for &other in &self.rows[self.offsets[at]..self.offsets[at + 1]] {
@@ -146,20 +147,24 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
                 }
             }
         }
-        let degree = |v: VertexId| self.graph.degree(v) as u128;
+        let graph = self.graph;
+        let degree = |v: VertexId| graph.degree(v) as u128;
+        // Whether the centre comes before a vertex by number of neighbours.
+        let before = |v: VertexId| (graph.degree(centre), centre) < (graph.degree(v), v);
         for a in part {
             let u = self.members[a];
-            if self.degrees[a] == 0 || !self.before(u) {
+            if self.degrees[a] == 0 || !before(u) {
                 continue;
             }
             let row = &self.rows[self.offsets[a]..self.offsets[a + 1]];
             if !as_bits {
                 row.iter().for_each(|&c| self.marks[c as usize] = 1);
             }
+            let mut arc = graph.row(u);
             for &b in row.iter().take_while(|&&b| (b as usize) < a) {
                 let b = b as usize;
                 let w = self.members[b];
-                if !self.before(w) {
+                if !before(w) {
                     continue;
                 }
                 let cliques: u64 = if as_bits {
@@ -169,9 +174,11 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
                     let other = &self.rows[self.offsets[b]..self.offsets[b + 1]];
                     other.iter().map(|&c| u64::from(self.marks[c as usize])).sum()
                 };
-                let opposite = self.counts.triangles(arc(self.graph, u, w));
+                // Their numbers ascend.
+                arc.start += gallop(&graph.neighbours[arc.clone()], w);
+                let opposite = self.counts.triangles(arc.start);
                 visit(
-                    [degree(self.centre), degree(u), degree(w)],
+                    [degree(centre), degree(u), degree(w)],
                     [opposite.into(), self.degrees[b].into(), self.degrees[a].into()],
                     cliques.into(),
                 );
@@ -207,11 +214,4 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
         }
         total
     }
-}
-
-/// The arc from one vertex to a neighbour, or the arc back: the one in the shorter row.
-fn arc(graph: View<'_>, u: VertexId, w: VertexId) -> usize {
-    let (from, to) = if graph.degree(u) <= graph.degree(w) { (u, w) } else { (w, u) };
-    let at = graph.neighbours(from).binary_search(&to).expect("they are neighbours");
-    graph.row(from).start + at
 }
