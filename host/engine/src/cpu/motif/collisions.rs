@@ -12,6 +12,7 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::Result;
@@ -25,7 +26,7 @@ use super::super::cycle::{Paths, reach, visit, within};
 use super::super::reach::{ByVertex, Dense, Form, by_form, parts};
 use super::super::sets::gallop;
 use super::super::{Job, Starts};
-use super::edges::{EdgeCounts, arc_to};
+use super::edges::{EdgeCounts, arc_to, rows_of_threads, split_rows};
 
 /// Most hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
@@ -183,22 +184,42 @@ impl Thirds {
     const MOST: u64 = 1 << 28;
 
     /// Room for all lists; `None` if there are too many.
-    pub fn new(graph: View<'_>, counts: &EdgeCounts) -> Option<Self> {
-        let mut starts = Vec::with_capacity(graph.neighbours.len() + 1);
-        let mut end = 0;
-        starts.push(0);
-        for v in 0..graph.vertices() as VertexId {
-            for arc in graph.row(v) {
-                if graph.neighbours[arc] < v {
-                    end += counts.triangles(arc);
-                }
-                starts.push(end);
-            }
+    pub fn new(graph: View<'_>, counts: &EdgeCounts, context: &Context) -> Option<Self> {
+        let rows = rows_of_threads(graph, context.threads());
+        let entries = |v: VertexId, arc: usize| match graph.neighbours[arc] < v {
+            true => counts.triangles(arc),
+            false => 0,
+        };
+        let of_rows = on_threads(rows.len(), |part| {
+            let arcs = rows[part].clone().flat_map(|v| graph.row(v).map(move |arc| (v, arc)));
+            arcs.map(|(v, arc)| entries(v, arc)).sum::<u64>()
+        });
+        let all = of_rows.iter().sum::<u64>();
+        if all > Self::MOST {
+            return None;
         }
-        (end <= Self::MOST).then(|| Thirds {
+        let mut starts = in_large_pages(bytemuck::zeroed_vec(graph.neighbours.len() + 1));
+        starts[graph.neighbours.len()] = all;
+        let (mut rest, mut end) = (&mut starts[..], 0);
+        let parts = rows.iter().zip(&of_rows).map(|(rows, own)| {
+            let first = end;
+            end += own;
+            Mutex::new((split_rows(&mut rest, graph, rows), first))
+        });
+        let parts: Vec<_> = parts.collect();
+        on_threads(parts.len(), |part| {
+            let (starts, end) = &mut *parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+            let arcs = rows[part].clone().flat_map(|v| graph.row(v).map(move |arc| (v, arc)));
+            for (start, (v, arc)) in starts.iter_mut().zip(arcs) {
+                *start = *end;
+                *end += entries(v, arc);
+            }
+        });
+        drop(parts);
+        Some(Thirds {
             starts,
             // The threads that fill them get their pages from the system.
-            members: in_large_pages(bytemuck::zeroed_vec(end as usize)),
+            members: in_large_pages(bytemuck::zeroed_vec(all as usize)),
             chosen: bytemuck::zeroed_vec(graph.neighbours.len()),
         })
     }

@@ -1,6 +1,6 @@
 //! How many triangles and 4-cycles each edge is in.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::{Context, Looks};
@@ -40,11 +40,13 @@ impl EdgeCounts {
 
     /// The two arcs of an edge have what each has seen: in both of them, the sum.
     fn of_both_arcs(self, graph: View<'_>, context: &Context) -> Option<Self> {
-        let both = |counts: Vec<u64>| match counts.is_empty() {
-            true => Some(counts),
-            false => both_ways(&counts, graph, context),
-        };
-        Some(EdgeCounts { triangles: both(self.triangles)?, cycles: both(self.cycles)? })
+        let EdgeCounts { triangles, cycles } = &self;
+        if cycles.is_empty() {
+            let [triangles] = both_ways([triangles], graph, context)?;
+            return Some(EdgeCounts { triangles, cycles: vec![] });
+        }
+        let [triangles, cycles] = both_ways([triangles, cycles], graph, context)?;
+        Some(EdgeCounts { triangles, cycles })
     }
 
     /// Triangles on the edge of an arc.
@@ -65,50 +67,68 @@ impl EdgeCounts {
     }
 }
 
-/// By arc its number and that of the arc back, together; `None` once the run is asked to stop.
-fn both_ways(counts: &[u64], graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
-    let mut sums = in_large_pages(bytemuck::zeroed_vec::<u64>(counts.len()));
-    // Neighbouring rows of about as many arcs in all for each thread.
-    let (mut parts, mut rest, mut from) = (vec![], &mut sums[..], 0);
-    for part in 1..=context.threads() as u64 {
-        let arcs = counts.len() as u64 * part / context.threads() as u64;
-        let end = match arcs == counts.len() as u64 {
-            true => graph.vertices(),
-            false => first_row_from(graph, arcs as usize),
-        };
-        let own = (from..end).map(|v| graph.degree(v as VertexId)).sum::<usize>();
-        let (part, others) = rest.split_at_mut(own);
-        parts.push(Mutex::new((from as VertexId..end as VertexId, part)));
-        (rest, from) = (others, end);
-    }
+/// Neighbouring rows of about as many arcs in all for each thread.
+pub(super) fn rows_of_threads(graph: View<'_>, threads: usize) -> Vec<Range<VertexId>> {
+    let arcs = graph.neighbours.len() as u64;
+    let border = |thread: usize| match thread == threads {
+        true => graph.vertices(),
+        false => first_row_from(graph, (arcs * thread as u64 / threads as u64) as usize),
+    };
+    (0..threads).map(|t| border(t) as VertexId..border(t + 1) as VertexId).collect()
+}
+
+/// The places of an array by arc that are those of `rows`, which come next in `rest`.
+pub(super) fn split_rows<'a, T>(
+    rest: &mut &'a mut [T],
+    graph: View<'_>,
+    rows: &Range<VertexId>,
+) -> &'a mut [T] {
+    let arcs = rows.clone().map(|v| graph.degree(v)).sum();
+    let (own, others) = std::mem::take(rest).split_at_mut(arcs);
+    *rest = others;
+    own
+}
+
+/// Numbers by arc, each with that of the arc back added; `None` once the run is asked to stop.
+fn both_ways<const N: usize>(
+    counts: [&[u64]; N],
+    graph: View<'_>,
+    context: &Context,
+) -> Option<[Vec<u64>; N]> {
+    let mut sums = counts.map(|counts| in_large_pages(bytemuck::zeroed_vec::<u64>(counts.len())));
+    let mut rest = sums.each_mut().map(|sums| &mut sums[..]);
+    let parts = rows_of_threads(graph, context.threads()).into_iter().map(|rows| {
+        let own = rest.each_mut().map(|rest| split_rows(rest, graph, &rows));
+        Mutex::new((rows, own))
+    });
+    let parts: Vec<_> = parts.collect();
     let with_cursors = fits(graph.vertices(), size_of::<usize>());
     let done = on_threads(parts.len(), |part| {
         let (rows, sums) = &mut *parts[part].lock().unwrap_or_else(PoisonError::into_inner);
         let mut looks = Looks::new(&context.cancel);
-        let mut sums = sums.iter_mut();
+        let mut place = 0;
         let mut add = |arc: usize, back: usize| {
-            *sums.next().expect("there is one for each arc") = counts[arc] + counts[back];
-        };
-        if !with_cursors {
-            for v in rows.clone() {
-                looks.check(1 + graph.degree(v))?;
-                graph.row(v).for_each(|arc| add(arc, arc_to(graph, graph.neighbours[arc], v)));
+            for (sums, counts) in sums.iter_mut().zip(counts) {
+                sums[place] = counts[arc] + counts[back];
             }
-            return Ok(());
-        }
-        // Sources in ascending order meet every row in ascending order.
-        let mut cursor: Vec<usize> = (0..graph.vertices() as VertexId)
-            .map(|u| match rows.start.checked_sub(1) {
-                None => graph.row(u).start,
-                Some(before) => first_after(graph, u, before),
-            })
-            .collect();
+            place += 1;
+        };
+        // Sources in ascending order meet every row in ascending order. By vertex: one more than the arc that is met
+        // next, and zero before it is met.
+        let mut cursor = vec![0; if with_cursors { graph.vertices() } else { 0 }];
         for v in rows.clone() {
             looks.check(1 + graph.degree(v))?;
             for arc in graph.row(v) {
-                let back = &mut cursor[graph.neighbours[arc] as usize];
-                add(arc, *back);
-                *back += 1;
+                let u = graph.neighbours[arc];
+                let Some(next) = cursor.get_mut(u as usize) else {
+                    add(arc, arc_to(graph, u, v));
+                    continue;
+                };
+                if *next == 0 {
+                    *next = 1 + first_from(graph, u, rows.start);
+                }
+                add(arc, *next - 1);
+                *next += 1;
             }
         }
         Ok(())
@@ -131,7 +151,12 @@ fn first_row_from(graph: View<'_>, arc: usize) -> usize {
     low
 }
 
-/// Position of the first neighbour of `v` that isn't before `root`, as an arc.
+/// Position of the first neighbour of `v` that isn't before `from`, as an arc.
+fn first_from(graph: View<'_>, v: VertexId, from: VertexId) -> usize {
+    graph.row(v).start + graph.neighbours(v).partition_point(|&u| u < from)
+}
+
+/// Position of the first neighbour of `v` after `root`, as an arc.
 #[inline]
 fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
     graph.row(v).start + graph.neighbours(v).partition_point(|&u| u <= root)
@@ -242,7 +267,10 @@ mod tests {
         }
         for threads in [1, 2, 3, 16, 100] {
             let context = Context::with_threads(threads);
-            assert_eq!(both_ways(&counts, graph, &context).as_ref(), Some(&expected), "{threads}");
+            let twice: Vec<u64> = counts.iter().map(|count| 2 * count).collect();
+            let [once, of_twice] = both_ways([&counts, &twice], graph, &context).unwrap();
+            assert_eq!(once, expected, "{threads}");
+            assert!(of_twice.iter().zip(&expected).all(|(a, b)| *a == 2 * b), "{threads}");
         }
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn edge_induced(
 ) -> Option<Vec<u128>> {
     let counts = EdgeCounts::new(graph, job)?;
     let hubs = Hubs::new(graph, job.context)?;
-    let thirds = Thirds::new(graph, &counts);
+    let thirds = Thirds::new(graph, &counts, job.context);
     if let Some(thirds) = thirds.as_ref().filter(|_| job.others.is_some()) {
         thirds.find(graph, job)?;
     }
