@@ -120,6 +120,21 @@ fn sums(
     by_form!(graph.vertices(), 8, F => sums_by::<F>(graph, counts, hubs, thirds, job))
 }
 
+/// What takes long in the sums over a vertex: pairs of common neighbours with each neighbour, and the rows of
+/// neighbours with which it has any.
+fn weight(graph: View<'_>, counts: &EdgeCounts, v: VertexId) -> u64 {
+    let degree = graph.degree(v);
+    let at_arc = |arc: usize| match counts.triangles(arc) {
+        0 => 1,
+        t => {
+            let u = graph.neighbours[arc];
+            let row = graph.degree(u).min(neighbourhood::SEARCH * degree) as u64;
+            t.saturating_mul(t).saturating_add(row)
+        }
+    };
+    graph.row(v).map(at_arc).fold(1, u64::saturating_add)
+}
+
 fn sums_by<F: Form>(
     graph: View<'_>,
     counts: &EdgeCounts,
@@ -129,19 +144,7 @@ fn sums_by<F: Form>(
 ) -> Option<Sums> {
     let context = job.context;
     let list = |v: VertexId| graph.degree(v);
-    // What takes long are pairs of common neighbours with each neighbour, and the rows of neighbours that have any.
-    let weight = |v: VertexId| {
-        let degree = graph.degree(v);
-        let at_arc = |arc: usize| match counts.triangles(arc) {
-            0 => 1,
-            t => {
-                let row =
-                    graph.degree(graph.neighbours[arc]).min(neighbourhood::SEARCH * degree) as u64;
-                t.saturating_mul(t).saturating_add(row)
-            }
-        };
-        graph.row(v).map(at_arc).fold(1, u64::saturating_add)
-    };
+    let weight = |v: VertexId| weight(graph, counts, v);
     let units = Starts::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
