@@ -14,6 +14,8 @@
 //! - the prism: b and c adjacent; a triangle of them with one of D, opposite to r; an edge from S(b) to
 //!   S(c) is in the triangle of r.
 
+mod table;
+
 use std::ops::ControlFlow;
 
 use gramer_graph::context::Cancel;
@@ -21,10 +23,11 @@ use gramer_graph::{VertexId, View};
 
 use super::common::{shared, shared_by_three};
 use crate::cpu::{Job, Starts};
+use table::{Across, Bytes, Sets, Table, Way, Words};
 
 const NONE: u32 = u32::MAX;
-/// Most numbers of a root's table: 48 MiB. Tests have both, roots with a table and without.
-const MOST_TABLE: usize = if cfg!(test) { 1 << 10 } else { 3 << 23 };
+/// Most numbers of a root's table: 16 to 48 MiB. Tests have both, roots with a table and without.
+const MOST_TABLE: usize = if cfg!(test) { 1 << 9 } else { 1 << 23 };
 /// What a step of a count costs beside a word of the triples' sets.
 const STEP: usize = if cfg!(test) { 1 } else { 2 };
 
@@ -92,10 +95,8 @@ struct Last<'a> {
     sizes: Vec<u32>,
     /// By number: the set that it is next to, which is that of its slot, or empty.
     near: Vec<u64>,
-    /// By slot and number, one behind the other: whether it is in the slot's set, how many of that set
-    /// it is next to, and their product.
-    table: Vec<i16>,
-    stride: usize,
+    /// What is known by slot and number, where it is made.
+    table: Table,
     /// Slots by number as bits, those of each of two numbers, and those that are numbers.
     columns: Vec<u64>,
     both: Vec<u64>,
@@ -103,14 +104,6 @@ struct Last<'a> {
     /// By vertex, zero between calls: how many of a set it is next to.
     count: Vec<u32>,
     met: Vec<VertexId>,
-}
-
-/// Of two sets S(b) and S(c): pairs of adjacent vertices, one of each; and those of them with the first
-/// or the second in both sets, added up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Across {
-    pairs: i64,
-    with_common: i64,
 }
 
 /// The members of the intersection of two sets.
@@ -141,23 +134,6 @@ impl Iterator for Members<'_> {
     }
 }
 
-/// The sum of products of two arrays of the same length, a multiple of `N`. As blocks of a known
-/// length, which compilers make wide instructions of.
-#[inline(always)]
-fn dot<const N: usize>(a: &[i16], b: &[i16]) -> i64 {
-    let (a, b) = (a.as_chunks::<N>().0, b.as_chunks::<N>().0);
-    let mut sum = 0;
-    for (a, b) in a.iter().zip(b) {
-        // One of each two is 0 or 1, so that a block's sum has 20 bits.
-        let mut block = 0i32;
-        for at in 0..N {
-            block += i32::from(a[at]) * i32::from(b[at]);
-        }
-        sum += i64::from(block);
-    }
-    sum
-}
-
 /// Ways to choose three of at least three.
 fn threes(n: u64) -> u64 {
     n * (n - 1) / 2 * (n - 2) / 3
@@ -176,8 +152,7 @@ impl<'a> Last<'a> {
             sets: vec![],
             sizes: vec![],
             near: vec![],
-            table: vec![],
-            stride: 0,
+            table: Table::default(),
             columns: vec![],
             both: vec![],
             within: vec![],
@@ -271,22 +246,18 @@ impl<'a> Last<'a> {
     #[inline(always)]
     fn occurrences_portable(&mut self, cancel: &Cancel) -> ControlFlow<()> {
         let numbers = self.before.len();
-        let stride = match numbers {
-            ..=16 => 16,
-            17..=32 => 32,
-            33..=48 => 48,
-            _ => numbers.next_multiple_of(64),
-        };
-        if numbers >= 1 << 14 || 3 * stride * self.vertices.len() > MOST_TABLE {
-            self.adjacent::<0>(cancel)?;
-        } else {
-            self.fill_table(stride);
-            match stride {
-                16 => self.adjacent::<16>(cancel)?,
-                32 => self.adjacent::<32>(cancel)?,
-                48 => self.adjacent::<48>(cancel)?,
-                _ => self.adjacent::<64>(cancel)?,
+        let table_len = Words::stride(numbers) * self.vertices.len();
+        match numbers {
+            _ if table_len > MOST_TABLE || numbers >= Words::MOST => {
+                self.adjacent::<Sets>(cancel)?
             }
+            ..=16 => self.adjacent::<Bytes<16>>(cancel)?,
+            17..=32 => self.adjacent::<Bytes<32>>(cancel)?,
+            33..=48 => self.adjacent::<Bytes<48>>(cancel)?,
+            49..=64 => self.adjacent::<Bytes<64>>(cancel)?,
+            65..=96 => self.adjacent::<Bytes<96>>(cancel)?,
+            97..128 => self.adjacent::<Bytes<128>>(cancel)?,
+            _ => self.adjacent::<Words>(cancel)?,
         }
         let large = self.sizes.iter().filter(|&&size| size >= 3).count();
         let triples = numbers.pow(2) * (numbers + 3) / 6 * large.div_ceil(64);
@@ -297,9 +268,10 @@ impl<'a> Last<'a> {
         }
     }
 
-    /// What two adjacent vertices add; the table's rows are multiples of `N`, and 0 is no table.
+    /// What two adjacent vertices add.
     #[inline(always)]
-    fn adjacent<const N: usize>(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+    fn adjacent<W: Way>(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        W::fill(self);
         for b in 0..self.vertices.len() {
             if cancel.is_cancelled() {
                 return ControlFlow::Break(());
@@ -320,11 +292,7 @@ impl<'a> Last<'a> {
                 if common == 0 {
                     continue;
                 }
-                let across = match N {
-                    0 => self.across(b, c),
-                    _ => self.across_by_table::<N>(b, c),
-                };
-                prism += self.prisms(b, c, common, across);
+                prism += self.prisms(b, c, common, W::across(self, b, c));
                 if common >= 3 {
                     bipartite += threes(common.into());
                     caps += self.edges_within(self.set(b), self.set(c)) * u64::from(common - 2);
@@ -335,47 +303,6 @@ impl<'a> Last<'a> {
             self.found.clique_and_caps += u128::from(caps);
         }
         ControlFlow::Continue(())
-    }
-
-    fn fill_table(&mut self, stride: usize) {
-        self.stride = stride;
-        self.table.clear();
-        self.table.resize(3 * stride * self.vertices.len(), 0);
-        let (sets, near) = (self.sets.chunks_exact(self.width), self.near.as_slice());
-        for (set, rows) in sets.zip(self.table.chunks_exact_mut(3 * stride)) {
-            let (member, rest) = rows.split_at_mut(stride);
-            let (next_to, product) = rest.split_at_mut(stride);
-            for (number, near) in near.chunks_exact(self.width).enumerate() {
-                member[number] = (set[number / 64] >> (number % 64) & 1) as i16;
-                // A set has fewer than 2^14 members, or there is no table.
-                next_to[number] = shared(set, near) as i16;
-                product[number] = member[number] * next_to[number];
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn across_by_table<const N: usize>(&self, b: usize, c: usize) -> Across {
-        let row =
-            |slot: usize, at: usize| &self.table[(3 * slot + at) * self.stride..][..self.stride];
-        Across {
-            pairs: dot::<N>(row(b, 1), row(c, 0)),
-            with_common: dot::<N>(row(b, 2), row(c, 0)) + dot::<N>(row(b, 0), row(c, 2)),
-        }
-    }
-
-    #[inline(always)]
-    fn across(&self, b: usize, c: usize) -> Across {
-        let (first, second) = (self.set(b), self.set(c));
-        let (mut pairs, mut with_common) = (0, 0);
-        for number in members(first, first) {
-            pairs += i64::from(shared(self.near(number), second));
-        }
-        for number in members(first, second) {
-            let near = self.near(number);
-            with_common += i64::from(shared(near, first) + shared(near, second));
-        }
-        Across { pairs, with_common }
     }
 
     /// The prisms with the edge b–c, where a vertex of its triangle is one of `common` vertices of

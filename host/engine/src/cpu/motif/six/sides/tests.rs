@@ -37,14 +37,23 @@ fn with_and_without_tables_and_by_triples_and_pairs() {
         state.enter(root);
         let numbers = state.before.len();
         if numbers >= 2 {
-            let stride = numbers.next_multiple_of(64);
-            state.fill_table(stride);
-            let with_table = found(&mut state, |state| state.adjacent::<64>(&cancel));
-            assert_eq!(found(&mut state, |state| state.adjacent::<16>(&cancel)), with_table);
-            assert_eq!(found(&mut state, |state| state.adjacent::<0>(&cancel)), with_table);
+            let by_sets = found(&mut state, |state| state.adjacent::<Sets>(&cancel));
+            assert_eq!(found(&mut state, |state| state.adjacent::<Words>(&cancel)), by_sets);
+            if numbers < 128 {
+                assert_eq!(
+                    found(&mut state, |state| state.adjacent::<Bytes<128>>(&cancel)),
+                    by_sets
+                );
+            }
+            if numbers <= 48 {
+                assert_eq!(
+                    found(&mut state, |state| state.adjacent::<Bytes<48>>(&cancel)),
+                    by_sets
+                );
+            }
             let by_triples = found(&mut state, |state| state.triples(&cancel));
             assert_eq!(found(&mut state, |state| state.pairs(&cancel)), by_triples);
-            assert!(root < 20 || (with_table[3] > 0 && by_triples[2] > 0), "{root}");
+            assert!(root < 20 || (by_sets[3] > 0 && by_triples[2] > 0), "{root}");
             widths[state.width] += 1;
         }
         state.leave();
