@@ -123,6 +123,19 @@ impl<'a> Resident<'a> {
         }
         Ok(self.oriented.get().expect("it was made above"))
     }
+
+    /// Does `work`, for which the graph need not be oriented, and orients it meanwhile where there are several
+    /// threads: a part of that is for one thread alone.
+    pub fn orient_beside<R>(&self, context: &Context, work: impl FnOnce() -> R) -> R {
+        if context.threads() == 1 || context.budget.is_some() || self.oriented.get().is_some() {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            // If it is stopped, so is whoever asks for it next.
+            scope.spawn(|| self.oriented(context).is_ok());
+            work()
+        })
+    }
 }
 
 /// What a run does on a graph, besides its task.

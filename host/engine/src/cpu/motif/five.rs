@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use gramer_graph::{VertexId, View};
 
 use super::super::reach::{Form, by_form};
-use super::super::{Job, Starts};
+use super::super::{Job, Starts, cycle};
 use super::collisions::{self, Hubs, Thirds};
 use super::edges::EdgeCounts;
 use super::neighbourhood::{self, Neighbourhood};
@@ -86,14 +86,12 @@ impl Parts for Sums {
     }
 }
 
-/// The edge-induced numbers by number in the dictionary of five; `None` once the run is asked to stop.
-/// `cycles` and `cliques` are those of five vertices.
-pub(super) fn edge_induced(
-    graph: View<'_>,
-    cycles: u128,
-    cliques: u128,
-    job: Job<'_>,
-) -> Option<Vec<u128>> {
+/// What the edge-induced numbers follow from, but for the cliques of five; `None` once the run is asked to stop.
+pub(super) fn all_but_cliques(graph: View<'_>, job: Job<'_>) -> Option<Sums> {
+    let (pairs, whole) = cycle::five(graph, job);
+    if !whole {
+        return None;
+    }
     let counts = EdgeCounts::new(graph, job)?;
     let hubs = Hubs::new(graph, job.context)?;
     let thirds = Thirds::new(graph, &counts, job.context);
@@ -103,9 +101,9 @@ pub(super) fn edge_induced(
     let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), job)?;
     let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), job)?;
     sums.collision_edge += on_edges;
-    (sums.triangles, sums.cycles, sums.cliques) = (counts.all_triangles(), cycles, cliques);
+    (sums.triangles, sums.cycles) = (counts.all_triangles(), cycle::five_of(pairs));
     sums.collisions = collisions;
-    Some(sums.edge_induced().expect("they are sums of a graph"))
+    Some(sums)
 }
 
 /// All sums, but for [`Sums::collision_edge`] those edges alone that are not chosen in `thirds`, whose

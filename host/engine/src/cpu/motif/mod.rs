@@ -84,12 +84,13 @@ fn whole(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(Vec<u128>, boo
         }
         // Its closed forms need sums per edge.
         5 if context.budget.is_none() => {
+            let sums = graph.orient_beside(context, || five::all_but_cliques(view, job));
             let (cliques, complete) = clique::count(graph, k, job)?;
-            let (pairs, whole) = cycle::five(view, job);
-            (complete && whole)
-                .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, job))
-                .flatten()
-                .map(|counts| vertex_induced_from(k, &counts).expect("they are those of a graph"))
+            sums.filter(|_| complete).map(|mut sums| {
+                sums.cliques = cliques;
+                let counts = sums.edge_induced().expect("they are sums of a graph");
+                vertex_induced_from(k, &counts).expect("they are those of a graph")
+            })
         }
         // It lists the common neighbours of all edges.
         6 if context.budget.is_none() => {
@@ -163,9 +164,9 @@ fn add_sums(graph: &Resident<'_>, k: usize, job: Job<'_>, all: &mut Vec<u128>) -
         complete
     };
     let one = |(sum, complete)| (vec![sum], complete);
+    let sums = graph.orient_beside(job.context, || sums(view, k, plan, job));
     // A graph with too many 6-cliques would have 2^42 edges.
-    let cliques = clique::count(graph, k, job).expect("they fit 128 bits");
-    if !add(sums(view, k, plan, job)) || !add(one(cliques)) {
+    if !add(sums) || !add(one(clique::count(graph, k, job).expect("they fit 128 bits"))) {
         return false;
     }
     match k {
