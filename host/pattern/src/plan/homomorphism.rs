@@ -11,96 +11,13 @@
 //! once: a [`Table`]. What is left, the core, is counted below each choice of images for its
 //! *apexes*, whose removal leaves a forest, by messages from the leaves of each tree to its root.
 
+mod quotients;
+
 use std::collections::BTreeMap;
 
 use super::search::bits;
 use crate::{Pattern, VertexSet, all_vertices};
-
-/// The patterns that `pattern` becomes when vertices that are not adjacent are put into one, in
-/// canonical form, each with a coefficient: the mappings of `pattern` number the sum over all of
-/// them of coefficient × homomorphisms. Labels are not looked at.
-///
-/// ```
-/// use gramer_pattern::{Pattern, plan::homomorphism::quotients};
-/// // Two-edge walks, less those that come back.
-/// let wedge = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
-/// let coefficients: Vec<i64> = quotients(&wedge).into_iter().map(|(_, c)| c).collect();
-/// assert_eq!(coefficients, [-1, 1]);
-/// ```
-pub fn quotients(pattern: &Pattern) -> Vec<(Pattern, i64)> {
-    let mut sum: BTreeMap<(usize, u128), (Pattern, i64)> = BTreeMap::new();
-    let mut seen: BTreeMap<(usize, u128), (usize, u128)> = BTreeMap::new();
-    let mut blocks: Vec<VertexSet> = vec![];
-    partition(pattern, 0, &mut blocks, &mut |blocks| {
-        let quotient = quotient(pattern, blocks);
-        let coefficient: i64 = blocks
-            .iter()
-            .map(|block| {
-                let size = i64::from(block.count_ones());
-                (1..size).product::<i64>() * if size % 2 == 0 { -1 } else { 1 }
-            })
-            .product();
-        let drawn = (quotient.vertices(), quotient.bits());
-        let key = *seen.entry(drawn).or_insert_with(|| {
-            let canonical = quotient.canonical().0;
-            let key = (canonical.vertices(), canonical.bits());
-            sum.entry(key).or_insert((canonical, 0));
-            key
-        });
-        sum.get_mut(&key).expect("just made").1 += coefficient;
-    });
-    sum.into_values().filter(|(_, coefficient)| *coefficient != 0).collect()
-}
-
-/// The patterns that `pattern` becomes when vertices that are not adjacent are put into one, in
-/// canonical form, itself left out; each with the number of ways in which it comes about: the
-/// homomorphisms of `pattern` number its mappings and those of all of these.
-///
-/// ```
-/// use gramer_pattern::{Pattern, plan::homomorphism::folded};
-/// // Two-edge walks come back or are mappings.
-/// let wedge = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
-/// assert_eq!(folded(&wedge), [(Pattern::clique(2), 1)]);
-/// ```
-pub fn folded(pattern: &Pattern) -> Vec<(Pattern, u64)> {
-    let mut sum: BTreeMap<(usize, u128), (Pattern, u64)> = BTreeMap::new();
-    partition(pattern, 0, &mut vec![], &mut |blocks| {
-        if blocks.len() < pattern.vertices() {
-            let quotient = quotient(pattern, blocks).canonical().0;
-            sum.entry((quotient.vertices(), quotient.bits())).or_insert((quotient, 0)).1 += 1;
-        }
-    });
-    sum.into_values().collect()
-}
-
-/// The pattern with each of these sets of vertices put into one.
-fn quotient(pattern: &Pattern, blocks: &[VertexSet]) -> Pattern {
-    let of = |v: usize| blocks.iter().position(|b| b >> v & 1 == 1).expect("every vertex");
-    let edges: Vec<_> = pattern.edges().iter().map(|&(u, v)| (of(u), of(v))).collect();
-    Pattern::from_edges(blocks.len(), &edges)
-}
-
-/// Calls `found` with every partition of the vertices into sets without an edge inside.
-fn partition(
-    pattern: &Pattern,
-    v: usize,
-    blocks: &mut Vec<VertexSet>,
-    found: &mut impl FnMut(&[VertexSet]),
-) {
-    if v == pattern.vertices() {
-        return found(blocks);
-    }
-    for at in 0..blocks.len() {
-        if pattern.neighbours(v) & blocks[at] == 0 {
-            blocks[at] |= 1 << v;
-            partition(pattern, v + 1, blocks, found);
-            blocks[at] &= !(1 << v);
-        }
-    }
-    blocks.push(1 << v);
-    partition(pattern, v + 1, blocks, found);
-    blocks.pop();
-}
+pub use quotients::{folded, quotients};
 
 /// Numbers by vertex or by arc (a vertex with one of its neighbours) of the graph, made from
 /// others, which are given by their place in [`HomomorphismPlan::tables`].
@@ -256,15 +173,35 @@ impl<'a> Elimination<'a> {
     /// The table of the arcs from `u` to `v`.
     fn arcs(&mut self, u: usize, v: usize) -> usize {
         match self.edges.get(&(u.min(v), u.max(v))).copied().unwrap_or(0) {
-            0 => 0,
-            table if u < v => table,
+            table if u < v || self.is_even(table) => table,
             table => self.table(Table::Turned(table)),
         }
     }
 
+    /// Whether a table of arcs has the same both ways.
+    fn is_even(&self, table: usize) -> bool {
+        match self.tables[table] {
+            Table::Ones => true,
+            Table::Ear { first, second, .. } => first == second,
+            Table::Product(a, b) => self.is_even(a) && self.is_even(b),
+            Table::Leaf { .. } | Table::Turned(_) => false,
+        }
+    }
+
+    /// 1 where an edge's table isn't 1 everywhere.
+    fn decorated(&self, u: usize, v: usize) -> usize {
+        usize::from(self.edges.get(&(u.min(v), u.max(v))).is_some_and(|&table| table != 0))
+    }
+
+    /// Sums out what can be. Of the vertices that come next, the one with the fewest tables of its own goes first:
+    /// its table is one that other patterns have, too, and where much is put together is what is left.
     fn run(&mut self) {
         while self.alive.count_ones() > 1 {
-            let leaf = bits(self.alive).find(|&v| self.near(v).count_ones() == 1);
+            let leaves = bits(self.alive).filter(|&v| self.near(v).count_ones() == 1);
+            let leaf = leaves.min_by_key(|&v| {
+                let u = self.near(v).trailing_zeros() as usize;
+                usize::from(self.vertices[v] != 0) + self.decorated(u, v)
+            });
             if let Some(v) = leaf {
                 let u = self.near(v).trailing_zeros() as usize;
                 let edge = self.arcs(u, v);
@@ -273,10 +210,14 @@ impl<'a> Elimination<'a> {
                 self.alive &= !(1 << v);
                 continue;
             }
-            let ear = bits(self.alive).find_map(|v| {
+            let ears = bits(self.alive).filter_map(|v| {
                 let mut two = bits(self.near(v));
                 let (a, b) = (two.next()?, two.next()?);
                 (two.next().is_none() && self.pattern.has_edge(a, b)).then_some((v, a, b))
+            });
+            let ear = ears.min_by_key(|&(v, a, b)| {
+                let edges = self.decorated(a, v) + self.decorated(b, v);
+                usize::from(self.vertices[v] != 0) + edges
             });
             let Some((v, a, b)) = ear else { break };
             let (first, second) = (self.arcs(a, v), self.arcs(b, v));
@@ -469,12 +410,27 @@ mod tests {
     };
 
     #[test]
-    fn quotients_of_a_clique_and_of_a_cycle() {
-        assert_eq!(quotients(&Pattern::clique(4)), [(Pattern::clique(4), 1)]);
-        // The 4-cycle, two wedges, and an edge that is walked four times.
-        let cycle = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
-        let coefficients: Vec<i64> = quotients(&cycle).into_iter().map(|(_, c)| c).collect();
-        assert_eq!(coefficients, [1, -2, 1]);
+    fn what_is_bare_goes_first_and_tables_that_are_even_are_not_turned() {
+        // A triangle with three leaves at a corner, and two triangles that share a corner with a leaf: all that has to
+        // be found is how many triangles each edge is in.
+        let leaves = Pattern::from_edges(6, &[(0, 1), (1, 2), (2, 0), (0, 3), (0, 4), (0, 5)]);
+        let bows =
+            Pattern::from_edges(6, &[(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0), (0, 5)]);
+        for pattern in [leaves, bows] {
+            let plan = HomomorphismPlan::of(&pattern, &SHAPE);
+            assert_eq!(plan.core.vertices(), 1);
+            let ears = plan.tables.iter().filter(|table| matches!(table, Table::Ear { .. }));
+            let bare = Table::Ear { vertex: 0, first: 0, second: 0 };
+            assert_eq!(ears.collect::<Vec<_>>(), [&bare]);
+            assert!(!plan.tables.iter().any(|table| matches!(table, Table::Turned(_))));
+        }
+        // A triangle on an edge of a triangle: its table isn't the same both ways.
+        let on_edge = Pattern::from_edges(
+            6,
+            &[(0, 1), (1, 2), (2, 0), (0, 3), (3, 1), (3, 4), (4, 0), (4, 5), (5, 0)],
+        );
+        let plan = HomomorphismPlan::of(&on_edge, &SHAPE);
+        assert!(plan.tables.iter().any(|table| matches!(table, Table::Turned(_))), "{plan:?}");
     }
 
     #[test]

@@ -2,8 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::Context;
+use gramer_graph::pages::in_large_pages;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use crate::cpu::{Job, Starts, run_units, sets};
@@ -63,11 +66,11 @@ impl Common {
                 false => ControlFlow::Continue(()),
             }
         });
-        complete.then(|| Self::put_together(graph.neighbours.len(), parts))
+        complete.then(|| Self::put_together(graph.neighbours.len(), parts, context.threads()))
     }
 
     /// The lists of all parts by arc.
-    fn put_together(arcs: usize, mut parts: Vec<Part>) -> Self {
+    fn put_together(arcs: usize, mut parts: Vec<Part>, threads: usize) -> Self {
         let mut runs: Vec<(usize, Run)> = vec![];
         for (number, part) in parts.iter_mut().enumerate() {
             runs.extend(std::mem::take(&mut part.runs).into_iter().map(|run| (number, run)));
@@ -88,11 +91,22 @@ impl Common {
         {
             return Common { starts, members: std::mem::take(&mut parts[*number].members) };
         }
-        let mut members = Vec::with_capacity(end as usize);
-        for (number, run) in runs {
+        let mut members = in_large_pages(bytemuck::zeroed_vec(end as usize));
+        let mut rest = &mut members[..];
+        let copies = runs.iter().map(|(number, run)| {
             let entries = (starts[run.arcs.end] - starts[run.arcs.start]) as usize;
-            members.extend_from_slice(&parts[number].members[run.members..][..entries]);
-        }
+            let (to, others) = std::mem::take(&mut rest).split_at_mut(entries);
+            rest = others;
+            (to, &parts[*number].members[run.members..][..entries])
+        });
+        let copies = Mutex::new(copies);
+        let next = || copies.lock().unwrap_or_else(PoisonError::into_inner).next();
+        on_threads(threads, |_| {
+            while let Some((to, from)) = next() {
+                to.copy_from_slice(from);
+            }
+        });
+        drop(copies);
         Common { starts, members }
     }
 
