@@ -1,6 +1,6 @@
 //! Arcs — positions in [`View::neighbours`] — and numbers that threads add up by arc.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_graph::context::{Cancel, Context, Looks};
@@ -88,6 +88,38 @@ pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
 /// Bytes per vertex of the dense form of [`triangles`].
 pub(super) const BYTES: usize = 4;
 
+/// Takes the triangles that a thread meets.
+pub(super) trait Visit {
+    /// Triangles with this vertex as their largest come next; `row` are the arcs to those before it.
+    #[inline(always)]
+    fn begin(&mut self, row: Range<usize>) {
+        let _ = row;
+    }
+
+    /// A triangle of corners v, u and w, w < u < v, and its arcs v → u, v → w and u → w.
+    fn triangle(&mut self, corners: [VertexId; 3], arcs: [usize; 3]);
+
+    /// All triangles with this arc v → u were met, in so far as this thread meets them.
+    #[inline(always)]
+    fn end_side(&mut self, arc: usize) {
+        let _ = arc;
+    }
+
+    /// All triangles since [`Visit::begin`] were met.
+    #[inline(always)]
+    fn end(&mut self) {}
+}
+
+/// A state, and what takes each triangle.
+struct Each<'a, S, V>(S, &'a V);
+
+impl<S, V: Fn(&mut S, [VertexId; 3], [usize; 3])> Visit for Each<'_, S, V> {
+    #[inline(always)]
+    fn triangle(&mut self, corners: [VertexId; 3], arcs: [usize; 3]) {
+        self.1(&mut self.0, corners, arcs);
+    }
+}
+
 /// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`. What chooses
 /// between both forms makes a `visit` for each, so that each is compiled into its loop.
 pub(super) fn triangles<'a, F: Form, S: Send>(
@@ -96,6 +128,15 @@ pub(super) fn triangles<'a, F: Form, S: Send>(
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, [VertexId; 3], [usize; 3]) + Sync,
 ) -> Ran<'a, S> {
+    visit_triangles::<F, _>(graph, job, || Each(make(), &visit)).map(|each| each.0)
+}
+
+/// The same for a state that does more than take triangles.
+pub(super) fn visit_triangles<'a, F: Form, V: Visit + Send>(
+    graph: View<'_>,
+    job: Job<'a>,
+    make: impl Fn() -> V + Sync,
+) -> Ran<'a, V> {
     let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
     let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(before).collect();
@@ -109,6 +150,7 @@ pub(super) fn triangles<'a, F: Form, S: Send>(
             let start = graph.row(v).start;
             let row = &graph.neighbours(v)[..list(v)];
             place.enter(row);
+            state.begin(start..start + row.len());
             let mut flow = ControlFlow::Continue(());
             for at in unit.range() {
                 if context.cancel.is_cancelled() {
@@ -121,10 +163,12 @@ pub(super) fn triangles<'a, F: Form, S: Send>(
                     let w = graph.neighbours[arc];
                     let third = place.of(w);
                     if third != NOWHERE {
-                        visit(state, [v, u, w], [start + at, start + third as usize, arc]);
+                        state.triangle([v, u, w], [start + at, start + third as usize, arc]);
                     }
                 }
+                state.end_side(start + at);
             }
+            state.end();
             place.leave();
             flow
         },

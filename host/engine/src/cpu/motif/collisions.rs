@@ -172,7 +172,7 @@ fn ones(mut mask: u128) -> impl Iterator<Item = usize> {
 /// one by one: see [`of_three`].
 pub(super) struct Thirds {
     /// By arc, and the end: where the list of an arc to a smaller vertex begins.
-    starts: Vec<u64>,
+    starts: Vec<u32>,
     /// Ascending in each list.
     members: Vec<AtomicU32>,
     /// By arc: whether its pairs are looked at.
@@ -199,7 +199,7 @@ impl Thirds {
             return None;
         }
         let mut starts = in_large_pages(bytemuck::zeroed_vec(graph.neighbours.len() + 1));
-        starts[graph.neighbours.len()] = all;
+        starts[graph.neighbours.len()] = all as u32;
         let (mut rest, mut end) = (&mut starts[..], 0);
         let parts = rows.iter().zip(&of_rows).map(|(rows, own)| {
             let first = end;
@@ -211,7 +211,7 @@ impl Thirds {
             let (starts, end) = &mut *parts[part].lock().unwrap_or_else(PoisonError::into_inner);
             let arcs = rows[part].clone().flat_map(|v| graph.row(v).map(move |arc| (v, arc)));
             for (start, (v, arc)) in starts.iter_mut().zip(arcs) {
-                *start = *end;
+                *start = *end as u32;
                 *end += entries(v, arc);
             }
         });
@@ -250,7 +250,7 @@ impl Thirds {
             |(), corners, arcs| {
                 // Each edge is opposite to the corner that its arc isn't at.
                 for (arc, third) in arcs.into_iter().zip([2, 1, 0]) {
-                    let place = self.starts[arc] + met.add_and_get(arc, 1);
+                    let place = u64::from(self.starts[arc]) + met.add_and_get(arc, 1);
                     self.members[place as usize].store(corners[third], Ordering::Relaxed);
                 }
             },

@@ -1,15 +1,14 @@
 //! How many triangles and 4-cycles each edge is in.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::Result;
-use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
-use super::super::arcs::{self, Sums};
+use super::super::arcs::{self, Sums, Visit};
 use super::super::reach::{ByVertex, Form, by_form, fits, parts};
 use super::super::{Job, cycle};
 
@@ -39,14 +38,13 @@ impl EdgeCounts {
     }
 
     /// The two arcs of an edge have what each has seen: in both of them, the sum.
-    fn of_both_arcs(self, graph: View<'_>, context: &Context) -> Option<Self> {
-        let EdgeCounts { triangles, cycles } = &self;
-        if cycles.is_empty() {
-            let [triangles] = both_ways([triangles], graph, context)?;
-            return Some(EdgeCounts { triangles, cycles: vec![] });
+    fn of_both_arcs(mut self, graph: View<'_>, context: &Context) -> Option<Self> {
+        let EdgeCounts { triangles, cycles } = &mut self;
+        match cycles.is_empty() {
+            true => add_both_ways([triangles], graph, context)?,
+            false => add_both_ways([triangles, cycles], graph, context)?,
         }
-        let [triangles, cycles] = both_ways([triangles, cycles], graph, context)?;
-        Some(EdgeCounts { triangles, cycles })
+        Some(self)
     }
 
     /// Triangles on the edge of an arc.
@@ -89,29 +87,24 @@ pub(super) fn split_rows<'a, T>(
     own
 }
 
-/// Numbers by arc, each with that of the arc back added; `None` once the run is asked to stop.
-fn both_ways<const N: usize>(
-    counts: [&[u64]; N],
+/// Adds to each number of an arc that of the arc back; `None` once the run is asked to stop.
+fn add_both_ways<const N: usize>(
+    numbers: [&mut [u64]; N],
     graph: View<'_>,
     context: &Context,
-) -> Option<[Vec<u64>; N]> {
-    let mut sums = counts.map(|counts| in_large_pages(bytemuck::zeroed_vec::<u64>(counts.len())));
-    let mut rest = sums.each_mut().map(|sums| &mut sums[..]);
-    let parts = rows_of_threads(graph, context.threads()).into_iter().map(|rows| {
-        let own = rest.each_mut().map(|rest| split_rows(rest, graph, &rows));
-        Mutex::new((rows, own))
-    });
-    let parts: Vec<_> = parts.collect();
+) -> Option<()> {
+    let numbers = numbers.map(shared);
+    let rows = rows_of_threads(graph, context.threads());
     let with_cursors = fits(graph.vertices(), size_of::<usize>());
-    let done = on_threads(parts.len(), |part| {
-        let (rows, sums) = &mut *parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+    let done = on_threads(rows.len(), |part| {
+        let rows = rows[part].clone();
         let mut looks = Looks::new(&context.cancel);
-        let mut place = 0;
-        let mut add = |arc: usize, back: usize| {
-            for (sums, counts) in sums.iter_mut().zip(counts) {
-                sums[place] = counts[arc] + counts[back];
+        let add = |arc: usize, back: usize| {
+            for numbers in numbers {
+                let sum = numbers[arc].load(Relaxed) + numbers[back].load(Relaxed);
+                numbers[arc].store(sum, Relaxed);
+                numbers[back].store(sum, Relaxed);
             }
-            place += 1;
         };
         // Sources in ascending order meet every row in ascending order. By vertex: one more than the arc that is met
         // next, and zero before it is met.
@@ -120,22 +113,33 @@ fn both_ways<const N: usize>(
             looks.check(1 + graph.degree(v))?;
             for arc in graph.row(v) {
                 let u = graph.neighbours[arc];
+                // One end looks after an edge, so that no other thread has its numbers: at each vertex about half of them.
+                let here = (u < v) == ((u ^ v) & 1 == 0);
                 let Some(next) = cursor.get_mut(u as usize) else {
-                    add(arc, arc_to(graph, u, v));
+                    if here {
+                        add(arc, arc_to(graph, u, v));
+                    }
                     continue;
                 };
                 if *next == 0 {
                     *next = 1 + first_from(graph, u, rows.start);
                 }
-                add(arc, *next - 1);
+                if here {
+                    add(arc, *next - 1);
+                }
                 *next += 1;
             }
         }
         Ok(())
     });
-    drop(parts);
-    done.into_iter().collect::<Result<()>>().ok()?;
-    Some(sums)
+    done.into_iter().collect::<Result<()>>().ok()
+}
+
+/// Numbers as such that several threads may write.
+fn shared(numbers: &mut [u64]) -> &[AtomicU64] {
+    const { assert!(align_of::<AtomicU64>() == align_of::<u64>()) };
+    // SAFETY: both have the same layout, and who has the numbers has lent them for as long.
+    unsafe { &*(std::ptr::from_mut(numbers) as *const [AtomicU64]) }
 }
 
 /// The first vertex whose row begins at this arc or later.
@@ -171,15 +175,51 @@ pub(super) fn arc_to(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
 /// Triangles by arc that leads to a smaller vertex.
 fn triangles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
     let found = Sums::new(graph.neighbours.len(), job.context);
-    let ran = by_form!(graph.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
-        graph,
-        job,
-        || (),
-        |(), _, arcs| {
-            arcs.into_iter().for_each(|arc| found.add(arc, 1));
-        },
-    ));
+    let make = || AtArcs { found: &found, row: 0..0, side: 0, at: vec![] };
+    let ran = by_form!(graph.vertices(), arcs::BYTES, F => {
+        arcs::visit_triangles::<F, _>(graph, job, make).map(|_| ())
+    });
     ran.table(found.finish())
+}
+
+/// Counts the triangles at the arcs of a root without what threads share: all but those of two vertices before it.
+struct AtArcs<'a> {
+    found: &'a Sums,
+    /// The root's arcs.
+    row: Range<usize>,
+    /// At the current side.
+    side: u64,
+    /// By position in the row.
+    at: Vec<u64>,
+}
+
+impl Visit for AtArcs<'_> {
+    #[inline(always)]
+    fn begin(&mut self, row: Range<usize>) {
+        self.at.resize(row.len(), 0);
+        self.row = row;
+    }
+
+    #[inline(always)]
+    fn triangle(&mut self, _: [VertexId; 3], [_, to_third, across]: [usize; 3]) {
+        self.side += 1;
+        self.at[to_third - self.row.start] += 1;
+        self.found.add(across, 1);
+    }
+
+    #[inline(always)]
+    fn end_side(&mut self, arc: usize) {
+        self.at[arc - self.row.start] += std::mem::take(&mut self.side);
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {
+        for (arc, at) in self.row.clone().zip(self.at.drain(..)) {
+            if at > 0 {
+                self.found.add(arc, at);
+            }
+        }
+    }
 }
 
 /// 4-cycles by arc: each is met from its smallest vertex, the root, as two paths of two edges to
@@ -267,8 +307,9 @@ mod tests {
         }
         for threads in [1, 2, 3, 16, 100] {
             let context = Context::with_threads(threads);
-            let twice: Vec<u64> = counts.iter().map(|count| 2 * count).collect();
-            let [once, of_twice] = both_ways([&counts, &twice], graph, &context).unwrap();
+            let mut once = counts.clone();
+            let mut of_twice: Vec<u64> = counts.iter().map(|count| 2 * count).collect();
+            add_both_ways([&mut once, &mut of_twice], graph, &context).unwrap();
             assert_eq!(once, expected, "{threads}");
             assert!(of_twice.iter().zip(&expected).all(|(a, b)| *a == 2 * b), "{threads}");
         }

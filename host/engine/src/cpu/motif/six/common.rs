@@ -106,7 +106,6 @@ impl Common {
                 to.copy_from_slice(from);
             }
         });
-        drop(copies);
         Common { starts, members }
     }
 
