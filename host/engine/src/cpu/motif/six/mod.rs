@@ -67,9 +67,16 @@ pub(super) fn vertex_induced(
     {
         return Ok(Counted::NotHere);
     }
+    // The system is made once in a process, by one thread: beside the lists where there are several.
+    let common = std::thread::scope(|scope| {
+        if context.threads() > 1 {
+            scope.spawn(MotifSystem::of_six);
+        }
+        Common::new(view, context)
+    });
+    let Some(common) = common else { return Ok(stopped()) };
     let system = MotifSystem::of_six();
     let patterns = Dictionary::of(K).patterns();
-    let Some(common) = Common::new(view, context) else { return Ok(stopped()) };
     let Some(special) = specials(view, &common, job) else { return Ok(Counted::Stopped) };
     let wanted: Vec<usize> = system
         .sources()
