@@ -14,6 +14,9 @@ pub(super) const SEARCH: usize = 32;
 /// Up to this many members their rows are kept as bits where that is shorter.
 const BIT_MEMBERS: usize = 2048;
 
+/// Marks that are cleared in the time of one path.
+const PATHS: usize = 8;
+
 /// A thread's copy of one neighbourhood. Members have numbers by their position in the row.
 pub(super) struct Neighbourhood<'a, F: Form> {
     graph: View<'a>,
@@ -31,7 +34,8 @@ pub(super) struct Neighbourhood<'a, F: Form> {
     bits: Vec<u64>,
     /// By member, zero between calls.
     marks: Vec<u32>,
-    ends: Vec<u32>,
+    /// Where the rows of a root's neighbours go on behind it.
+    after: Vec<u32>,
 }
 
 impl<'a, F: Form> Neighbourhood<'a, F> {
@@ -48,7 +52,7 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
             counts,
             bits: vec![],
             marks: vec![],
-            ends: vec![],
+            after: vec![],
         }
     }
 
@@ -193,22 +197,31 @@ impl<'a, F: Form> Neighbourhood<'a, F> {
     pub fn cycles(&mut self, part: Range<usize>) -> u128 {
         let mut total = 0u128;
         for root in part {
-            let row = &self.rows[self.offsets[root]..self.offsets[root + 1]];
-            let after = |row: &[u32]| row.partition_point(|&c| c as usize <= root);
-            let mut found = 0u64;
-            for &b in &row[after(row)..] {
-                let row = &self.rows[self.offsets[b as usize]..self.offsets[b as usize + 1]];
-                for &c in &row[after(row)..] {
-                    let paths = &mut self.marks[c as usize];
-                    if *paths == 0 {
-                        self.ends.push(c);
-                    }
-                    found += u64::from(*paths);
-                    *paths += 1;
+            let row = |at: usize| &self.rows[self.offsets[at]..self.offsets[at + 1]];
+            let after = |row: &'_ [u32]| row.partition_point(|&c| c as usize <= root);
+            let first = row(root);
+            let first = &first[after(first)..];
+            let (mut found, mut paths) = (0u64, 0);
+            self.after.clear();
+            for &b in first {
+                let row = row(b as usize);
+                let after = after(row);
+                for &c in &row[after..] {
+                    let mark = &mut self.marks[c as usize];
+                    found += u64::from(*mark);
+                    *mark += 1;
                 }
+                self.after.push(after as u32);
+                paths += row.len() - after;
             }
-            for c in self.ends.drain(..) {
-                self.marks[c as usize] = 0;
+            if paths > self.marks.len() / PATHS {
+                self.marks[root + 1..].fill(0);
+            } else {
+                for (&b, &after) in first.iter().zip(&self.after) {
+                    for &c in &row(b as usize)[after as usize..] {
+                        self.marks[c as usize] = 0;
+                    }
+                }
             }
             total += u128::from(found);
         }
