@@ -96,6 +96,12 @@ pub(super) trait ByVertex<T>: Send {
 
     /// Entries that it may have.
     fn most(&self) -> usize;
+
+    /// The entries of all vertices, where there is one for each.
+    #[inline(always)]
+    fn all(&self) -> Option<&[T]> {
+        None
+    }
 }
 
 pub(super) struct DenseTable<T> {
@@ -127,6 +133,11 @@ impl<T: Copy + PartialEq + Send> ByVertex<T> for DenseTable<T> {
 
     fn most(&self) -> usize {
         usize::MAX
+    }
+
+    #[inline(always)]
+    fn all(&self) -> Option<&[T]> {
+        Some(&self.entries)
     }
 }
 

@@ -10,7 +10,9 @@
 //!
 //! of which all but the last terms grow path by path, and the last ones are sums over hubs alone.
 
-use std::ops::{ControlFlow, Range};
+mod opposite;
+
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,15 +20,14 @@ use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::Result;
 use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
-use gramer_graph::prefetch::prefetch;
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
 use super::super::cycle::{Paths, reach, visit, within};
 use super::super::reach::{ByVertex, Dense, Form, by_form, parts};
-use super::super::sets::gallop;
 use super::super::{Job, Starts};
-use super::edges::{EdgeCounts, arc_to, rows_of_threads, split_rows};
+use super::edges::{EdgeCounts, rows_of_threads, split_rows};
+use opposite::Opposite;
 
 /// Most hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
@@ -265,7 +266,7 @@ impl Thirds {
             let (mut looks, mut list) = (Looks::new(&job.context.cancel), vec![]);
             for arc in arcs * thread / threads..arcs * (thread + 1) / threads {
                 list.clear();
-                list.extend(self.list(arc));
+                list.extend(self.list(arc).iter().map(|v| v.load(Ordering::Relaxed)));
                 looks.check(1 + list.len()).ok()?;
                 if !list.is_sorted() {
                     list.sort_unstable();
@@ -297,9 +298,10 @@ impl Thirds {
         Some(())
     }
 
-    fn list(&self, arc: usize) -> impl DoubleEndedIterator<Item = VertexId> + '_ {
-        let list = &self.members[self.starts[arc] as usize..self.starts[arc + 1] as usize];
-        list.iter().map(|v| v.load(Ordering::Relaxed))
+    /// The list of an arc to a smaller vertex.
+    #[inline]
+    fn list(&self, arc: usize) -> &[AtomicU32] {
+        &self.members[self.starts[arc] as usize..self.starts[arc + 1] as usize]
     }
 }
 
@@ -422,12 +424,10 @@ fn of_three_by<F: Form>(
                 *total += threes(paths, |c| (hubs.near[c as usize] & near).count_ones());
                 if let Some(thirds) = thirds {
                     // An end of paths over hubs alone has none of those that are followed.
-                    let common = |c: VertexId| match paths.count.get(c) {
-                        0 => (hubs.near[c as usize] & near).count_ones(),
-                        common => common,
-                    };
+                    let over_hubs = |c: VertexId| (hubs.near[c as usize] & near).count_ones();
+                    let (a, room) = (unit.start, &mut *opposite);
                     *on_edges +=
-                        on_opposite_edges(graph, thirds, (unit.start, part), opposite, common);
+                        Opposite { graph, thirds, a, part, room }.sum::<F>(&paths.count, over_hubs);
                 }
                 paths.clear();
             }
@@ -456,42 +456,4 @@ fn threes<F: Form>(paths: &mut Paths<F>, hubs: impl Fn(VertexId) -> u32) -> u128
         sum += u128::from(pairs) * u128::from(h) + u128::from(l * (h * h.saturating_sub(1) / 2));
     }
     sum + three_times / 3
-}
-
-/// Over the chosen edges u–v opposite to a vertex a, and the other common neighbours b of u and v in a
-/// range: Σ (W − 2), `common` giving W of a and b. `opposite` is room for the arcs of such edges.
-fn on_opposite_edges(
-    graph: View<'_>,
-    thirds: &Thirds,
-    (a, range): (VertexId, Range<VertexId>),
-    opposite: &mut Vec<usize>,
-    common: impl Fn(VertexId) -> u32,
-) -> u128 {
-    /// So many edges are asked for ahead.
-    const AHEAD: usize = 8;
-    let mut sum = 0u64;
-    for arc in graph.row(a) {
-        let u = graph.neighbours[arc];
-        // The list is kept at the arc to the smaller end.
-        let kept = if u < a { arc } else { arc_to(graph, u, a) };
-        let mut row = graph.row(u);
-        opposite.clear();
-        for v in thirds.list(kept).take_while(|&v| v < u) {
-            row.start += gallop(&graph.neighbours[row.clone()], v);
-            prefetch(&thirds.chosen, row.start, 1);
-            prefetch(&thirds.starts, row.start, 1);
-            opposite.push(row.start);
-        }
-        opposite.retain(|&arc| thirds.chosen[arc].load(Ordering::Relaxed));
-        for (at, &arc) in opposite.iter().enumerate() {
-            if let Some(&next) = opposite.get(at + AHEAD) {
-                prefetch(&thirds.members, thirds.starts[next] as usize, 2);
-            }
-            let others = thirds.list(arc).take_while(|b| *b < range.end);
-            for b in others.filter(|b| *b >= range.start) {
-                sum += u64::from(common(b) - 2);
-            }
-        }
-    }
-    sum.into()
 }

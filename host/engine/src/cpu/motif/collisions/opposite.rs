@@ -1,0 +1,140 @@
+//! The chosen edges opposite to a vertex in its triangles, and what that vertex has in common with the other common
+//! neighbours of their ends.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use gramer_graph::prefetch::prefetch;
+use gramer_graph::{VertexId, View};
+
+use super::Thirds;
+use crate::cpu::motif::edges::arc_to;
+use crate::cpu::reach::{ByVertex, Form};
+use crate::cpu::sets::gallop;
+
+/// So many edges are asked for ahead.
+const AHEAD: usize = 8;
+
+/// The chosen edges u–v opposite to the vertex `a`, with the common neighbours of u and v in a range of vertices.
+pub(super) struct Opposite<'a> {
+    pub graph: View<'a>,
+    pub thirds: &'a Thirds,
+    pub a: VertexId,
+    pub part: Range<VertexId>,
+    /// Room for the arcs of such edges.
+    pub room: &'a mut Vec<usize>,
+}
+
+impl Opposite<'_> {
+    /// Σ (W − 2) over these edges and neighbours b, `counts` giving W of a and b, or `missing` where that is zero.
+    #[inline]
+    pub fn sum<F: Form>(
+        mut self,
+        counts: &F::Table<u32>,
+        missing: impl Fn(VertexId) -> u32,
+    ) -> u128 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(counts) = counts.all()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("popcnt")
+        {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { avx512::sum(self, counts, missing) };
+        }
+        let (mut sum, part) = (0u64, self.part.clone());
+        self.lists(|list| sum += of_list(list, &part, |b| counts.get(b), &missing));
+        sum.into()
+    }
+
+    /// Calls `of` with the common neighbours of the ends of each edge.
+    #[inline(always)]
+    fn lists(&mut self, mut of: impl FnMut(&[AtomicU32])) {
+        let Opposite { graph, thirds, a, room: opposite, .. } = self;
+        for arc in graph.row(*a) {
+            let u = graph.neighbours[arc];
+            // The list is kept at the arc to the smaller end.
+            let kept = if u < *a { arc } else { arc_to(*graph, u, *a) };
+            let mut row = graph.row(u);
+            opposite.clear();
+            for v in thirds.list(kept).iter().map(|v| v.load(Relaxed)).take_while(|&v| v < u) {
+                row.start += gallop(&graph.neighbours[row.clone()], v);
+                prefetch(&thirds.chosen, row.start, 1);
+                prefetch(&thirds.starts, row.start, 1);
+                opposite.push(row.start);
+            }
+            opposite.retain(|&arc| thirds.chosen[arc].load(Relaxed));
+            for (at, &arc) in opposite.iter().enumerate() {
+                if let Some(&next) = opposite.get(at + AHEAD) {
+                    prefetch(&thirds.members, thirds.starts[next] as usize, 2);
+                }
+                of(thirds.list(arc));
+            }
+        }
+    }
+}
+
+/// The part of one list.
+#[inline(always)]
+fn of_list(
+    list: &[AtomicU32],
+    part: &Range<VertexId>,
+    count: impl Fn(VertexId) -> u32,
+    missing: impl Fn(VertexId) -> u32,
+) -> u64 {
+    let list = list.iter().map(|b| b.load(Relaxed)).take_while(|b| *b < part.end);
+    let common = |b: VertexId| match count(b) {
+        0 => missing(b),
+        common => common,
+    };
+    list.filter(|b| *b >= part.start).map(|b| u64::from(common(b) - 2)).sum()
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::*;
+
+    /// Members that are looked up together.
+    const LANES: usize = 16;
+
+    /// As [`Opposite::sum`], `counts` having all vertices. Lists that are shorter than a vector are looked up one by
+    /// one.
+    #[target_feature(enable = "avx512f,popcnt")]
+    pub fn sum(mut edges: Opposite<'_>, counts: &[u32], missing: impl Fn(VertexId) -> u32) -> u128 {
+        let part = edges.part.clone();
+        assert!(part.end as usize <= counts.len());
+        let (first, end) =
+            (_mm512_set1_epi32(part.start as i32), _mm512_set1_epi32(part.end as i32));
+        let low = _mm512_set1_epi64(u32::MAX.into());
+        let (mut sums, mut rest, mut members) = (_mm512_setzero_si512(), 0u64, 0u64);
+        edges.lists(|list| {
+            let (blocks, tail) = list.as_chunks::<LANES>();
+            for block in blocks {
+                // SAFETY: the block is 64 bytes, the load needs no alignment, and no list changes any more.
+                let b = unsafe { _mm512_loadu_epi32(block.as_ptr().cast()) };
+                let before = _mm512_cmplt_epu32_mask(b, end);
+                let here = _mm512_mask_cmpge_epu32_mask(before, b, first);
+                let none = _mm512_setzero_si512();
+                // SAFETY: what is looked up comes before the end of the part, and so of the counts.
+                let common = unsafe {
+                    _mm512_mask_i32gather_epi32::<4>(none, here, b, counts.as_ptr().cast())
+                };
+                let mut absent = _mm512_mask_testn_epi32_mask(here, common, common);
+                while absent != 0 {
+                    rest +=
+                        u64::from(missing(block[absent.trailing_zeros() as usize].load(Relaxed)));
+                    absent &= absent - 1;
+                }
+                let (even, odd) = (_mm512_and_si512(common, low), _mm512_srli_epi64::<32>(common));
+                sums = _mm512_add_epi64(sums, _mm512_add_epi64(even, odd));
+                members += u64::from(here.count_ones());
+                if before != u16::MAX {
+                    return;
+                }
+            }
+            rest += of_list(tail, &part, |b| counts[b as usize], &missing);
+        });
+        (_mm512_reduce_add_epi64(sums) as u64 + rest - 2 * members).into()
+    }
+}
