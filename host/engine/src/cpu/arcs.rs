@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::pages::in_large_pages;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::phase::Ran;
@@ -88,6 +89,18 @@ pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
 /// Bytes per vertex of the dense form of [`triangles`].
 pub(super) const BYTES: usize = 4;
 
+/// By vertex: its neighbours before it.
+fn neighbours_before(graph: View<'_>, threads: usize) -> Vec<u32> {
+    /// Vertices that are worth a thread.
+    const LEAST: usize = if cfg!(test) { 4 } else { 1 << 14 };
+    let vertices = graph.vertices();
+    let parts = (vertices / LEAST).clamp(1, threads);
+    let border = |part: usize| (vertices as u64 * part as u64 / parts as u64) as VertexId;
+    let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
+    on_threads(parts, |part| (border(part)..border(part + 1)).map(before).collect::<Vec<_>>())
+        .concat()
+}
+
 /// Takes the triangles that a thread meets.
 pub(super) trait Visit {
     /// Triangles with this vertex as their largest come next; `row` are the arcs to those before it.
@@ -138,8 +151,7 @@ pub(super) fn visit_triangles<'a, F: Form, V: Visit + Send>(
     make: impl Fn() -> V + Sync,
 ) -> Ran<'a, V> {
     let context = job.context;
-    let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
-    let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(before).collect();
+    let ends = neighbours_before(graph, context.threads());
     let list = |v: VertexId| ends[v as usize] as usize;
     let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
     let ran = job.run(

@@ -58,11 +58,6 @@ impl EdgeCounts {
     pub fn cycles(&self, arc: usize) -> u64 {
         self.cycles[arc]
     }
-
-    /// Triangles of the graph.
-    pub fn all_triangles(&self) -> u128 {
-        self.triangles.iter().map(|&t| u128::from(t)).sum::<u128>() / 6
-    }
 }
 
 /// Neighbouring rows of about as many arcs in all for each thread.

@@ -61,6 +61,7 @@ impl Parts for Sums {
         self.path += choose(ends, 2) - same;
         self.cycle4 += cycles;
         if triangles > 0 {
+            self.triangles += triangles;
             self.tailed += triangles * (d - 2);
             self.cricket += triangles * choose(d - 2, 2);
             self.lollipop += triangles * ends - tails;
@@ -101,7 +102,9 @@ pub(super) fn all_but_cliques(graph: View<'_>, job: Job<'_>) -> Option<Sums> {
     let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), job)?;
     let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), job)?;
     sums.collision_edge += on_edges;
-    (sums.triangles, sums.cycles) = (counts.all_triangles(), cycle::five_of(pairs));
+    // Each was met at its three corners.
+    sums.triangles /= 3;
+    sums.cycles = cycle::five_of(pairs);
     sums.collisions = collisions;
     Some(sums)
 }
