@@ -26,10 +26,9 @@ pub(super) trait Way {
     fn across(state: &Last<'_>, b: usize, c: usize) -> Across;
 }
 
-/// Rows by slot, in the form of the current root's way.
+/// Rows by slot, in the form of the current root's way: in the same memory.
 #[derive(Default)]
 pub(super) struct Table {
-    bytes: Vec<u8>,
     words: Vec<i16>,
     /// Numbers in a row of words.
     stride: usize,
@@ -62,9 +61,10 @@ pub(super) struct Bytes<const N: usize>;
 
 impl<const N: usize> Way for Bytes<N> {
     fn fill(state: &mut Last<'_>) {
-        let mut bytes = std::mem::take(&mut state.table.bytes);
-        bytes.clear();
-        bytes.resize(2 * N * state.vertices.len(), 0);
+        let mut words = std::mem::take(&mut state.table.words);
+        words.clear();
+        words.resize(N * state.vertices.len(), 0);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
         for (slot, row) in bytes.chunks_exact_mut(2 * N).enumerate() {
             let set = state.set(slot);
             let (next_to, member) = row.split_at_mut(N);
@@ -75,12 +75,12 @@ impl<const N: usize> Way for Bytes<N> {
                 *member = if set[number / 64] >> (number % 64) & 1 == 1 { u8::MAX } else { 0 };
             }
         }
-        state.table.bytes = bytes;
+        state.table.words = words;
     }
 
     #[inline(always)]
     fn across(state: &Last<'_>, b: usize, c: usize) -> Across {
-        let rows = state.table.bytes.as_chunks::<N>().0;
+        let rows = bytemuck::cast_slice::<_, u8>(&state.table.words).as_chunks::<N>().0;
         let blocks = |row: usize| rows[row].as_chunks::<BLOCK>().0.iter();
         let b = blocks(2 * b).zip(blocks(2 * b + 1));
         let c = blocks(2 * c).zip(blocks(2 * c + 1));
