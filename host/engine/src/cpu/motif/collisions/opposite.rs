@@ -41,8 +41,17 @@ impl Opposite<'_> {
             // SAFETY: the processor has the features that the function is compiled for.
             return unsafe { avx512::sum(self, counts, missing) };
         }
+        self.one_by_one(|b| counts.get(b), missing)
+    }
+
+    #[inline]
+    fn one_by_one(
+        &mut self,
+        count: impl Fn(VertexId) -> u32,
+        missing: impl Fn(VertexId) -> u32,
+    ) -> u128 {
         let (mut sum, part) = (0u64, self.part.clone());
-        self.lists(|list| sum += of_list(list, &part, |b| counts.get(b), &missing));
+        self.lists(|list| sum += of_list(list, &part, &count, &missing));
         sum.into()
     }
 
@@ -136,5 +145,73 @@ mod avx512 {
             rest += of_list(tail, &part, |b| counts[b as usize], &missing);
         });
         (_mm512_reduce_add_epi64(sums) as u64 + rest - 2 * members).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::Job;
+    use crate::cpu::motif::edges::EdgeCounts;
+    use crate::cpu::reach::Dense;
+    use gramer_graph::Builder;
+    use gramer_graph::context::Context;
+
+    #[test]
+    fn both_ways_to_look_up_are_those_of_all_edges() {
+        let mut builder = Builder::new();
+        let mut state = 1u64;
+        for v in 1..90u64 {
+            for u in 0..v {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if (state >> 33) % 100 < 55 {
+                    builder.edge(u, v);
+                }
+            }
+        }
+        let graph = builder.build();
+        let (graph, context) = (graph.view(), Context::with_threads(1));
+        let counts = EdgeCounts::new(graph, Job::whole(&context)).unwrap();
+        let thirds = Thirds::new(graph, &counts, &context).unwrap();
+        thirds.find(graph, Job::whole(&context)).unwrap();
+        let vertices = graph.vertices() as VertexId;
+        let chosen = |u: VertexId, v: VertexId| (u + v) % 3 != 0;
+        for v in 0..vertices {
+            for arc in graph.row(v).filter(|&arc| chosen(v, graph.neighbours[arc])) {
+                thirds.choose(arc);
+            }
+        }
+        let next = |u: VertexId, v: VertexId| graph.neighbours(u).binary_search(&v).is_ok();
+        let both = |u: VertexId, v: VertexId| -> Vec<VertexId> {
+            graph.neighbours(u).iter().copied().filter(|&w| next(v, w)).collect()
+        };
+        let (mut all, mut long) = (0, 0);
+        for a in (2..vertices).step_by(7) {
+            for part in [0..a, 0..a / 2, a / 3..a, a / 2..a / 2 + 1] {
+                let mut expected = 0;
+                for &u in graph.neighbours(a) {
+                    for v in both(a, u).into_iter().filter(|&v| v < u && chosen(u, v)) {
+                        let others = both(u, v).into_iter().filter(|b| part.contains(b));
+                        expected += others.map(|b| both(a, b).len() as u128 - 2).sum::<u128>();
+                        long += usize::from(both(u, v).len() > 16);
+                    }
+                }
+                // Of some vertices it is found elsewhere.
+                let mut table = <Dense as Form>::Table::<u32>::new(graph.vertices(), 0, 1);
+                for b in (0..vertices).filter(|b| b % 5 != 0) {
+                    *table.entry(b) = both(a, b).len() as u32;
+                }
+                let missing = |b: VertexId| match b % 5 {
+                    0 => both(a, b).len() as u32,
+                    _ => panic!("{b} was known"),
+                };
+                let room = &mut vec![];
+                let mut edges = Opposite { graph, thirds: &thirds, a, part: part.clone(), room };
+                assert_eq!(edges.one_by_one(|b| table.get(b), missing), expected, "{a} {part:?}");
+                assert_eq!(edges.sum::<Dense>(&table, missing), expected, "{a} {part:?}");
+                all += expected;
+            }
+        }
+        assert!(all > 0 && long > 0);
     }
 }
