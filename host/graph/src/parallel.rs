@@ -30,6 +30,26 @@ pub fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> 
     taken(results)
 }
 
+/// Does `work`, and `other` meanwhile, on a thread of its own, where there are `threads` and the system gives one: what is
+/// made once, and sooner than it is asked for. Whoever asks for it makes it else.
+///
+/// ```
+/// use std::sync::OnceLock;
+///
+/// let made = OnceLock::new();
+/// let sum = gramer_graph::parallel::beside(2, || _ = made.set(5), || 1 + 2);
+/// assert_eq!((sum, *made.get_or_init(|| 5)), (3, 5));
+/// ```
+pub fn beside<R>(threads: usize, other: impl FnOnce() + Send, work: impl FnOnce() -> R) -> R {
+    std::thread::scope(|scope| {
+        if threads > 1 {
+            // It does without where there is no memory for a thread, or there are too many.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, other);
+        }
+        work()
+    })
+}
+
 /// Runs `work` on each part, each on a thread of its own (the last one on the caller's), and
 /// returns the results in order.
 pub(crate) fn for_parts<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {

@@ -31,6 +31,7 @@ use std::sync::OnceLock;
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::beside;
 use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Measure, Task};
 use tracing::info_span;
@@ -127,14 +128,11 @@ impl<'a> Resident<'a> {
     /// Does `work`, for which the graph need not be oriented, and orients it meanwhile where there are several
     /// threads: a part of that is for one thread alone.
     pub fn orient_beside<R>(&self, context: &Context, work: impl FnOnce() -> R) -> R {
-        if context.threads() == 1 || context.budget.is_some() || self.oriented.get().is_some() {
+        if context.budget.is_some() || self.oriented.get().is_some() {
             return work();
         }
-        std::thread::scope(|scope| {
-            // If it is stopped, so is whoever asks for it next.
-            scope.spawn(|| self.oriented(context).is_ok());
-            work()
-        })
+        // If it is stopped, so is whoever asks for it next.
+        beside(context.threads(), || _ = self.oriented(context), work)
     }
 }
 

@@ -15,6 +15,7 @@ mod walks;
 
 use gramer_graph::View;
 use gramer_graph::error::Result;
+use gramer_graph::parallel::beside;
 use gramer_pattern::plan::homomorphism::folded;
 use gramer_pattern::plan::system::{MOST_VERTICES, MotifSystem, Source};
 use gramer_pattern::{Dictionary, Pattern, automorphism_count};
@@ -68,12 +69,8 @@ pub(super) fn vertex_induced(
         return Ok(Counted::NotHere);
     }
     // The system is made once in a process, by one thread: beside the lists where there are several.
-    let common = std::thread::scope(|scope| {
-        if context.threads() > 1 {
-            scope.spawn(MotifSystem::of_six);
-        }
-        Common::new(view, context)
-    });
+    let system = || _ = MotifSystem::of_six();
+    let common = beside(context.threads(), system, || Common::new(view, context));
     let Some(common) = common else { return Ok(stopped()) };
     let system = MotifSystem::of_six();
     let patterns = Dictionary::of(K).patterns();
