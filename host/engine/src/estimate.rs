@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -24,7 +25,7 @@ const MOST: u64 = 1 << 34;
 const MARGIN: f64 = 1.25;
 
 /// What is asked of an estimate.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
     /// Half the width of the interval of the total, as a share of the total: 0.01 is 1 %.
     pub relative: f64,

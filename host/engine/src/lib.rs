@@ -6,8 +6,11 @@ pub mod estimate;
 pub mod formulas;
 pub mod frequent;
 pub mod interpreter;
+pub mod method;
 pub mod metrics;
 pub mod per;
+pub mod query;
+pub mod reason;
 pub mod reference;
 pub mod shares;
 pub mod together;
@@ -19,24 +22,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_graph::error::Result;
 use gramer_graph::{Graph, Order, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
 pub use estimate::{Estimated, Precision};
+pub use method::{Choices, Failure, Found, Plan, Run, Scheme};
 pub use metrics::DeviceMetrics;
 pub use per::{Per, PerOutcome};
+pub use query::{Answer, Ask, Facts, Needs, Query};
 pub use together::Together;
 pub use work::{Share, Units, WorkUnit};
-
-/// The name of the rule of assignment that engines of several kinds know. A clique and a vertex-induced
-/// motif belong to their vertex with the largest number, as in algorithm 1 in descending order. What is
-/// matched belongs to the image of the first vertex of the plan that [`SearchPlan::of`] makes for
-/// listing, whose conditions of symmetry ask for falling numbers.
-///
-/// [`SearchPlan::of`]: gramer_pattern::plan::search::SearchPlan::of
-pub const BY_IDS: &str = "ids";
 
 /// One line of an answer: a pattern with its count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,97 +173,22 @@ pub trait Engine: Send + Sync {
         Order::RankOn1
     }
 
-    /// Whether it counts the embeddings of a task, all of them, as soon in a graph in any order, so that it isn't worth
-    /// while to bring it into [`Engine::order`] for that.
-    fn any_order(&self, task: &Task) -> bool {
-        let _ = task;
-        false
-    }
-
-    /// The rule by which it assigns embeddings to work units. Outcomes of shares add up over all
-    /// engines of one rule, so that these may share a task; see [`BY_IDS`].
-    fn rule(&self) -> String {
-        self.name()
-    }
+    /// What each of its methods says to a question: nothing is read or opened for it.
+    fn choose(&self, ask: &Ask<'_>) -> Choices;
 
     /// Whether each run costs much beside its work, so that many small shares are dearer than a large one.
     fn runs_cost(&self) -> bool {
         false
     }
 
-    /// Whether this engine can do the task, on `graph` where that is known already.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason and the engine that can.
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()>;
-
-    /// Whether this engine gives the counts of the task per vertex or per edge.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
-    fn supports_per(&self, task: &Task, per: Per) -> Result<()> {
-        let _ = task;
-        Err(only_whole(&self.name(), per))
-    }
-
-    /// Whether this engine estimates the counts of the task.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
-    fn supports_estimate(&self, task: &Task) -> Result<()> {
-        let _ = task;
-        Err(only_exact(&self.name()))
-    }
-
-    /// Whether this engine does a task that is no sum of shares together with other processes.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        Err(not_together(&self.name(), task))
-    }
-
-    /// Answers such a task together with other processes, which have the same graph in the same order.
-    /// Each gets the whole answer.
-    ///
-    /// # Errors
-    /// As [`Engine::supports_together`], and those of `together`.
-    fn run_together(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.supports_together(task)?;
-        self.prepare(graph, context)?.run_together(task, together, context)
-    }
-
-    /// Makes a graph ready for any number of tasks: a device with a memory of its own keeps it
-    /// there until what comes back is dropped.
+    /// Makes a graph ready for any number of questions: a device with a memory of its own keeps it there until what
+    /// comes back is dropped.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Unsupported`] if the device has no room for the graph,
-    /// [`gramer_graph::Error::Interrupted`].
+    /// [`gramer_graph::Error::Device`] if it can't be opened, [`gramer_graph::Error::Interrupted`].
     fn prepare<'a>(&'a self, graph: &'a Graph, context: &Context)
     -> Result<Box<dyn Prepared + 'a>>;
-
-    /// The same as [`Engine::prepare`], with embeddings assigned to units by the rule [`BY_IDS`], which
-    /// may take longer than the engine's own. Shares then consist of vertices with their whole lists.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the engine doesn't know that rule, and those of
-    /// [`Engine::prepare`].
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.rule() == BY_IDS {
-            return self.prepare(graph, context);
-        }
-        Err(only_its_kind(&self.name()))
-    }
 
     /// Writes and reads about so many bytes in each memory that the device has of its own, and checks
     /// that what was written is read; nothing for devices without one. No graph may be prepared.
@@ -278,10 +200,10 @@ pub trait Engine: Send + Sync {
         Ok(vec![])
     }
 
-    /// Prepares a graph for one task and answers it for all units; see [`Prepared::run`].
+    /// Prepares a graph for one task and answers it for all units; see [`mine`](method::mine).
     ///
     /// # Errors
-    /// Those of [`Engine::prepare`] and [`Prepared::run`].
+    /// Those of [`Engine::prepare`] and [`mine`](method::mine).
     fn run(
         &self,
         graph: &Graph,
@@ -289,94 +211,120 @@ pub trait Engine: Send + Sync {
         sink: Option<&dyn Sink>,
         context: &Context,
     ) -> Result<Outcome> {
-        task.check()?;
-        self.supports(task, Some(graph))?;
+        let query = Query::new(task.clone()).list(sink.is_some());
+        let facts = Facts::of(graph);
+        let ask = Ask::new(&query).facts(Some(&facts));
+        ask.check()?;
+        self.choose(&ask).first(&self.name(), &ask)?;
         self.prepare(graph, context)?.run(task, Units::All, sink, context)
     }
-}
 
-/// Why a device shares nothing with those of other kinds.
-pub fn only_its_kind(name: &str) -> Error {
-    Error::Unsupported(format!(
-        "{name} divides work by a rule of its own, so that it shares no task with devices of another \
-         kind: name devices of its kind alone"
-    ))
-}
-
-/// Why an engine of this name doesn't do a task together with other processes.
-pub fn not_together(engine: &str, task: &Task) -> Error {
-    match shares::divisible(task, false) {
-        Err(_) if matches!(task, Task::Fsm { .. }) => Error::Unsupported(format!(
-            "`{engine}` finds minimum-image supports alone; the engines `cpu` and `gpu` and set cores with plans do it with others"
-        )),
-        Err(error) => error,
-        Ok(()) => Error::Unsupported(format!("the task {} is done in shares", task.name())),
+    /// Prepares a graph for one task and answers it together with peers, which have the same graph in the same order.
+    ///
+    /// # Errors
+    /// Those of [`Engine::prepare`], [`mine`](method::mine) and `peers`.
+    fn run_together(
+        &self,
+        graph: &Graph,
+        task: &Task,
+        peers: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.prepare(graph, context)?.run_together(task, peers, context)
     }
-}
-
-fn only_exact(engine: &str) -> Error {
-    Error::Unsupported(format!("`{engine}` counts exactly; the engine `cpu` makes estimates"))
-}
-
-fn only_whole(engine: &str, per: Per) -> Error {
-    Error::Unsupported(format!(
-        "`{engine}` counts the whole graph, not per {per}; the engine `cpu` counts per vertex and per edge"
-    ))
 }
 
 /// A graph on a device.
+///
+/// Engines implement [`Prepared::answer`]. [`mine`](method::mine) chooses the method and calls it; the functions
+/// [`run`](#method.run), [`run_per`](#method.run_per), [`estimate`](#method.estimate) and
+/// [`run_together`](#method.run_together) are short forms of it.
 pub trait Prepared: Send + Sync {
-    /// Answers `task` for some work units. With a `sink` every embedding is handed to it as well (for
-    /// [`Task::Fsm`], those of the reported patterns). [`Outcome::merge`] joins the outcomes of shares.
-    ///
-    /// Once `context.cancel` is raised the engine returns what it has, with
-    /// [`Outcome::complete`] unset.
+    /// The engine that has prepared it.
+    fn engine(&self) -> &dyn Engine;
+
+    /// The graph.
+    fn graph(&self) -> &Graph;
+
+    /// Answers a question by the method of a plan that [`Engine::choose`] made for it. With a sink every embedding is
+    /// handed to it as well (for [`Task::Fsm`], those of the reported patterns). [`Outcome::merge`] joins the outcomes
+    /// of shares. Once `context.cancel` is raised the engine returns what it has, with [`Outcome::complete`] unset.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Usage`] for a task out of range, and for units that the graph doesn't
-    /// have; [`gramer_graph::Error::Unsupported`] as [`Engine::supports`] and [`shares::check`].
-    fn run(
+    /// [`Failure::Retreat`] if only running could tell that the method doesn't do it.
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Found, Failure>;
+}
+
+impl dyn Prepared + '_ {
+    /// Answers a task for some work units.
+    ///
+    /// # Errors
+    /// As [`mine`](method::mine).
+    pub fn run(
         &self,
         task: &Task,
         units: Units<'_>,
         sink: Option<&dyn Sink>,
         context: &Context,
-    ) -> Result<Outcome>;
+    ) -> Result<Outcome> {
+        let query = Query::new(task.clone()).list(sink.is_some());
+        self.counts(&query, &Run { units, sink, ..Run::new(context) })
+    }
 
-    /// Answers a task that is no sum of shares together with others that have the same graph in the same
-    /// order; see [`Engine::run_together`].
+    /// Answers a task together with peers, which have the same graph in the same order. Each gets the whole answer.
     ///
     /// # Errors
-    /// As [`Engine::supports_together`], and those of `together`.
-    fn run_together(
+    /// As [`mine`](method::mine), and those of `peers`.
+    pub fn run_together(
         &self,
         task: &Task,
-        together: &dyn Together,
+        peers: &dyn Together,
         context: &Context,
     ) -> Result<Outcome> {
-        let _ = (together, context);
-        Err(not_together("this engine", task))
+        self.counts(&Query::new(task.clone()), &Run { peers: Some(peers), ..Run::new(context) })
+    }
+
+    /// Answers a question whose answer is counts by pattern.
+    ///
+    /// # Errors
+    /// As [`mine`](method::mine).
+    pub fn counts(&self, query: &Query, run: &Run<'_>) -> Result<Outcome> {
+        match method::mine(self, query, run)? {
+            Found::Counts(outcome) => Ok(outcome),
+            Found::Columns(_) | Found::Estimate(_) => unreachable!("counts were asked for"),
+        }
     }
 
     /// Estimates the counts of the whole graph from a random sample. Once `context.cancel` is raised
     /// there are no results, and [`Estimated::complete`] is unset.
     ///
     /// # Errors
-    /// As [`Engine::supports_estimate`], and [`Precision::check`].
-    fn estimate(&self, task: &Task, precision: Precision, context: &Context) -> Result<Estimated> {
-        let _ = (task, precision, context);
-        Err(only_exact("this engine"))
+    /// As [`mine`](method::mine).
+    pub fn estimate(
+        &self,
+        task: &Task,
+        precision: Precision,
+        context: &Context,
+    ) -> Result<Estimated> {
+        let query = Query::new(task.clone()).answer(Answer::Estimate(precision));
+        match method::mine(self, &query, &Run::new(context))? {
+            Found::Estimate(estimated) => Ok(estimated),
+            Found::Counts(_) | Found::Columns(_) => unreachable!("an estimate was asked for"),
+        }
     }
 
     /// Counts per vertex or per edge, of the whole graph. Once `context.cancel` is raised there are no
     /// columns, and [`PerOutcome::complete`] is unset.
     ///
     /// # Errors
-    /// As [`Engine::supports_per`]; [`gramer_graph::Error::Unsupported`] for a count of more than 128
+    /// As [`mine`](method::mine); [`gramer_graph::Error::Unsupported`] for a count of more than 128
     /// bits.
-    fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
-        let _ = (task, context);
-        Err(only_whole("this engine", per))
+    pub fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
+        let query = Query::new(task.clone()).answer(per.into());
+        match method::mine(self, &query, &Run::new(context))? {
+            Found::Columns(columns) => Ok(columns),
+            Found::Counts(_) | Found::Estimate(_) => unreachable!("columns were asked for"),
+        }
     }
 }
 

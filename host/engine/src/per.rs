@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use gramer_graph::choice::Choice;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::Task;
 
 use crate::Count;
 
@@ -174,26 +172,6 @@ pub fn edges(view: View<'_>) -> impl Iterator<Item = (VertexId, VertexId)> + '_ 
     (0..view.vertices() as VertexId).flat_map(move |v| {
         view.neighbours(v).iter().copied().take_while(move |&u| u < v).map(move |u| (u, v))
     })
-}
-
-/// Whether a task has counts per vertex and per edge.
-///
-/// # Errors
-/// [`Error::Unsupported`] for tasks that have none.
-pub fn check(task: &Task) -> Result<()> {
-    task.check()?;
-    match task {
-        Task::Clique { .. } | Task::CliqueSizes { .. } | Task::Motif { k: 3 | 4, .. } => Ok(()),
-        Task::Motif { k, .. } => Err(Error::Unsupported(format!(
-            "counts per vertex and per edge are those of cliques and of motifs of 3 and 4 vertices, \
-             and k is {k}"
-        ))),
-        other => Err(Error::Unsupported(format!(
-            "counts per vertex and per edge are those of cliques of k vertices and of motifs of 3 \
-             and 4 vertices, not of the task {}",
-            other.name()
-        ))),
-    }
 }
 
 /// A class of the vertices, or of the edges, of a pattern that its symmetries take to each other.

@@ -10,59 +10,7 @@ use gramer_pattern::task::{Measure, Task, parts_reported};
 
 use crate::cpu::motif_counts;
 use crate::work::WorkUnit;
-use crate::{Count, Open, Outcome, Share, Sink, Units, formulas};
-
-/// Whether a task can be done on these units with this sink; for every engine to ask before it runs.
-///
-/// # Errors
-/// [`Error::Usage`] for units that the graph doesn't have; [`Error::Unsupported`] for a share of
-/// frequent subgraph mining by minimum-image support or of the largest clique, and for a list of a share's frequent patterns.
-pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sink>) -> Result<()> {
-    units.check(graph.view())?;
-    match units {
-        Units::All => Ok(()),
-        Units::Share(_) => divisible(task, sink.is_some()),
-    }
-}
-
-/// Whether a task, with or without a list, is the sum of its shares.
-///
-/// # Errors
-/// [`Error::Unsupported`] with the reason, as [`check`].
-pub fn divisible(task: &Task, listed: bool) -> Result<()> {
-    match task {
-        Task::Fsm { measure: Measure::Mni, .. } => Err(Error::Unsupported(
-            "minimum-image support counts the different vertices of the whole graph, so it is not \
-             the sum of shares: mine all units, or take the measure embeddings"
-                .into(),
-        )),
-        Task::MaximumClique => Err(Error::Unsupported(
-            "the largest clique of the graph is not the sum of those of shares: mine all units"
-                .into(),
-        )),
-        Task::Fsm { .. } if listed => Err(Error::Unsupported(
-            "which patterns are frequent is known when all shares are merged, so a share can't list \
-             their embeddings: list those of all units"
-                .into(),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Whether devices of different kinds can share a task: those that assign embeddings to units by the rule
-/// [`BY_IDS`](crate::BY_IDS).
-///
-/// # Errors
-/// [`Error::Unsupported`] for a task that has no such rule.
-pub fn divisible_by_ids(task: &Task) -> Result<()> {
-    match task {
-        Task::Clique { .. } | Task::Motif { .. } | Task::Match { .. } => Ok(()),
-        other => Err(Error::Unsupported(format!(
-            "devices of different kinds don't share the task {}: name devices of one kind",
-            other.name()
-        ))),
-    }
-}
+use crate::{Count, Open, Outcome, Share, Units, formulas};
 
 impl Units<'_> {
     /// These units without those of a share.

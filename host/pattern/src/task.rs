@@ -80,7 +80,6 @@ pub enum SizeLimit {
 /// Serialised as `{"task": "motif", "k": 4, "induced": "vertex"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "task", rename_all = "kebab-case", rename_all_fields = "snake_case")]
-#[non_exhaustive]
 pub enum Task {
     /// The complete subgraphs of `k` vertices.
     Clique {
@@ -137,11 +136,6 @@ impl Task {
             Task::Fsm { .. } => "fsm",
             Task::Match { .. } => "match",
         }
-    }
-
-    /// The error of an engine that doesn't know this kind of task; `engine` is a name for messages.
-    pub fn unsupported_by(&self, engine: &str) -> Error {
-        Error::Unsupported(format!("{engine} does not do the task {}", self.name()))
     }
 
     /// Which induced question the task answers.

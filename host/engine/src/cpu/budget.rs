@@ -6,7 +6,6 @@
 use gramer_graph::budget::{BASE, Budget};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::Task;
 
 use super::reach::MOST_BYTES;
 
@@ -16,39 +15,9 @@ const PER_VERTEX: u64 = 64;
 /// The same for each thread: marks and numbers by vertex, or what a thread has at most.
 const PER_VERTEX_AND_THREAD: u64 = 13;
 
-/// Whether the CPU engine keeps to a limit of memory in this task.
-///
-/// # Errors
-/// [`Error::Unsupported`] with the tasks in which it does.
-pub fn supports_budget(task: &Task) -> Result<()> {
-    match task {
-        Task::Clique { .. }
-        | Task::CliqueSizes { .. }
-        | Task::MaximumClique
-        | Task::MaximalCliques
-        | Task::Motif { .. } => Ok(()),
-        Task::Match { pattern, .. }
-            if !pattern.has_vertex_labels() && !pattern.has_edge_labels() =>
-        {
-            Ok(())
-        }
-        Task::Match { .. } => Err(unsupported("the task match with labels")),
-        other => Err(unsupported(&format!("the task {}", other.name()))),
-    }
-}
-
-/// Why something is not done where memory is limited.
-pub(super) fn unsupported(what: &str) -> Error {
-    Error::Unsupported(format!(
-        "the CPU engine keeps to no limit of memory for {what}: it does for cliques, motifs and matches of \
-         patterns without labels, counted as a whole or listed; leave the limit out"
-    ))
-}
-
 /// Refuses what takes more than the budget in any case.
-pub(super) fn check(vertices: usize, task: &Task, context: &Context) -> Result<()> {
+pub(super) fn check(vertices: usize, context: &Context) -> Result<()> {
     let Some(budget) = &context.budget else { return Ok(()) };
-    supports_budget(task)?;
     let least = least(vertices, context);
     if budget.bytes < least {
         return Err(Error::Unsupported(format!(

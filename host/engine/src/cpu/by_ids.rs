@@ -1,5 +1,5 @@
 //! The CPU engine by the rule of assignment that it shares with other kinds of engines
-//! ([`crate::BY_IDS`]).
+//! ([`Scheme::Ids`](crate::method::Scheme::Ids)).
 //!
 //! Cliques start at their largest id, as edges are oriented towards smaller ones. Motifs are enumerated,
 //! since the sums of the CPU engine's equations belong to no rule, on a copy of the graph that is
@@ -14,14 +14,13 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Order, Parts, VertexId, View};
 use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::plan::symmetry::ambiguous;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::budget::unsupported;
 use super::oriented::Oriented;
 use super::{Job, Resident, clique, matching, motif};
 use crate::formulas::edge_induced;
-use crate::{Count, Outcome, Prepared, Sink, Units, shares};
+use crate::{Count, Outcome, Sink, Units};
 
 /// A graph whose tasks follow the rule.
 pub(super) struct ByIds<'a> {
@@ -34,11 +33,8 @@ impl<'a> ByIds<'a> {
     /// Orients the graph by ids.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::Unsupported`] where memory is limited.
+    /// [`Error::Interrupted`].
     pub fn new(graph: &'a Graph, context: &Context) -> Result<Self> {
-        if context.budget.is_some() {
-            return Err(unsupported("work that is shared with devices of another kind"));
-        }
         let resident = Resident::new(graph);
         let order = (0..graph.vertices() as VertexId).collect();
         let _ = resident.oriented.set(Oriented::by_order(graph.view(), order, context)?);
@@ -49,7 +45,13 @@ impl<'a> ByIds<'a> {
         self.backwards.get_or_init(|| backwards(self.resident.graph.view()))
     }
 
-    fn motifs(&self, k: usize, induced: Induced, job: Job<'_>) -> Result<Outcome> {
+    /// Cliques of k vertices.
+    pub fn cliques(&self, k: usize, job: Job<'_>) -> Result<Outcome> {
+        clique::run(&self.resident, k, job)
+    }
+
+    /// Motifs of k vertices, by a visit of every embedding.
+    pub fn motifs(&self, k: usize, induced: Induced, job: Job<'_>) -> Result<Outcome> {
         let graph = self.backwards();
         let share = job.units.share().map(|share| {
             share.backwards(graph.vertices()).ok_or_else(|| {
@@ -67,7 +69,8 @@ impl<'a> ByIds<'a> {
             }
             None => {
                 let job = Job { units, ..job };
-                let (counts, complete) = motif::list(&resident, k, Induced::Vertex, &Nothing, job);
+                let (counts, complete) =
+                    motif::list(&resident, k, Induced::Vertex, &motif::Unlisted, job);
                 match induced {
                     Induced::Vertex => (counts, complete),
                     Induced::Edge => (edge_induced(k, &counts), complete),
@@ -79,7 +82,8 @@ impl<'a> ByIds<'a> {
         Ok(Outcome::new(results.collect(), complete))
     }
 
-    fn matches(
+    /// Occurrences of a pattern, by the plan that depends on the pattern alone.
+    pub fn matches(
         &self,
         pattern: &Pattern,
         induced: Induced,
@@ -98,29 +102,6 @@ impl<'a> ByIds<'a> {
         let plan = SearchPlan::of(&asked, induced, mappings, true);
         let (count, complete) = matching::execute_named(graph, &plan, pattern, job)?;
         Ok(Outcome::new(vec![Count { pattern: pattern.clone(), count }], complete))
-    }
-}
-
-impl Prepared for ByIds<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        shares::check(self.resident.graph, task, units, sink)?;
-        let job = Job { units, sink, context, others: None };
-        let outcome = match task {
-            Task::Clique { k } => clique::run(&self.resident, *k, job),
-            Task::Motif { k, induced } => self.motifs(*k, *induced, job),
-            Task::Match { pattern, induced, mappings } => {
-                self.matches(pattern, *induced, *mappings, job)
-            }
-            other => shares::divisible_by_ids(other).map(|()| unreachable!("it is no task by ids")),
-        }?;
-        Ok(outcome.of(units))
     }
 }
 
@@ -156,14 +137,5 @@ impl Sink for Mirrored<'_> {
 
     fn limit(&self) -> Option<u64> {
         self.sink.limit()
-    }
-}
-
-/// Takes what is only counted.
-struct Nothing;
-
-impl Sink for Nothing {
-    fn embedding(&self, _pattern: &Pattern, _vertices: &[VertexId]) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }

@@ -11,6 +11,7 @@ mod fsm;
 mod homomorphism;
 mod matching;
 mod maximal;
+mod methods;
 mod motif;
 mod oriented;
 mod per;
@@ -20,7 +21,6 @@ mod sets;
 mod triangle;
 mod units;
 
-pub use budget::supports_budget;
 pub(crate) use fsm::by_lists as frequent_by_lists;
 pub use matching::execute_plan;
 pub(crate) use motif::closed as motif_counts;
@@ -30,15 +30,17 @@ use std::sync::OnceLock;
 
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_graph::error::Result;
 use gramer_graph::parallel::beside;
 use gramer_pattern::SMALL_VERTICES;
-use gramer_pattern::task::{Measure, Task};
 use tracing::info_span;
 
-use super::estimate::{Estimated, Precision};
-use super::per::{Per, PerOutcome};
-use super::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
+use super::method::{choose, run_plan};
+use super::{
+    Ask, Choices, Engine, Failure, Found, Outcome, Plan, Prepared, Query, Run, Sink, Units,
+};
+use by_ids::ByIds;
+use methods::METHODS;
 use oriented::Oriented;
 use phase::Others;
 
@@ -51,39 +53,8 @@ impl Engine for Cpu {
         "cpu".into()
     }
 
-    fn any_order(&self, task: &Task) -> bool {
-        // Triangles go by degrees then.
-        matches!(task, Task::Clique { k: 3 } | Task::Motif { k: 3, .. })
-    }
-
-    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        match task {
-            Task::Motif { k: k @ 7.., .. } => Err(Error::Unsupported(format!(
-                "the CPU engine counts motifs of up to 6 vertices and k is {k}; the engine `gpu` goes to \
-                 8, the engine `reference` too, slowly"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    fn supports_per(&self, task: &Task, _per: Per) -> Result<()> {
-        super::per::check(task)
-    }
-
-    fn supports_estimate(&self, task: &Task) -> Result<()> {
-        task.check()?;
-        estimate::supports(task)
-    }
-
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        task.check()?;
-        match task {
-            Task::Fsm { measure: Measure::Mni, .. } | Task::Motif { .. } | Task::Match { .. } => {
-                Ok(())
-            }
-            other => Err(super::not_together(&self.name(), other)),
-        }
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose(METHODS, ask, self)
     }
 
     fn prepare<'a>(
@@ -93,31 +64,29 @@ impl Engine for Cpu {
     ) -> Result<Box<dyn Prepared + 'a>> {
         Ok(Box::new(Resident::new(graph)))
     }
-
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(by_ids::ByIds::new(graph, context)?))
-    }
 }
 
 /// A graph with what tasks derive from it, each made by the first task that asks.
-pub(crate) struct Resident<'a> {
-    pub graph: &'a Graph,
+pub struct Resident<'a> {
+    pub(crate) graph: &'a Graph,
     oriented: OnceLock<Oriented>,
     /// Whether pivots are faster for cliques of k, at k: shares of a run ask again and again.
     pivots: [OnceLock<bool>; SMALL_VERTICES + 1],
+    by_ids: OnceLock<Box<ByIds<'a>>>,
 }
 
 impl<'a> Resident<'a> {
-    pub fn new(graph: &'a Graph) -> Self {
-        Resident { graph, oriented: OnceLock::new(), pivots: Default::default() }
+    pub(crate) fn new(graph: &'a Graph) -> Self {
+        Resident {
+            graph,
+            oriented: OnceLock::new(),
+            pivots: Default::default(),
+            by_ids: OnceLock::new(),
+        }
     }
 
     /// The graph oriented by degeneracy.
-    pub fn oriented(&self, context: &Context) -> Result<&Oriented> {
+    pub(crate) fn oriented(&self, context: &Context) -> Result<&Oriented> {
         if self.oriented.get().is_none() {
             // Two tasks that ask at the same time may both make it; one is kept.
             let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), context)?);
@@ -125,9 +94,31 @@ impl<'a> Resident<'a> {
         Ok(self.oriented.get().expect("it was made above"))
     }
 
+    /// The graph with its units divided by ids.
+    fn by_ids(&self, context: &Context) -> Result<&ByIds<'a>> {
+        if self.by_ids.get().is_none() {
+            let _ = self.by_ids.set(Box::new(ByIds::new(self.graph, context)?));
+        }
+        Ok(self.by_ids.get().expect("it was made above"))
+    }
+
+    /// Does work whose phases are shared with the peers of a run, if it has some.
+    fn with_peers(
+        &self,
+        run: &Run<'_>,
+        work: impl FnOnce(Job<'_>) -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let job = Job { units: run.units, sink: run.sink, context: run.context, others: None };
+        let Some(peers) = run.peers else { return work(job) };
+        let others = Others::new(peers, run.context);
+        let outcome = work(Job { others: Some(&others), ..job });
+        others.check()?;
+        outcome
+    }
+
     /// Does `work`, for which the graph need not be oriented, and orients it meanwhile where there are several
     /// threads: a part of that is for one thread alone.
-    pub fn orient_beside<R>(&self, context: &Context, work: impl FnOnce() -> R) -> R {
+    pub(crate) fn orient_beside<R>(&self, context: &Context, work: impl FnOnce() -> R) -> R {
         if context.budget.is_some() || self.oriented.get().is_some() {
             return work();
         }
@@ -156,83 +147,19 @@ impl<'a> Job<'a> {
 }
 
 impl Prepared for Resident<'_> {
-    fn run_together(
-        &self,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        budget::check(self.graph.vertices(), task, context)?;
-        match task {
-            Task::Fsm { limit, support, measure: Measure::Mni } => {
-                fsm::run_together(self.graph, *limit, *support, together, context)
-            }
-            Task::Motif { .. } | Task::Match { .. } => {
-                let others = Others::new(together, context);
-                let job = Job { others: Some(&others), ..Job::whole(context) };
-                let outcome = match task {
-                    Task::Motif { k, induced } => motif::run(self, *k, *induced, job),
-                    Task::Match { pattern, induced, mappings } => {
-                        matching::run(self, pattern, *induced, *mappings, job)
-                    }
-                    _ => unreachable!("it is one of these"),
-                };
-                others.check()?;
-                outcome
-            }
-            other => Err(super::not_together("cpu", other)),
-        }
+    fn engine(&self) -> &dyn Engine {
+        &Cpu
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        shares::check(self.graph, task, units, sink)?;
-        budget::check(self.graph.vertices(), task, context)?;
-        let share = units.share().is_some();
-        let _span = info_span!("mine", engine = "cpu", task = task.name(), share).entered();
-        let job = Job { units, sink, context, others: None };
-        let outcome = match task {
-            Task::Clique { k } => clique::run(self, *k, job),
-            Task::CliqueSizes { smallest, largest } => {
-                clique::run_sizes(self, *smallest, *largest, job)
-            }
-            Task::MaximumClique => clique::run_maximum(self, job),
-            Task::MaximalCliques => maximal::run(self, job),
-            Task::Motif { k, induced } => motif::run(self, *k, *induced, job),
-            Task::Fsm { limit, support, measure } => {
-                fsm::run(self.graph, *limit, *support, *measure, job)
-            }
-            Task::Match { pattern, induced, mappings } => {
-                matching::run(self, pattern, *induced, *mappings, job)
-            }
-            other => Err(other.unsupported_by("the CPU engine")),
-        }?;
-        Ok(outcome.of(units))
+    fn graph(&self) -> &Graph {
+        self.graph
     }
 
-    fn estimate(&self, task: &Task, precision: Precision, context: &Context) -> Result<Estimated> {
-        task.check()?;
-        precision.check()?;
-        estimate::supports(task)?;
-        if context.budget.is_some() {
-            return Err(budget::unsupported("estimates"));
-        }
-        let _span = info_span!("estimate", engine = "cpu", task = task.name()).entered();
-        estimate::run(self, task, precision, context)
-    }
-
-    fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
-        super::per::check(task)?;
-        if context.budget.is_some() {
-            return Err(budget::unsupported("counts per vertex and edge"));
-        }
-        let _span = info_span!("mine", engine = "cpu", task = task.name(), per = ?per).entered();
-        per::run(self, task, per, context)
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
+        budget::check(self.graph.vertices(), run.context)?;
+        let share = run.units.share().is_some();
+        let task = query.task.name();
+        let _span = info_span!("mine", engine = "cpu", task, share).entered();
+        run_plan(METHODS, query, self, plan, run)
     }
 }

@@ -56,12 +56,17 @@ use std::ops::ControlFlow;
 
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_graph::error::Result;
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
 
-use super::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
+use super::method::{self, Fit, Kit, Method, Methods, Scheme, choose, run_plan};
+use super::reason::Reason;
+use super::{
+    Ask, Choices, Count, Engine, Failure, Found, Needs, Outcome, Plan, Prepared, Query, Sink,
+    Units, shares,
+};
 use crate::work::WorkUnit;
 
 /// Which of two vertex ids comes first; see the module.
@@ -86,12 +91,9 @@ impl Choice for Comparison {
 }
 
 impl Comparison {
-    /// The rule by which algorithm 1 assigns embeddings to units; see [`crate::Engine::rule`].
-    pub fn rule(self) -> String {
-        match self {
-            Comparison::Ascending => "ids, ascending".into(),
-            Comparison::Descending => crate::BY_IDS.into(),
-        }
+    /// How algorithm 1 assigns embeddings to units.
+    pub fn scheme(self) -> Scheme {
+        Scheme::Ids { ascending: self == Comparison::Ascending }
     }
 
     /// Whether `a` comes before `b`. No vertex comes before itself.
@@ -117,28 +119,8 @@ impl Engine for Reference {
         "reference".into()
     }
 
-    fn rule(&self) -> String {
-        self.comparison.rule()
-    }
-
-    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        let what = match task {
-            Task::Clique { .. }
-            | Task::Motif { induced: Induced::Vertex, .. }
-            | Task::Fsm { measure: Measure::Embeddings, .. } => return Ok(()),
-            Task::CliqueSizes { .. } => "cliques of several sizes",
-            Task::MaximalCliques => "maximal cliques",
-            Task::MaximumClique => "the maximum clique",
-            Task::Motif { induced: Induced::Edge, .. } => "edge-induced motifs",
-            Task::Fsm { measure: Measure::Mni, .. } => "minimum-image support",
-            Task::Match { .. } => "matching",
-            other => other.name(),
-        };
-        Err(Error::Unsupported(format!(
-            "the reference engine explores vertex-induced embeddings and does not do {what}; the \
-             engine `cpu` does"
-        )))
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose(METHODS, ask, self)
     }
 
     fn prepare<'a>(
@@ -151,32 +133,91 @@ impl Engine for Reference {
 }
 
 /// A graph as the reference engine reads it: as it is.
-struct Resident<'a> {
+pub struct Resident<'a> {
     engine: Reference,
     graph: &'a Graph,
 }
 
 impl Prepared for Resident<'_> {
+    fn engine(&self) -> &dyn Engine {
+        &self.engine
+    }
+
+    fn graph(&self) -> &Graph {
+        self.graph
+    }
+
+    fn answer(&self, query: &Query, plan: &Plan, run: &method::Run<'_>) -> Result<Found, Failure> {
+        run_plan(METHODS, query, self, plan, run)
+    }
+}
+
+impl Kit for Reference {
+    type Held<'a> = Resident<'a>;
+    const KIND: &'static str = "reference";
+}
+
+const METHODS: &Methods<Reference> = &[&Algorithm1];
+
+/// Algorithm 1 for cliques, vertex-induced motifs and frequent patterns by embeddings.
+struct Algorithm1;
+
+impl Method<Reference> for Algorithm1 {
+    fn name(&self) -> &'static str {
+        "algorithm-1"
+    }
+
+    fn offers(&self, reference: &Reference) -> Needs {
+        let by_ids = match reference.comparison {
+            Comparison::Descending => Needs::BY_IDS,
+            Comparison::Ascending => Needs::NONE,
+        };
+        by_ids | Needs::LIST | Needs::SHARE | Needs::VERTEX_LABELS | Needs::EDGE_LABELS
+    }
+
+    fn fit(&self, ask: &Ask<'_>, _: &Reference) -> Fit {
+        match &ask.query.task {
+            Task::Clique { .. } | Task::Motif { induced: Induced::Vertex, .. } => Fit::Yes,
+            Task::Motif { induced, .. } => Fit::No(Reason::Induced(*induced)),
+            // Which patterns are frequent is known when all shares are merged.
+            Task::Fsm { measure: Measure::Embeddings, .. } => {
+                Fit::not_together(ask, Needs::LIST | Needs::SHARE)
+                    .and(|| Fit::not_together(ask, Needs::SHARE | Needs::BY_IDS))
+            }
+            Task::Fsm { measure, .. } => Fit::No(Reason::Measure(*measure)),
+            Task::CliqueSizes { .. }
+            | Task::MaximalCliques
+            | Task::MaximumClique
+            | Task::Match { .. } => Fit::No(Reason::Task),
+        }
+    }
+
+    fn scheme(&self, _: &Ask<'_>, reference: &Reference) -> Scheme {
+        reference.comparison.scheme()
+    }
+
     fn run(
         &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.engine.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
-        let comparison = self.engine.comparison;
-        let run = Run { view: self.graph.view(), comparison, units, context };
-        let outcome = match task {
-            Task::Clique { k } => run.cliques(*k, sink),
-            Task::Motif { k, .. } => run.motifs(*k, sink),
+        query: &Query,
+        on: &Resident<'_>,
+        _: &Plan,
+        run: &method::Run<'_>,
+    ) -> Result<Found, Failure> {
+        let (units, sink, context) = (run.units, run.sink, run.context);
+        let comparison = on.engine.comparison;
+        let run = Run { view: on.graph.view(), comparison, units, context };
+        match &query.task {
+            Task::Clique { k } => Ok(run.cliques(*k, sink).into()),
+            Task::Motif { k, .. } => Ok(run.motifs(*k, sink).into()),
             Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
-                run.frequent(*largest, *support, sink)
+                Ok(run.frequent(*largest, *support, sink).into())
             }
-            _ => unreachable!("not supported"),
-        };
-        Ok(outcome.of(units))
+            Task::Fsm { .. }
+            | Task::CliqueSizes { .. }
+            | Task::MaximalCliques
+            | Task::MaximumClique
+            | Task::Match { .. } => Err(Failure::Retreat(Reason::Task)),
+        }
     }
 }
 

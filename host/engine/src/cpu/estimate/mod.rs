@@ -11,24 +11,7 @@ use gramer_pattern::task::Task;
 use super::Resident;
 use crate::estimate::{Estimated, Precision};
 
-/// Whether a task is estimated.
-///
-/// # Errors
-/// [`Error::Unsupported`] if it isn't.
-pub(super) fn supports(task: &Task) -> Result<()> {
-    match task {
-        Task::Clique { .. } | Task::Motif { k: 3..=6, .. } | Task::Match { .. } => Ok(()),
-        Task::Motif { k, .. } => Err(Error::Unsupported(format!(
-            "motifs of 3 to 6 vertices are estimated, and k is {k}"
-        ))),
-        other => Err(Error::Unsupported(format!(
-            "cliques of k vertices, motifs and matches are estimated, not the task {}",
-            other.name()
-        ))),
-    }
-}
-
-/// Estimates a task that [`supports`] lets pass.
+/// Estimates cliques of k vertices, motifs or matches.
 ///
 /// # Errors
 /// [`Error::Usage`] as the exact task; [`Error::Unsupported`] for occurrences of a pattern whose
@@ -45,7 +28,12 @@ pub(super) fn run(
         Task::Match { pattern, induced, mappings } => {
             matches::run(graph, pattern, *induced, *mappings, precision, context)
         }
-        other => Err(other.unsupported_by("an estimate of the CPU engine")),
+        Task::CliqueSizes { .. }
+        | Task::MaximalCliques
+        | Task::MaximumClique
+        | Task::Fsm { .. } => {
+            Err(Error::Unsupported(format!("no sample is made for the task {}", task.name())))
+        }
     };
     match found {
         Err(Error::Interrupted) => Ok(Estimated::default()),

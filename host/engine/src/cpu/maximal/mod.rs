@@ -17,6 +17,7 @@ mod tests;
 use std::ops::{ControlFlow, Range};
 
 use crate::{Count, Outcome, Sink};
+use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::{Pattern, SMALL_VERTICES};
@@ -60,7 +61,7 @@ fn by_size(graph: &Resident<'_>, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
         let (states, complete) = run_units(
             &units,
             context,
-            || Search::<F>::new(graph, oriented, sink, context),
+            || Search::<F>::new(graph.graph, oriented, sink, context),
             |search, unit| search.start(unit.start, unit.range()),
         );
         let found = states.into_iter().map(|state| (!state.overflow).then_some(state.found));
@@ -84,7 +85,7 @@ fn too_many() -> Error {
 
 /// What a thread holds; its size depends on the busiest start vertex.
 struct Search<'a, F: Form> {
-    graph: &'a Resident<'a>,
+    graph: &'a Graph,
     oriented: &'a Oriented,
     sink: Option<&'a dyn Sink>,
     context: &'a Context,
@@ -99,7 +100,7 @@ struct Search<'a, F: Form> {
 
 impl<'a, F: Form> Search<'a, F> {
     fn new(
-        graph: &'a Resident<'a>,
+        graph: &'a Graph,
         oriented: &'a Oriented,
         sink: Option<&'a dyn Sink>,
         context: &'a Context,
@@ -120,7 +121,7 @@ impl<'a, F: Form> Search<'a, F> {
     /// whose member has a position in `part`.
     fn start(&mut self, start: u32, part: Range<usize>) -> ControlFlow<()> {
         let members = self.oriented.targets(start);
-        let view = self.graph.graph.view();
+        let view = self.graph.view();
         self.clique.clear();
         self.clique.push(start);
         if members.is_empty() {

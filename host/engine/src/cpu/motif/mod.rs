@@ -21,33 +21,53 @@ use gramer_pattern::{Dictionary, Pattern};
 use tracing::info;
 
 use super::reach::{Form, by_form};
-use super::{Job, Resident, census, clique, cycle};
+use super::{Job, Resident, clique, cycle};
 pub(super) use edges::EdgeCounts;
 
-pub(super) fn run(
+/// Counts of the whole graph by closed forms, where there are some.
+pub(super) fn forms(
     graph: &Resident<'_>,
     k: usize,
     induced: Induced,
     job: Job<'_>,
 ) -> Result<Outcome> {
-    let (counts, complete) = match job.sink {
-        None if job.units.share().is_none() => {
-            let (counts, complete) = whole(graph, k, job)?;
-            (if induced == Induced::Edge { edge_induced(k, &counts) } else { counts }, complete)
-        }
-        None => {
-            let mut sums = vec![];
-            let complete = add_sums(graph, k, job, &mut sums);
-            if complete && job.units.share().is_some() {
-                // The equations are solved when the sums of all units are there.
-                let open = Some(Open::Motifs { sums });
-                return Ok(Outcome { complete, open, ..Outcome::default() });
-            }
-            (if complete { counts(k, induced, &sums) } else { zeros(k) }, complete)
-        }
-        Some(sink) => list(graph, k, induced, sink, job),
-    };
-    Ok(Outcome { results: by_pattern(k, counts), complete, ..Outcome::default() })
+    let (counts, complete) = whole(graph, k, job)?;
+    let counts = if induced == Induced::Edge { edge_induced(k, &counts) } else { counts };
+    Ok(Outcome::new(by_pattern(k, counts), complete))
+}
+
+/// Counts by the equations, or of a share the sums that enter them.
+pub(super) fn equations(
+    graph: &Resident<'_>,
+    k: usize,
+    induced: Induced,
+    job: Job<'_>,
+) -> Result<Outcome> {
+    info!(k, "motifs are solved for from sums over edges, the cliques and the cycles");
+    let mut sums = vec![];
+    let complete = add_sums(graph, k, job, &mut sums);
+    if complete && job.units.share().is_some() {
+        // The equations are solved when the sums of all units are there.
+        let open = Some(Open::Motifs { sums });
+        return Ok(Outcome { complete, open, ..Outcome::default() });
+    }
+    let counts = if complete { counts(k, induced, &sums) } else { zeros(k) };
+    Ok(Outcome::new(by_pattern(k, counts), complete))
+}
+
+/// Counts by a visit of every embedding, which the sink gets.
+pub(super) fn census(graph: &Resident<'_>, k: usize, induced: Induced, job: Job<'_>) -> Outcome {
+    let (counts, complete) = list(graph, k, induced, job.sink.unwrap_or(&Unlisted), job);
+    Outcome::new(by_pattern(k, counts), complete)
+}
+
+/// Takes embeddings that are only counted.
+pub(super) struct Unlisted;
+
+impl Sink for Unlisted {
+    fn embedding(&self, _pattern: &Pattern, _vertices: &[VertexId]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// The number of one pattern of 3 to 6 vertices, and whether the run was finished.
@@ -236,7 +256,7 @@ fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
 
 /// The sums A of the plan's equations.
 fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, job: Job<'_>) -> (Vec<u128>, bool) {
-    by_form!(graph.vertices(), census::BYTES, F => sums_by::<F>(graph, k, plan, job))
+    by_form!(graph.vertices(), super::census::BYTES, F => sums_by::<F>(graph, k, plan, job))
 }
 
 fn sums_by<F: Form>(
@@ -245,23 +265,24 @@ fn sums_by<F: Form>(
     plan: &MotifPlan,
     job: Job<'_>,
 ) -> (Vec<u128>, bool) {
-    let make = || (vec![0u128; plan.sums()], [0u32; 1 << census::MAX_SIZE]);
-    let ran = census::run::<F, _>(graph, k - 2, job, make, |(sums, outside), frontier, last| {
-        frontier.outside(last, outside);
-        for term in plan.terms(frontier.bits_with(last)) {
-            let first = outside[term.first as usize] as u64;
-            if first == 0 {
-                continue;
+    let make = || (vec![0u128; plan.sums()], [0u32; 1 << super::census::MAX_SIZE]);
+    let ran =
+        super::census::run::<F, _>(graph, k - 2, job, make, |(sums, outside), frontier, last| {
+            frontier.outside(last, outside);
+            for term in plan.terms(frontier.bits_with(last)) {
+                let first = outside[term.first as usize] as u64;
+                if first == 0 {
+                    continue;
+                }
+                let pairs = if term.first == term.second {
+                    first * (first - 1) / 2
+                } else {
+                    first * outside[term.second as usize] as u64
+                };
+                sums[term.sum as usize] += pairs as u128;
             }
-            let pairs = if term.first == term.second {
-                first * (first - 1) / 2
-            } else {
-                first * outside[term.second as usize] as u64
-            };
-            sums[term.sum as usize] += pairs as u128;
-        }
-        ControlFlow::Continue(())
-    });
+            ControlFlow::Continue(())
+        });
     let sums = ran.sums(|states| {
         let mut sums = vec![0; plan.sums()];
         for (state, _) in &states {
@@ -283,7 +304,7 @@ pub(super) fn list(
     job: Job<'_>,
 ) -> (Vec<u128>, bool) {
     let view = graph.graph.view();
-    by_form!(view.vertices(), census::BYTES, F => list_by::<F>(view, k, induced, sink, job))
+    by_form!(view.vertices(), super::census::BYTES, F => list_by::<F>(view, k, induced, sink, job))
 }
 
 fn list_by<F: Form>(
@@ -297,36 +318,37 @@ fn list_by<F: Form>(
     let dictionary = Dictionary::of(k);
     let patterns = dictionary.patterns();
     let make = || (vec![0u128; patterns.len()], Vec::with_capacity(k));
-    let ran = census::run::<F, _>(graph, k, job, make, |(counts, members), frontier, last| {
-        if context.cancel.is_cancelled() {
-            return ControlFlow::Break(());
-        }
-        members.clear();
-        members.extend_from_slice(&frontier.members);
-        members.push(last);
-        let mut emit = |bits: u32| {
-            let Some(number) = dictionary.number(bits) else {
-                return ControlFlow::Continue(());
-            };
-            counts[number] += 1;
-            let order = &dictionary.order(bits)[..k];
-            let embedding: Vec<VertexId> = order.iter().map(|&v| members[v as usize]).collect();
-            sink.embedding(&patterns[number], &embedding)
-        };
-        let all = frontier.bits_with(last);
-        match induced {
-            Induced::Vertex => emit(all),
-            Induced::Edge => {
-                // Each connected subset of the edges is an occurrence of its own.
-                let mut kept = all;
-                while kept != 0 {
-                    emit(kept)?;
-                    kept = (kept - 1) & all;
-                }
-                ControlFlow::Continue(())
+    let ran =
+        super::census::run::<F, _>(graph, k, job, make, |(counts, members), frontier, last| {
+            if context.cancel.is_cancelled() {
+                return ControlFlow::Break(());
             }
-        }
-    });
+            members.clear();
+            members.extend_from_slice(&frontier.members);
+            members.push(last);
+            let mut emit = |bits: u32| {
+                let Some(number) = dictionary.number(bits) else {
+                    return ControlFlow::Continue(());
+                };
+                counts[number] += 1;
+                let order = &dictionary.order(bits)[..k];
+                let embedding: Vec<VertexId> = order.iter().map(|&v| members[v as usize]).collect();
+                sink.embedding(&patterns[number], &embedding)
+            };
+            let all = frontier.bits_with(last);
+            match induced {
+                Induced::Vertex => emit(all),
+                Induced::Edge => {
+                    // Each connected subset of the edges is an occurrence of its own.
+                    let mut kept = all;
+                    while kept != 0 {
+                        emit(kept)?;
+                        kept = (kept - 1) & all;
+                    }
+                    ControlFlow::Continue(())
+                }
+            }
+        });
     let mut counts = vec![0; patterns.len()];
     for (state, _) in &ran.states {
         for (count, part) in counts.iter_mut().zip(state) {
