@@ -20,6 +20,7 @@
 pub mod emulated;
 pub mod image;
 pub mod launch;
+mod methods;
 pub mod metrics;
 pub mod runtime;
 pub mod session;
@@ -35,9 +36,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use gramer_engine::method::run_plan;
 use gramer_engine::{
-    BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Together, Units, not_together,
-    only_its_kind, shares,
+    Ask, Choices, Engine, Failure, Found, MemorySpeed, Outcome, Plan, Prepared, Query, Run,
 };
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -45,10 +46,9 @@ use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
 use gramer_pattern::task::Task;
 use image::DeviceImage;
+use methods::choose_on;
 use session::Session;
 use set::engine::SetResident;
-use set::frequent::Asked;
-use set::matches::has_plans;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
@@ -136,26 +136,8 @@ impl Engine for Accelerator {
         self.name.clone()
     }
 
-    fn rule(&self) -> String {
-        match self.machine.core {
-            Core::Paper => self.settings.comparison.rule(),
-            Core::Set => SET_RULE.into(),
-        }
-    }
-
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        match self.machine.core {
-            Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => set::tasks::check(&self.machine, task, graph),
-        }
-    }
-
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        match Asked::of(task).filter(|_| has_plans(&self.machine)) {
-            Some(asked) => asked.check(&self.machine, None),
-            None => Err(not_together(&self.name, task)),
-        }
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose_on(&self.machine, &self.settings, ask)
     }
 
     fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
@@ -169,9 +151,9 @@ impl Engine for Accelerator {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         if self.machine.core == Core::Set {
-            return Ok(Box::new(OnSetCore::new(self, graph, false)));
+            return Ok(Box::new(OnSetCore::new(self, graph)));
         }
-        let resident = Resident {
+        let resident = OnPaperCore {
             accelerator: self,
             graph,
             labels: tasks::labels(&self.machine, graph).ok(),
@@ -180,24 +162,7 @@ impl Engine for Accelerator {
         self.with_session(|session| resident.load(session, context))?;
         Ok(Box::new(resident))
     }
-
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.machine.core == Core::Set {
-            return Ok(Box::new(OnSetCore::new(self, graph, true)));
-        }
-        match self.rule() == BY_IDS {
-            true => self.prepare(graph, context),
-            false => Err(only_its_kind(&self.name)),
-        }
-    }
 }
-
-/// The rule of the set core: cliques are those of [`BY_IDS`], of motifs each root has a part of the sums.
-pub(crate) const SET_RULE: &str = "set core";
 
 /// Tells graphs and images on devices from each other.
 fn next_number() -> u64 {
@@ -205,23 +170,9 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Refuses what a set core doesn't share with devices of another kind.
-///
-/// # Errors
-/// [`Error::Unsupported`] for motifs and matches.
-pub(crate) fn by_ids_on_set(machine: &gramer_machine::Accelerator, task: &Task) -> Result<()> {
-    match task {
-        Task::Motif { .. } | Task::Match { .. } => Err(Error::Unsupported(format!(
-            "machine {} shares motifs and matches with other set cores alone: name devices of one kind",
-            machine.machine.name
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// A graph in the memory of the devices. Tasks find it there as long as no other graph is prepared
 /// on the same devices; then it is written anew.
-struct Resident<'a> {
+pub struct OnPaperCore<'a> {
     accelerator: &'a Accelerator,
     graph: &'a Graph,
     /// The graph's labels in order, where the machine has room for them.
@@ -230,7 +181,15 @@ struct Resident<'a> {
     number: u64,
 }
 
-impl Resident<'_> {
+impl OnPaperCore<'_> {
+    /// Answers a task by passes of the core.
+    fn run(&self, task: &Task, run: &Run<'_>) -> Result<Found, Failure> {
+        let found = self.accelerator.with_session(|session| {
+            tasks::run(session, self, task, run.units, run.sink, run.context)
+        });
+        Ok(found?.into())
+    }
+
     /// Writes the graph into the devices' memory unless it is there already.
     fn load(&self, session: &mut Session, context: &Context) -> Result<DeviceImage<'_>> {
         let mut image = DeviceImage::new(self.graph.view(), &self.accelerator.machine);
@@ -242,80 +201,70 @@ impl Resident<'_> {
     }
 }
 
-impl Prepared for Resident<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.accelerator.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
-        let outcome = self
-            .accelerator
-            .with_session(|session| tasks::run(session, self, task, units, sink, context))?;
-        Ok(outcome.of(units))
+impl Prepared for OnPaperCore<'_> {
+    fn engine(&self) -> &dyn Engine {
+        self.accelerator
+    }
+
+    fn graph(&self) -> &Graph {
+        self.graph
+    }
+
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
+        run_plan(methods::METHODS, query, self, plan, run)
     }
 }
 
-impl Drop for Resident<'_> {
+impl Drop for OnPaperCore<'_> {
     fn drop(&mut self) {
         self.accelerator.with_session(|session| session.unload(self.number));
     }
 }
 
 /// A graph for the set core; see [`SetResident`].
-struct OnSetCore<'a> {
+pub struct OnSetCore<'a> {
     accelerator: &'a Accelerator,
     resident: SetResident<'a>,
-    /// It shares tasks with devices of other kinds.
-    by_ids: bool,
 }
 
 impl<'a> OnSetCore<'a> {
-    fn new(accelerator: &'a Accelerator, graph: &'a Graph, by_ids: bool) -> Self {
-        OnSetCore { accelerator, resident: SetResident::new(graph, next_number), by_ids }
+    fn new(accelerator: &'a Accelerator, graph: &'a Graph) -> Self {
+        OnSetCore { accelerator, resident: SetResident::new(graph, next_number) }
+    }
+
+    /// Does work with the devices, and notes what they measured.
+    fn in_session(
+        &self,
+        work: impl FnOnce(&SetResident<'a>, &mut Session, &Settings) -> Result<Outcome>,
+    ) -> Result<Found, Failure> {
+        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
+        let found = self.accelerator.with_session(|session| {
+            let mut outcome = work(&self.resident, session, settings)?;
+            outcome.devices = vec![session.metrics().named(name)];
+            Ok(outcome)
+        });
+        Ok(Found::Counts(found.map_err(Failure::Error)?))
+    }
+
+    /// Counts or lists the matches of a pattern, or lists cliques.
+    fn matches(&self, query: &Query, run: &Run<'_>) -> Result<Found, Failure> {
+        self.in_session(|resident, session, settings| {
+            resident.matches(session, settings, query, run)
+        })
     }
 }
 
 impl Prepared for OnSetCore<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        shares::check(self.resident.graph(), task, units, sink)?;
-        if self.by_ids {
-            by_ids_on_set(&self.accelerator.machine, task)?;
-        }
-        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
-        self.accelerator.with_session(|session| {
-            let mut outcome =
-                self.resident.run(session, settings, task, (units, sink), context)?.of(units);
-            outcome.devices = vec![session.metrics().named(name)];
-            Ok(outcome)
-        })
+    fn engine(&self) -> &dyn Engine {
+        self.accelerator
     }
 
-    fn run_together(
-        &self,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.accelerator.supports_together(task)?;
-        let asked = Asked::of(task).expect("it was refused above");
-        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
-        self.accelerator.with_session(|session| {
-            let with = (None, Some(together));
-            let mut outcome = self.resident.frequent(session, settings, asked, with, context)?;
-            outcome.devices = vec![session.metrics().named(name)];
-            Ok(outcome)
-        })
+    fn graph(&self) -> &Graph {
+        self.resident.graph()
+    }
+
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
+        run_plan(set::methods::METHODS, query, self, plan, run)
     }
 }
 

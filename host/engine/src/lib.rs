@@ -2,6 +2,7 @@
 
 pub mod compress;
 pub mod cpu;
+pub mod division;
 pub mod estimate;
 pub mod formulas;
 pub mod frequent;
@@ -27,6 +28,7 @@ use gramer_graph::{Graph, Order, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
+pub use division::Division;
 pub use estimate::{Estimated, Precision};
 pub use method::{Choices, Failure, Found, Plan, Run, Scheme};
 pub use metrics::DeviceMetrics;

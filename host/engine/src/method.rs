@@ -10,6 +10,7 @@ use tracing::{info, warn};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 
+use crate::division::Division;
 use crate::query::{Ask, Facts, Needs, Query};
 use crate::reason::{Reason, refusal};
 use crate::{Estimated, Outcome, PerOutcome, Prepared, Sink, Together, Units};
@@ -224,8 +225,8 @@ pub struct Run<'a> {
     pub sink: Option<&'a dyn Sink>,
     /// Members that do the same.
     pub peers: Option<&'a dyn Together>,
-    /// Whether units have their embeddings by [`Scheme::Ids`].
-    pub by_ids: bool,
+    /// How members do it together, if there are several.
+    pub division: Option<&'a Division>,
     /// Threads, memory, cancelling, progress.
     pub context: &'a Context,
 }
@@ -233,15 +234,19 @@ pub struct Run<'a> {
 impl<'a> Run<'a> {
     /// All units of a graph, counted on one device.
     pub fn new(context: &'a Context) -> Self {
-        Run { units: Units::All, sink: None, peers: None, by_ids: false, context }
+        Run { units: Units::All, sink: None, peers: None, division: None, context }
     }
 
-    /// The terms that it sets.
+    /// Whether units have their embeddings by [`Scheme::Ids`].
+    pub fn by_ids(&self) -> bool {
+        self.division.is_some_and(Division::by_ids)
+    }
+
+    /// Its terms.
     pub fn terms(&self) -> Needs {
         let share = if self.units.share().is_some() { Needs::SHARE } else { Needs::NONE };
-        let by_ids = if self.by_ids { Needs::BY_IDS } else { Needs::NONE };
         let peers = if self.peers.is_some() { Needs::PEERS } else { Needs::NONE };
-        share | by_ids | peers
+        self.division.map_or(Needs::NONE, |division| division.terms) | share | peers
     }
 }
 
@@ -317,7 +322,10 @@ pub fn mine(held: &dyn Prepared, query: &Query, run: &Run<'_>) -> Result<Found> 
     let ask = Ask::new(query).facts(Some(&facts)).terms(run.terms()).memory(memory);
     ask.check()?;
     run.units.check(held.graph().view())?;
-    let choices = engine.choose(&ask);
+    let mut choices = engine.choose(&ask);
+    if let Some(division) = run.division {
+        choices.fits.retain(|plan| plan.scheme == division.scheme);
+    }
     let mut plan = choices.first(&engine.name(), &ask)?;
     let mut next = choices.fits.iter().skip(1);
     loop {
@@ -326,7 +334,9 @@ pub fn mine(held: &dyn Prepared, query: &Query, run: &Run<'_>) -> Result<Found> 
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Retreat(reason)) => reason,
         };
-        let other = next.next().filter(|_| run.units.share().is_none());
+        // Others are at work by this method, or have what it listed.
+        let alone = run.units.share().is_none() && run.peers.is_none() && run.sink.is_none();
+        let other = next.next().filter(|_| alone);
         let Some(other) = other else {
             let not = vec![(plan.method.clone(), reason)];
             return Err(refusal(&engine.name(), &ask, &Choices { fits: vec![], not }));

@@ -247,6 +247,19 @@ impl Serialize for Needs {
     }
 }
 
+impl<'de> Deserialize<'de> for Needs {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<Self, D::Error> {
+        let names: Vec<String> = Vec::deserialize(deserializer)?;
+        names.iter().try_fold(Needs::NONE, |all, name| {
+            let known = Needs::ALL.iter().find(|(_, known, _)| known == name);
+            let unknown = || serde::de::Error::custom(format!("there is no need {name}"));
+            known.map(|(need, ..)| all | *need).ok_or_else(unknown)
+        })
+    }
+}
+
 /// What is known of a graph without a pass over it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -379,5 +392,8 @@ mod tests {
         assert_eq!(query(pattern).needs(None), both);
         assert_eq!(both.phrases().collect::<Vec<_>>(), ["with vertex labels", "with edge labels"]);
         assert_eq!(format!("{both:?}"), "{VERTEX_LABELS, EDGE_LABELS}");
+        let text = serde_json::to_string(&both).unwrap();
+        assert_eq!(serde_json::from_str::<Needs>(&text).unwrap(), both);
+        assert!(serde_json::from_str::<Needs>("[\"SPEED\"]").is_err());
     }
 }

@@ -33,7 +33,7 @@ pub enum Reason {
     Induced(Induced),
     /// It doesn't know this support.
     Measure(Measure),
-    /// It doesn't take this kind of pattern.
+    /// What it does and this pattern is not, as in "counts patterns of 3 to 8 vertices, and this one has 9".
     Pattern(String),
     /// It has no room.
     Memory {
@@ -49,6 +49,15 @@ pub enum Reason {
     Setting(&'static str),
     /// Another method was named.
     NotNamed,
+    /// One of several devices has this reason.
+    Member {
+        /// The name of the device.
+        device: String,
+        /// Its reason.
+        reason: Box<Reason>,
+    },
+    /// Several devices divide it in different ways.
+    Undivided,
 }
 
 impl Reason {
@@ -65,8 +74,10 @@ impl Reason {
             Reason::Size { .. } | Reason::Pattern(_) => 1,
             Reason::Induced(_) | Reason::Measure(_) => 2,
             Reason::Needs(_) => 3,
+            Reason::Undivided => 3,
             Reason::NotNamed => 4,
             Reason::Task => 5,
+            Reason::Member { reason, .. } => reason.distance(),
         }
     }
 }
@@ -88,7 +99,7 @@ impl std::fmt::Display for Reason {
             }
             Reason::Induced(induced) => write!(f, "knows no {induced}-induced occurrences"),
             Reason::Measure(measure) => write!(f, "knows no support by {}", measure.name()),
-            Reason::Pattern(what) => write!(f, "takes no {what}"),
+            Reason::Pattern(what) => f.write_str(what),
             Reason::Memory { needs: Some(bytes) } => {
                 write!(f, "has no room: {} MB would do", bytes.div_ceil(1 << 20))
             }
@@ -98,6 +109,10 @@ impl std::fmt::Display for Reason {
                 write!(f, "can't do it with this setting `{name}`: leave it out")
             }
             Reason::NotNamed => f.write_str("is left out: another method was named"),
+            Reason::Member { device, reason } => write!(f, "can't: `{device}` {reason}"),
+            Reason::Undivided => f.write_str(
+                "have no way in common to divide it: name one device, or devices of one kind",
+            ),
         }
     }
 }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use gramer_engine::work::{Share, Units};
-use gramer_engine::{Outcome, shares};
+use gramer_engine::Outcome;
 use gramer_graph::Graph;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result, said};
@@ -154,18 +154,12 @@ struct State {
     held: Option<std::fs::File>,
 }
 
-/// Whether a task can be kept.
-///
-/// # Errors
-/// [`Error::Unsupported`] for a task that is no sum of shares.
-pub fn supports(task: &Task) -> Result<()> {
-    shares::divisible(task, false).map_err(|error| match error {
-        Error::Unsupported(what) => Error::Unsupported(format!(
-            "a checkpoint keeps shares of a run, and this task has none: {what}; or leave the setting \
-             `checkpoint` out"
-        )),
-        other => other,
-    })
+/// Why a task, in a few words, can't be kept.
+pub fn whole(task: &str) -> Error {
+    Error::Unsupported(format!(
+        "a checkpoint keeps shares of a run, and {task} are not the sum of shares: leave the setting \
+         `checkpoint` out"
+    ))
 }
 
 /// The checkpoint of a run.
@@ -182,7 +176,7 @@ impl<'a> Checkpoint<'a> {
     /// Reads the file, or begins it.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] as [`supports`]; [`Error::Input`] for a file that is damaged or of another
+    /// [`Error::Input`] for a file that is damaged or of another
     /// run; [`Error::Usage`] if it must be there and isn't, or another run is at work with it;
     /// [`Error::Io`]; [`Error::Interrupted`].
     pub fn open(
@@ -192,7 +186,6 @@ impl<'a> Checkpoint<'a> {
         rule: String,
         cancel: &Cancel,
     ) -> Result<Self> {
-        supports(task)?;
         let path = keeping.file.clone();
         let found = path.try_exists().map_err(|e| Error::io(&path, "read", e))?;
         if path.as_os_str() == "-" || found && !path.is_file() {

@@ -10,10 +10,9 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Outcome, Together, Units};
+use gramer_engine::{Division, Outcome, Query, Run, Together};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::Task;
 use tracing::warn;
 
 use crate::{Ready, named};
@@ -148,7 +147,7 @@ impl Together for Member<'_> {
 pub(crate) fn run(
     names: &[String],
     (ready, runs_cost): (&mut Vec<Ready<'_>>, bool),
-    task: &Task,
+    (query, division): (&Query, &Division),
     context: &Context,
 ) -> Result<Outcome> {
     let mut warnings: Vec<String> = vec![];
@@ -159,13 +158,13 @@ pub(crate) fn run(
         if let [device] = &ready[..] {
             let mut outcome = device
                 .prepared
-                .run(task, Units::All, None, context)
+                .counts(query, &Run::new(context))
                 .map_err(|error| named(&names[device.at], error))?;
             outcome.warnings.splice(0..0, warnings);
             return Ok(outcome);
         }
         let (mut outcomes, mut lost) = (vec![], None);
-        let all = once(names, (ready, runs_cost), task, context);
+        let all = once(names, (ready, runs_cost), (query, division), context);
         let failed: Vec<bool> = all.iter().map(Result::is_err).collect();
         for result in all {
             match result {
@@ -206,7 +205,7 @@ pub(crate) fn run(
 fn once(
     names: &[String],
     (ready, runs_cost): (&[Ready<'_>], bool),
-    task: &Task,
+    asked: (&Query, &Division),
     context: &Context,
 ) -> Vec<Result<Outcome>> {
     let threads = (context.threads() / ready.len()).max(1);
@@ -233,7 +232,7 @@ fn once(
                 scope.spawn(move || {
                     // Also where it panics the others don't wait for it.
                     let _ends = Ends { shared, caller, ended };
-                    one(&names[device.at], device, task, (shared, progress, threads), context)
+                    one(&names[device.at], device, asked, (shared, progress, threads), context)
                 })
             })
             .collect();
@@ -277,7 +276,7 @@ impl Drop for Ends<'_> {
 fn one(
     name: &str,
     device: &Ready<'_>,
-    task: &Task,
+    (query, division): (&Query, &Division),
     (shared, progress, threads): (&Shared, &Arc<Progress>, usize),
     context: &Context,
 ) -> Result<Outcome> {
@@ -291,7 +290,8 @@ fn one(
         progress: &context.progress,
     };
     let begun = Instant::now();
-    let outcome = device.prepared.run_together(task, &member, &own);
+    let run = Run { peers: Some(&member), division: Some(division), ..Run::new(&own) };
+    let outcome = device.prepared.counts(query, &run);
     let took = begun.elapsed();
     // Others wait for what doesn't come.
     if outcome.as_ref().map_or(true, |outcome| !outcome.complete) {

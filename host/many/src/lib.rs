@@ -4,9 +4,9 @@
 //! no share of the work is fixed beforehand. Each device has a thread of its own. One that fails leaves
 //! its portion to the others, and a warning in the outcome.
 //!
-//! Outcomes of shares add up where all devices assign embeddings to units by one rule
-//! ([`Engine::rule`]). Devices of one kind do. Those of several kinds are asked for the common one
-//! ([`gramer_engine::BY_IDS`]), which may cost some of them their fastest way.
+//! Outcomes of shares add up where all devices have a scheme in common ([`Division::among`]). Devices of one kind do.
+//! Those of several kinds are asked for [`Scheme::Ids`](gramer_engine::Scheme::Ids), which may cost some of them their
+//! fastest way.
 //!
 //! ```
 //! use gramer_engine::{Engine, cpu::Cpu};
@@ -33,9 +33,14 @@ mod run;
 pub mod speeds;
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use gramer_engine::{BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
+use gramer_engine::division::{Offer, SHARES, TERMS};
+use gramer_engine::reason::{Reason, described};
+use gramer_engine::{
+    Ask, Choices, Division, Engine, Facts, Failure, Found, MemorySpeed, Needs, Outcome, Plan,
+    Prepared, Query, Sink, Units,
+};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Order};
@@ -49,9 +54,15 @@ pub struct Many {
     devices: Vec<Box<dyn Engine>>,
     /// What reports call each: its name, with a number where names repeat.
     names: Vec<String>,
-    /// Whether they are asked for the common rule.
-    by_ids: bool,
 }
+
+/// A way in which devices work together, as plans name it.
+const WAYS: [(&str, Needs); 4] = [
+    ("phases", TERMS[0]),
+    ("phases of twins", TERMS[1]),
+    ("shares", TERMS[2]),
+    ("shares by ids", TERMS[3]),
+];
 
 impl Many {
     /// These devices together.
@@ -60,8 +71,6 @@ impl Many {
     /// If there is none.
     pub fn new(devices: Vec<Box<dyn Engine>>) -> Self {
         assert!(!devices.is_empty(), "there is a device");
-        let rule = devices[0].rule();
-        let by_ids = devices.iter().any(|device| device.rule() != rule);
         let mut seen: HashMap<String, usize> = HashMap::new();
         devices.iter().for_each(|d| *seen.entry(d.name()).or_default() += 1);
         let mut numbers: HashMap<String, usize> = HashMap::new();
@@ -77,7 +86,14 @@ impl Many {
                 format!("{name} ({number})")
             })
             .collect();
-        Many { devices, names, by_ids }
+        Many { devices, names }
+    }
+
+    /// How the devices divide a question under one of these terms.
+    fn division(&self, ask: &Ask<'_>, terms: &[Needs]) -> Option<Division> {
+        let offers: Vec<Offer> =
+            self.devices.iter().map(|device| Offer::of(device.as_ref(), ask)).collect();
+        Division::among(&offers.iter().collect::<Vec<_>>(), terms)
     }
 }
 
@@ -87,16 +103,6 @@ fn named(name: &str, error: Error) -> Error {
         Error::Unsupported(what) => Error::Unsupported(format!("{name}: {what}")),
         Error::Usage(what) => Error::Usage(format!("{name}: {what}")),
         Error::Device(what) if !what.starts_with(name) => Error::Device(format!("{name}: {what}")),
-        other => other,
-    }
-}
-
-/// Why a task isn't shared out.
-fn together(error: Error) -> Error {
-    match error {
-        Error::Unsupported(what) => Error::Unsupported(format!(
-            "several devices can't do this task together: {what}; or name one device"
-        )),
         other => other,
     }
 }
@@ -111,25 +117,39 @@ impl Engine for Many {
         self.devices[0].order()
     }
 
-    fn rule(&self) -> String {
-        if self.by_ids { BY_IDS.into() } else { self.devices[0].rule() }
-    }
-
     fn runs_cost(&self) -> bool {
         self.devices.iter().all(|device| device.runs_cost())
     }
 
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        self.devices
-            .iter()
-            .zip(&self.names)
-            .try_for_each(|(d, name)| d.supports(task, graph).map_err(|e| named(name, e)))?;
-        if self.by_levels(task) {
-            return Ok(());
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        let mut choices = Choices::default();
+        // One that doesn't do it alone doesn't do a part of it.
+        for (device, name) in self.devices.iter().zip(&self.names) {
+            let own = device.choose(ask);
+            if own.fits.is_empty() {
+                let member =
+                    |reason| Reason::Member { device: name.clone(), reason: Box::new(reason) };
+                choices.not.extend(own.not.into_iter().map(|(method, why)| (method, member(why))));
+            }
         }
-        shares::divisible(task, false).map_err(together)?;
-        if self.by_ids { shares::divisible_by_ids(task) } else { Ok(()) }
+        if !choices.not.is_empty() {
+            return choices;
+        }
+        for (way, terms) in WAYS {
+            // A part of the work is shared out in parts.
+            let whole = ask.terms.common(Needs::PEERS | Needs::TWINS | Needs::SHARE).is_none();
+            let fits = whole
+                || ask.terms.common(Needs::PEERS | Needs::TWINS).is_none()
+                    && terms.has(Needs::SHARE);
+            let by_ids = !ask.terms.has(Needs::BY_IDS) || terms.has(Needs::BY_IDS);
+            match self.division(ask, &[terms]).filter(|_| fits && by_ids) {
+                Some(Division { scheme, .. }) => {
+                    choices.fits.push(Plan { method: way.into(), scheme, any_order: false });
+                }
+                None => choices.not.push((way.into(), Reason::Undivided)),
+            }
+        }
+        choices
     }
 
     fn prepare<'a>(
@@ -137,15 +157,7 @@ impl Engine for Many {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(self.on_many(graph, self.by_ids, context)?))
-    }
-
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(self.on_many(graph, true, context)?))
+        Ok(Box::new(self.on_many(graph, context)?))
     }
 
     fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
@@ -158,18 +170,6 @@ impl Engine for Many {
 }
 
 impl Many {
-    /// Whether the devices do a task together, those of one kind that can: frequent patterns and closed forms, where they share the
-    /// candidates of each level, and others, where they share the tasks that each would have alone.
-    fn by_levels(&self, task: &Task) -> bool {
-        let alike = || {
-            let names: Vec<String> = self.devices.iter().map(|device| device.name()).collect();
-            speeds::alike(names.iter().map(String::as_str))
-        };
-        !self.by_ids
-            && (matches!(task, Task::Fsm { .. }) || alike())
-            && self.devices.iter().all(|device| device.supports_together(task).is_ok())
-    }
-
     /// Counts with a [`Checkpoint`]: goes on from its file where that is there, and leaves it there, so
     /// that a run that was stopped or has failed is continued by the next one. Whoever has put the
     /// answer where it belongs removes the file with [`Checkpoint::remove`].
@@ -183,14 +183,18 @@ impl Many {
         keeping: &Keeping,
         context: &Context,
     ) -> Result<(Outcome, Checkpoint<'a>)> {
-        checkpoint::supports(task)?;
-        self.supports(task, Some(graph))?;
-        let kept = Checkpoint::open(keeping, graph, task, self.rule(), &context.cancel)?;
+        let query = Query::new(task.clone());
+        let facts = Facts::of(graph);
+        let memory = context.budget.as_ref().map(|budget| budget.bytes);
+        let ask = Ask::new(&query).facts(Some(&facts)).memory(memory);
+        let division = self.division_kept(&ask)?;
+        let rule = division.scheme.to_string();
+        let kept = Checkpoint::open(keeping, graph, task, rule, &context.cancel)?;
         let rest = kept.rest()?;
         let units = rest.as_ref().map_or(Units::All, Units::Share);
         let run = self
-            .on_many(graph, self.by_ids, context)
-            .and_then(|on| on.run(task, units, None, Some(&kept), context));
+            .on_many(graph, context)
+            .and_then(|on| on.in_shares(&query, &division, units, (None, Some(&kept)), context));
         let kept_nothing = kept.outcome().is_none();
         let saved = match &run {
             Err(error) if kept_nothing && !matches!(error, Error::Interrupted) => kept.remove(),
@@ -211,17 +215,19 @@ impl Many {
         Ok((outcome, kept))
     }
 
+    /// How the devices divide a question into shares, which a checkpoint keeps.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a question that isn't the sum of shares, and for what a device doesn't do.
+    pub fn division_kept(&self, ask: &Ask<'_>) -> Result<Division> {
+        ask.check()?;
+        self.choose(ask).first(&self.name(), ask)?;
+        self.division(ask, &SHARES).ok_or_else(|| checkpoint::whole(&described(&ask.query.task)))
+    }
+
     /// Prepares the graph on all devices at a time. Those that fail are left out.
-    fn on_many<'a>(
-        &'a self,
-        graph: &'a Graph,
-        by_ids: bool,
-        context: &Context,
-    ) -> Result<OnMany<'a>> {
-        let prepare = |device: &'a dyn Engine| match by_ids {
-            true => device.prepare_by_ids(graph, context),
-            false => device.prepare(graph, context),
-        };
+    fn on_many<'a>(&'a self, graph: &'a Graph, context: &Context) -> Result<OnMany<'a>> {
+        let prepare = |device: &'a dyn Engine| device.prepare(graph, context);
         let prepared: Vec<Result<Box<dyn Prepared + 'a>>> = std::thread::scope(|scope| {
             let threads: Vec<_> = self
                 .devices
@@ -246,9 +252,7 @@ impl Many {
         }
         match failed {
             Some(error) if ready.is_empty() => Err(error),
-            _ => {
-                Ok(OnMany { many: self, graph, whole: by_ids, ready: Mutex::new(ready), warnings })
-            }
+            _ => Ok(OnMany { many: self, graph, ready: Mutex::new(ready), warnings }),
         }
     }
 }
@@ -264,8 +268,6 @@ struct Ready<'a> {
 struct OnMany<'a> {
     many: &'a Many,
     graph: &'a Graph,
-    /// Whether lists are left whole.
-    whole: bool,
     /// The devices that haven't failed; one task runs at a time.
     ready: Mutex<Vec<Ready<'a>>>,
     /// Of devices that couldn't take the graph.
@@ -273,64 +275,66 @@ struct OnMany<'a> {
 }
 
 impl Prepared for OnMany<'_> {
-    fn run(
+    fn engine(&self) -> &dyn Engine {
+        self.many
+    }
+
+    fn graph(&self) -> &Graph {
+        self.graph
+    }
+
+    fn answer(
         &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.run(task, units, sink, None, context)
+        query: &Query,
+        plan: &Plan,
+        run: &gramer_engine::Run<'_>,
+    ) -> Result<Found, Failure> {
+        let terms = WAYS.iter().find(|(way, _)| *way == plan.method).map(|(_, terms)| *terms);
+        let terms = terms.ok_or(Failure::Retreat(Reason::NotNamed))?;
+        let division = Division { terms, scheme: plan.scheme.clone() };
+        if !division.in_phases() {
+            let found = self.in_shares(query, &division, run.units, (run.sink, None), run.context);
+            return Ok(found?.into());
+        }
+        let ready = &mut *self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let ready = (ready, self.many.runs_cost());
+        match levels::run(&self.many.names, ready, (query, &division), run.context) {
+            // Devices that turn out to differ.
+            Err(Error::Unsupported(what)) => Err(Failure::Retreat(Reason::Pattern(what))),
+            outcome => Ok(self.warned(outcome?).into()),
+        }
     }
 }
 
 impl OnMany<'_> {
-    fn run(
+    /// Shares the units out.
+    fn in_shares(
         &self,
-        task: &Task,
+        query: &Query,
+        division: &Division,
         units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        kept: Option<&Checkpoint<'_>>,
+        (sink, kept): (Option<&dyn Sink>, Option<&Checkpoint<'_>>),
         context: &Context,
     ) -> Result<Outcome> {
-        self.many.supports(task, Some(self.graph))?;
         units.check(self.graph.view())?;
-        let by_levels = !self.whole && self.many.by_levels(task);
-        let mut refused = None;
-        if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
-            let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let ready = (&mut *ready, self.many.runs_cost());
-            match levels::run(&self.many.names, ready, task, context) {
-                // Devices that turn out to differ; what is no sum of portions isn't done then.
-                Err(error @ Error::Unsupported(_)) if shares::divisible(task, false).is_ok() => {
-                    refused = Some(error);
-                }
-                outcome => {
-                    let mut outcome = outcome?;
-                    outcome.warnings.splice(0..0, self.warnings.iter().cloned());
-                    return Ok(outcome);
-                }
-            }
-        }
-        shares::divisible(task, sink.is_some()).map_err(together)?;
-        let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let run = Run {
             names: &self.many.names,
             graph: self.graph,
-            whole: self.whole,
-            task,
+            query,
+            division,
             units,
             sink,
             context,
             kept,
             at_once: self.many.runs_cost(),
         };
-        // Where there are no shares either, what was wrong first is what to mend.
-        let mut outcome = run.on(&mut ready).map_err(|error| match (error, refused) {
-            (Error::Unsupported(_), Some(first)) => first,
-            (error, _) => error,
-        })?;
+        Ok(self.warned(run.on(&mut ready)?))
+    }
+
+    /// An outcome with what is to say of the devices.
+    fn warned(&self, mut outcome: Outcome) -> Outcome {
         outcome.warnings.splice(0..0, self.warnings.iter().cloned());
-        Ok(outcome)
+        outcome
     }
 }

@@ -7,11 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Outcome, Sink, Units};
+use gramer_engine::{Division, Outcome, Query, Sink, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::Task;
 use tracing::{info, warn};
 
 use crate::checkpoint::Checkpoint;
@@ -27,9 +26,8 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(crate) struct Run<'a> {
     pub names: &'a [String],
     pub graph: &'a Graph,
-    /// Whether lists are left whole.
-    pub whole: bool,
-    pub task: &'a Task,
+    pub query: &'a Query,
+    pub division: &'a Division,
     pub units: Units<'a>,
     pub sink: Option<&'a dyn Sink>,
     pub context: &'a Context,
@@ -132,8 +130,8 @@ impl Run<'_> {
         }
         let view = self.graph.view();
         let portions = match self.kept {
-            None => Portions::new(view, self.units, takers, self.whole),
-            Some(_) => Portions::of(view, self.units, PORTIONS_KEPT, self.whole),
+            None => Portions::new(view, self.units, takers, self.division.by_ids()),
+            Some(_) => Portions::of(view, self.units, PORTIONS_KEPT, self.division.by_ids()),
         };
         let names = ready.iter().map(|device| self.names[device.at].as_str());
         let alike = alike(names);
@@ -230,7 +228,7 @@ impl Run<'_> {
         let mut outcome = if outcomes.is_empty() {
             Outcome::new(vec![], false)
         } else {
-            Outcome::merge(self.task, self.graph, outcomes)?
+            Outcome::merge(&self.query.task, self.graph, outcomes)?
         };
         outcome.complete &= finished;
         outcome.devices = devices;
@@ -274,7 +272,7 @@ impl Run<'_> {
                 }
                 let known = found.take();
                 found = Some(Outcome::merge(
-                    self.task,
+                    &self.query.task,
                     self.graph,
                     known.into_iter().chain([outcome]),
                 )?);
@@ -329,7 +327,11 @@ impl Run<'_> {
         progress.begin(0);
         present.store(taken.len(), Release);
         let answer = portions.share(self.graph.view(), taken).and_then(|share| {
-            device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
+            let units = Units::Share(&share);
+            let (sink, division) = (self.sink, Some(self.division));
+            let own =
+                gramer_engine::Run { units, sink, division, ..gramer_engine::Run::new(&context) };
+            device.prepared.counts(self.query, &own)
         });
         present.store(0, Release);
         answer

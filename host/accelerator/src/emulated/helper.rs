@@ -9,18 +9,19 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Timeline, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Share, Sink, Units, shares};
+use gramer_engine::{
+    Count, Engine, Failure, Found, Outcome, Plan, Prepared, Query, Run, Share, Sink, Units,
+};
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Order, VertexId};
-use gramer_machine::Core;
 use gramer_pattern::task::{SizeLimit, Task};
 use gramer_pattern::{Pattern, labelled_name};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Map, Value as Json, json};
 
-use super::{ENDS_WITHIN, Emulated, HELPER, SCHEMA};
+use super::{ENDS_WITHIN, Emulated, SCHEMA};
 
 /// Files of a task.
 pub(super) const GRAPH: &str = "graph.gramer";
@@ -36,25 +37,35 @@ pub(super) struct OnHelper<'a> {
     pub(super) device: &'a Emulated,
     pub(super) graph: &'a Graph,
     pub(super) folder: tempfile::TempDir,
-    /// It shares tasks with devices of other kinds.
-    pub(super) by_ids: bool,
 }
 
 impl Prepared for OnHelper<'_> {
-    fn run(
+    fn engine(&self) -> &dyn Engine {
+        self.device
+    }
+
+    fn graph(&self) -> &Graph {
+        self.graph
+    }
+
+    fn answer(&self, query: &Query, _: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
+        let mut outcome = self.ask(&query.task, run.units, run.sink, run.context)?;
+        outcome.share = run.units.share().cloned();
+        Ok(outcome.into())
+    }
+}
+
+impl OnHelper<'_> {
+    /// Has the helper answer a task.
+    fn ask(
         &self,
         task: &Task,
         units: Units<'_>,
         sink: Option<&dyn Sink>,
         context: &Context,
     ) -> Result<Outcome> {
-        self.device.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
         if units.share().is_some() {
             self.takes_shares()?;
-        }
-        if self.by_ids && self.device.machine.core == Core::Set {
-            crate::by_ids_on_set(&self.device.machine, task)?;
         }
         context.cancel.check()?;
         // Of an earlier task.
@@ -88,9 +99,7 @@ impl Prepared for OnHelper<'_> {
         }
         Ok(outcome)
     }
-}
 
-impl OnHelper<'_> {
     fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -181,13 +190,6 @@ impl OnHelper<'_> {
                 self.write(PATTERN, &text)?;
                 let path = self.at(PATTERN);
                 json!({ "task": "match", "pattern": path, "induced": induced, "mappings": mappings })
-            }
-            other => {
-                return Err(Error::Unsupported(format!(
-                    "{}: the command `{HELPER}` isn't asked for the task {}; the engine `cpu` does it",
-                    self.device.name,
-                    other.name()
-                )));
             }
         };
         let Json::Object(fields) = fields else { unreachable!("each is an object") };

@@ -14,16 +14,14 @@ mod helper;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gramer_engine::{BY_IDS, Engine, Prepared, only_its_kind};
+use gramer_engine::{Ask, Choices, Engine, Prepared};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, image};
-use gramer_machine::Core;
-use gramer_pattern::task::Task;
 
 use crate::launch::{self, Request};
+use crate::methods::choose_on;
 use crate::settings::Settings;
-use crate::tasks;
 use crate::xclbin::Xclbin;
 use crate::xclbin::build::read_machine;
 use helper::{GRAPH, OnHelper};
@@ -109,7 +107,7 @@ impl Emulated {
         let folder = tempfile::Builder::new().prefix("gramer-helper-").tempdir();
         let folder = folder.map_err(|e| Error::io(std::env::temp_dir(), "make a folder in", e))?;
         image::write(&folder.path().join(GRAPH), graph, "graph")?;
-        Ok(OnHelper { device: self, graph, folder, by_ids: false })
+        Ok(OnHelper { device: self, graph, folder })
     }
 
     /// The program that is started for each task.
@@ -168,19 +166,8 @@ impl Engine for Emulated {
         self.name.clone()
     }
 
-    fn rule(&self) -> String {
-        match self.machine.core {
-            Core::Paper => self.settings.comparison.rule(),
-            Core::Set => crate::SET_RULE.into(),
-        }
-    }
-
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        match self.machine.core {
-            Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => crate::set::tasks::check(&self.machine, task, graph),
-        }
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose_on(&self.machine, &self.settings, ask)
     }
 
     fn prepare<'a>(
@@ -189,17 +176,6 @@ impl Engine for Emulated {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         Ok(Box::new(self.on_helper(graph, context)?))
-    }
-
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.machine.core == Core::Paper && self.rule() != BY_IDS {
-            return Err(only_its_kind(&self.name));
-        }
-        Ok(Box::new(OnHelper { by_ids: true, ..self.on_helper(graph, context)? }))
     }
 }
 

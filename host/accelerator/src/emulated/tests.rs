@@ -5,6 +5,7 @@ use gramer_engine::{Outcome, Share, Sink, Units};
 use gramer_graph::Builder;
 use gramer_graph::VertexId;
 use gramer_pattern::Pattern;
+use gramer_pattern::task::Task;
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use serde_json::json;
 use std::fs;
@@ -192,7 +193,7 @@ fn a_helper_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
 fn jobs_have_the_fields_of_tasks() {
     let (graph, device) = (graph(), device("x".into()));
     let folder = tempfile::tempdir().unwrap();
-    let prepared = OnHelper { device: &device, graph: &graph, folder, by_ids: false };
+    let prepared = OnHelper { device: &device, graph: &graph, folder };
     let job = |task: &Task| prepared.job(task, None, &Context::default()).unwrap();
     let limit = SizeLimit::MaxVertices(3);
     let fsm = job(&Task::Fsm { limit, support: 9, measure: Measure::Embeddings });

@@ -4,16 +4,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::set::image::Words;
-use gramer_engine::{Outcome, Sink, Together, Units};
+use gramer_engine::{Outcome, Query, Sink, Together, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use gramer_pattern::task::Task;
 
 use super::frequent::{self, Asked};
 use super::image::{Lists, SetImage, Size};
-use super::matches::{self, Match, has_plans, lists};
+use super::matches::{self, Match, lists};
 use super::motifs5;
 use super::plan::run::PlanImages;
 use super::reference::SUM_CLIQUES;
@@ -92,39 +91,42 @@ impl<'a> SetResident<'a> {
         stays(machine, *size, self.longest, task)
     }
 
-    /// Answers a task for some units.
+    /// Counts or lists the matches of a pattern, or lists cliques.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what the core doesn't do or has no room for, [`Error::Usage`] for an
-    /// option that it doesn't have, [`Error::Device`] for what the runtime refuses.
-    pub fn run(
+    /// [`Error::Unsupported`] for what the core has no room for, [`Error::Usage`] for a pattern with labels on a graph
+    /// without, [`Error::Device`] for what the runtime refuses.
+    pub fn matches(
         &self,
         session: &mut Session,
         settings: &Settings,
-        task: &Task,
-        (units, sink): (Units<'_>, Option<&dyn Sink>),
+        query: &Query,
+        run: &gramer_engine::Run<'_>,
+    ) -> Result<Outcome> {
+        let machine = session.machine().clone();
+        let wanted = Match::of(&machine, &query.task, query.list);
+        let wanted = wanted.map_err(|what| unsupported(&machine, &what))?;
+        let none = || unsupported(&machine, "counts no match");
+        let wanted = wanted.ok_or_else(none)?;
+        session.begin();
+        let (numbers, context) = (self.plan_numbers, run.context);
+        let mut runs = OnSession { session, settings, numbers, context };
+        matches::run(&mut runs, (self.graph, &self.plans), (&wanted, run.sink), run.units)
+    }
+
+    /// Answers a task of sums for some units.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for what the core has no room for, [`Error::Device`] for what the runtime refuses.
+    pub fn sums(
+        &self,
+        session: &mut Session,
+        settings: &Settings,
+        task: SetTask,
+        units: Units<'_>,
         context: &Context,
     ) -> Result<Outcome> {
         let machine = session.machine().clone();
-        let asked = Asked::of(task).filter(|_| has_plans(&machine));
-        if asked.is_some() && units.share().is_some() {
-            let what = "mines frequent patterns whole, and not in shares";
-            return Err(unsupported(&machine, what, false));
-        }
-        if let Some(asked) = asked {
-            return self.frequent(session, settings, asked, (sink, None), context);
-        }
-        if let Some(wanted) = Match::of(&machine, task, sink.is_some())? {
-            session.begin();
-            let mut runs = OnSession { session, settings, numbers: self.plan_numbers, context };
-            let on = (self.graph, &self.plans);
-            return matches::run(&mut runs, on, (&wanted, sink), units);
-        }
-        let task = SetTask::of(&machine, task, sink.is_some())?;
-        if task == SetTask::Motifs5 && units.share().is_some() {
-            let what = "counts motifs of 5 vertices whole, and not in shares";
-            return Err(unsupported(&machine, what, false));
-        }
         session.begin();
         if task == SetTask::Motifs5 {
             return self.motifs5(&mut Run { session, settings, units, context }, &machine);
@@ -208,7 +210,6 @@ impl<'a> SetResident<'a> {
         (sink, together): (Option<&dyn Sink>, Option<&dyn Together>),
         context: &Context,
     ) -> Result<Outcome> {
-        asked.check(session.machine(), Some(self.graph))?;
         session.begin();
         // A run's progress is a part of its level's.
         let own = &Context { progress: Arc::default(), ..context.clone() };

@@ -22,7 +22,7 @@ pub(crate) fn has_plans(machine: &Accelerator) -> bool {
 }
 
 /// Whether a machine's core lists: it has plans, and it is told how much room there is for records.
-pub(super) fn lists(machine: &Accelerator) -> bool {
+pub(crate) fn lists(machine: &Accelerator) -> bool {
     has_plans(machine) && machine.arguments.iter().any(|argument| argument.name == "result_beats")
 }
 
@@ -47,8 +47,12 @@ impl Match {
     /// matches, too.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with the reason and the engine that does it.
-    pub fn of(machine: &Accelerator, task: &Task, lists: bool) -> Result<Option<Self>> {
+    /// What a machine does and this pattern is not, as in "counts patterns of 3 to 8 vertices, and this one has 9".
+    pub fn of(
+        machine: &Accelerator,
+        task: &Task,
+        lists: bool,
+    ) -> std::result::Result<Option<Self>, String> {
         let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
         let fits = 3..=levels as usize + 1;
         let (given, induced, mappings, clique) = match task {
@@ -64,19 +68,18 @@ impl Match {
             return Ok(None);
         }
         if lists && !self::lists(machine) {
-            let what = "counts embeddings and doesn't list them";
-            return Err(unsupported(machine, what, false));
+            return Err("counts embeddings and doesn't list them".into());
         }
         let pattern = without_one_edge_label(&given);
         let program = match lists {
             false => Program::counting(&pattern, induced, levels),
             true => Program::listing(&pattern, (induced, mappings), levels, None),
         };
-        let program = program.map_err(|what| unsupported(machine, &what, false))?;
+        let program = program?;
         if !mappings && ambiguous(&pattern) {
-            let what = "doesn't tell apart the mappings of this pattern that have the same image, since it has \
-                        vertices with labels and without; it counts them if mappings are asked for";
-            return Err(unsupported(machine, what, false));
+            return Err("doesn't tell apart the mappings of this pattern that have the same image, since it has \
+                        vertices with labels and without; it counts them if mappings are asked for"
+                .into());
         }
         Ok(Some(Match { program, given, pattern, induced, mappings, clique, lists }))
     }
@@ -135,13 +138,13 @@ impl Match {
         if self.clique {
             // Which unit a clique is of depends on the plan, and other engines share cliques by another rule.
             let what = "lists cliques whole, and not in shares";
-            return Err(unsupported(machine, what, false));
+            return Err(unsupported(machine, what));
         }
         if self.mappings || self.lists || program.is_whole() {
             return Ok(());
         }
         let what = "counts this pattern whole, and not in shares";
-        Err(unsupported(machine, what, false))
+        Err(unsupported(machine, what))
     }
 }
 
@@ -182,7 +185,7 @@ pub(super) fn run(
         ));
     }
     if wanted.given.has_edge_labels() && graph.has_edge_labels() {
-        return Err(unsupported(&machine, "matches patterns without labels of edges", false));
+        return Err(unsupported(&machine, "matches patterns without labels of edges"));
     }
     let program = wanted.program_in(view, &machine);
     if roots.share().is_some() {

@@ -19,6 +19,7 @@ pub(crate) mod engine;
 pub mod frequent;
 pub mod image;
 pub mod matches;
+pub(crate) mod methods;
 pub mod motifs5;
 pub mod plan;
 mod reach;

@@ -66,7 +66,7 @@ impl Method<Cpu> for Cliques {
         run: &Run<'_>,
     ) -> Result<Found, Failure> {
         let Task::Clique { k } = query.task else { return Err(Failure::Retreat(Reason::Task)) };
-        Ok(match run.by_ids {
+        Ok(match run.by_ids() {
             false => clique::run(on, k, job(run))?.into(),
             true => on.by_ids(run.context)?.cliques(k, job(run))?.into(),
         })
@@ -255,7 +255,7 @@ impl Method<Cpu> for MotifCensus {
         let Task::Motif { k, induced } = query.task else {
             return Err(Failure::Retreat(Reason::Task));
         };
-        Ok(match run.by_ids {
+        Ok(match run.by_ids() {
             false => motif::census(on, k, induced, job(run)).into(),
             true => on.by_ids(run.context)?.motifs(k, induced, job(run))?.into(),
         })
@@ -365,7 +365,7 @@ impl Method<Cpu> for Matches {
         let Task::Match { pattern, induced, mappings } = &query.task else {
             return Err(Failure::Retreat(Reason::Task));
         };
-        Ok(match run.by_ids {
+        Ok(match run.by_ids() {
             true => on.by_ids(run.context)?.matches(pattern, *induced, *mappings, job(run))?.into(),
             false => on
                 .with_peers(run, |job| matching::run(on, pattern, *induced, *mappings, job))?

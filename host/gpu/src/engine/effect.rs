@@ -4,10 +4,29 @@ use gramer_graph::choice::Choice;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Measure, Task};
 
-use super::{able, chosen};
+use gramer_engine::method::choose;
+use gramer_engine::{Ask, Query};
+
+use super::methods::METHODS;
 use crate::{Join, Order, Settings, Strategy, Tile, Traversal, Without};
 
 impl Settings {
+    /// The strategies that answer a task, the fastest first.
+    fn able(&self, task: &Task, listed: bool) -> Result<Vec<Strategy>> {
+        let any = Settings { strategy: None, ..self.clone() };
+        let query = Query::new(task.clone()).list(listed);
+        let fits = choose(METHODS, &Ask::new(&query), &any).fits;
+        // Frequent patterns are counted and listed by searches.
+        let strategy = |method: &str| Strategy::named(method).unwrap_or(Strategy::Plan);
+        Ok(fits.iter().map(|plan| strategy(&plan.method)).collect())
+    }
+
+    /// The strategy that answers it with these settings; `None` if there is none, which the run says.
+    fn chosen(&self, task: &Task, listed: bool) -> Result<Option<Strategy>> {
+        let able = self.able(task, listed)?;
+        Ok(able.into_iter().find(|able| self.strategy.is_none_or(|named| named == *able)))
+    }
+
     /// Refuses a setting that was given and would change nothing in how a task is done, so that nobody takes the
     /// answer for one that was found in another way. `listed` if embeddings are handed to a sink.
     ///
@@ -26,7 +45,7 @@ impl Settings {
     /// # Errors
     /// [`Error::Usage`] that names the setting; [`Error::Unsupported`] where the strategy doesn't do the task.
     pub fn check_effect(&self, task: &Task, listed: bool) -> Result<()> {
-        let strategy = if listed { Strategy::Plan } else { chosen(self.strategy, task)? };
+        let Some(strategy) = self.chosen(task, listed)? else { return Ok(()) };
         let images = matches!(task, Task::Fsm { measure: Measure::Mni, .. });
         let searched = strategy == Strategy::Plan && (listed || !images);
         let joined = strategy == Strategy::Table && matches!(task, Task::Match { .. });
@@ -57,7 +76,7 @@ impl Settings {
         };
         // Where it acts.
         let acts = if setting == "tile" { Strategy::Wide } else { Strategy::Plan };
-        let other = match strategy != acts && able(task).contains(&acts) {
+        let other = match strategy != acts && self.able(task, listed)?.contains(&acts) {
             true => format!(", or have the setting `strategy` be {}", acts.name()),
             false => String::new(),
         };

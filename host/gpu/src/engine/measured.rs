@@ -52,7 +52,7 @@ pub(crate) fn details(gpu: &Gpu, device: &Device, metrics: &mut DeviceMetrics) -
             metrics.detail(format!("profile.{name}.time"), "s", Value::time(time));
             metrics.detail(format!("profile.{name}.calls"), "", Value::Count(calls));
         }
-        if let Some(path) = &gpu.profile {
+        if let Some(path) = &gpu.settings.profile {
             calls::write_trace(path, &gpu.found.name, &spans)?;
         }
     }

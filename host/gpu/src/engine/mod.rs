@@ -2,35 +2,30 @@
 
 mod effect;
 pub(crate) mod measured;
+mod methods;
 mod on_device;
+mod on_gpu;
 mod run;
 mod trial;
 
-use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
-use gramer_engine::{Engine, Prepared};
+use gramer_engine::method::choose;
+use gramer_engine::{Ask, Choices, Engine, Needs, Prepared, Scheme};
 use gramer_graph::Graph;
-use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::SMALL_VERTICES;
-use gramer_pattern::task::{Induced, Task};
 
 use crate::device::Device;
-use crate::graph::Numbering;
-use crate::program::Heeding;
-use crate::resident::Resident;
-use crate::search;
 use crate::select::select;
-use crate::table::{self, TableSettings};
-use crate::wide;
+use crate::table::TableSettings;
 use crate::wide::Shape;
-use crate::{Settings, Steps, Strategy, Yardsticks, platform};
-use on_device::OnDevice;
+use crate::{Settings, Steps, Yardsticks, platform};
+use methods::METHODS;
 pub(crate) use on_device::of_counted;
+use on_gpu::OnGpu;
 pub use trial::Trial;
 
 /// A GPU behind OpenCL.
@@ -54,13 +49,7 @@ pub use trial::Trial;
 pub struct Gpu {
     name: String,
     found: platform::NamedDevice,
-    strategy: Option<Strategy>,
-    shape: Shape,
-    stays_open: bool,
-    table: TableSettings,
-    steps: Steps,
-    profile: Option<PathBuf>,
-    trial: Option<Trial>,
+    settings: Settings,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,
@@ -85,27 +74,11 @@ impl Gpu {
     /// can't be opened.
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
         let handle = select(device)?;
-        let (found, settings) = (handle.found.clone(), settings.clone());
-        let Settings { strategy, balance, tile, steps, trial, stays_open, ref profile, .. } =
-            settings;
-        let shape = Shape { balance, tile: tile.unwrap_or_default() };
-        let (profile, table) = (profile.clone(), settings.table.clone());
-        let opening = std::thread::spawn(move || Device::open(handle, &settings));
+        let (found, own) = (handle.found.clone(), settings.clone());
+        let opening = std::thread::spawn(move || Device::open(handle, &own));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu {
-            name,
-            found,
-            strategy,
-            shape,
-            stays_open,
-            table,
-            steps,
-            profile,
-            trial,
-            opening,
-            opened,
-        })
+        Ok(Gpu { name, found, settings: settings.clone(), opening, opened })
     }
 
     /// The device, once it is open.
@@ -117,7 +90,7 @@ impl Gpu {
         if let Some(thread) = opening.take() {
             let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let device = Arc::new(device);
-            if self.stays_open {
+            if self.settings.stays_open {
                 std::mem::forget(device.clone());
             }
             let _ = self.opened.set(device);
@@ -160,68 +133,17 @@ impl Gpu {
 impl Gpu {
     /// How tables use the memories.
     pub(crate) fn of_tables(&self) -> &TableSettings {
-        &self.table
+        &self.settings.table
     }
 
     /// Steps of SGSI that are taken.
     pub(crate) fn steps(&self) -> Steps {
-        self.steps
+        self.settings.steps
     }
 
-    /// How a task is done.
-    fn strategy(&self, task: &Task) -> Result<Strategy> {
-        chosen(self.strategy, task)
-    }
-}
-
-/// The strategies that count what a task asks for, the fastest first.
-fn able(task: &Task) -> &'static [Strategy] {
-    use Strategy::{Formula, Local, Plan, Table, Wide};
-    match task {
-        Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
-        Task::Clique { .. } => &[Local, Plan, Table],
-        Task::CliqueSizes { .. } => &[Local, Plan],
-        Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide, Table],
-        Task::Motif { k: 5, .. } => &[Formula, Wide, Plan, Table],
-        Task::Motif { k: 6, .. } => &[Wide, Plan, Table],
-        Task::Motif { .. } => &[Wide, Table],
-        Task::Match { .. } | Task::Fsm { .. } => &[Plan, Table],
-        _ => &[Plan],
-    }
-}
-
-/// How a task is counted: as was said, or in the fastest way.
-fn chosen(said: Option<Strategy>, task: &Task) -> Result<Strategy> {
-    let able = able(task);
-    match said {
-        None => Ok(able[0]),
-        Some(said) if able.contains(&said) => Ok(said),
-        Some(said) => {
-            let able: Vec<&str> = able.iter().map(|s| s.name()).collect();
-            Err(Error::Unsupported(format!(
-                "the strategy {} doesn't do this; {} does",
-                said.name(),
-                able.join(" or ")
-            )))
-        }
-    }
-}
-
-/// What can't be done here is done there.
-fn refuse<T>(what: &str) -> Result<T> {
-    Err(Error::Unsupported(format!("the GPU engine has no {what} yet; the engine `cpu` does it")))
-}
-
-impl Gpu {
-    fn on_device<'a>(
-        &'a self,
-        graph: &'a Graph,
-        numbering: Numbering,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        let _heeding = Heeding::begin(&context.cancel);
-        let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
-        Ok(Box::new(OnDevice::new(self, resident, numbering, graph)))
+    /// How the strategy `wide` divides its work.
+    fn shape(&self) -> Shape {
+        Shape { balance: self.settings.balance, tile: self.settings.tile.unwrap_or_default() }
     }
 }
 
@@ -230,106 +152,27 @@ impl Engine for Gpu {
         self.name.clone()
     }
 
-    /// Strategies count an embedding in different units.
-    fn rule(&self) -> String {
-        let strategy = self.strategy.map_or("fastest", |strategy| strategy.name());
-        let order = self.steps.order.name();
-        // The paper's order follows from the numbers of candidates, which these change for joins of tables.
-        let by_signatures = self.strategy == Some(Strategy::Table)
-            && self.steps.signatures
-            && self.steps.order == search::Order::Paper;
-        let signatures = if by_signatures { " by signatures" } else { "" };
-        format!("gpu, {strategy}, order {order}{signatures}")
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        let mut choices = choose(METHODS, ask, &self.settings);
+        // The parts of twins are those of one hardware.
+        for plan in choices.fits.iter_mut().filter(|_| ask.terms.has(Needs::TWINS)) {
+            if let Scheme::Own { settings, .. } = &mut plan.scheme {
+                settings.push(("device".into(), self.found.name.clone()));
+            }
+        }
+        choices
     }
 
     fn runs_cost(&self) -> bool {
         true
     }
 
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        match task {
-            Task::Motif { k: 7.., induced: Induced::Edge } => {
-                refuse("edge-induced motifs of more than 6 vertices")
-            }
-            Task::CliqueSizes { largest, .. } if *largest > SMALL_VERTICES => {
-                refuse(&format!("cliques of more than {SMALL_VERTICES} vertices"))
-            }
-            Task::Clique { .. } | Task::CliqueSizes { .. } | Task::Motif { .. } => {
-                self.strategy(task).map(drop)
-            }
-            Task::MaximalCliques => refuse("maximal cliques"),
-            Task::Fsm { .. } => self.strategy(task).map(drop),
-            Task::Match { pattern, .. } if pattern.vertices() > SMALL_VERTICES => {
-                refuse(&format!("matches of patterns of more than {SMALL_VERTICES} vertices"))
-            }
-            Task::Match { pattern, mappings, .. } => {
-                self.strategy(task)?;
-                match graph {
-                    Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
-                    None => Ok(()),
-                }
-            }
-            other => refuse(other.name()),
-        }
-    }
-
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        self.supports(task, None)?;
-        match task {
-            Task::Fsm { .. }
-                if self
-                    .strategy
-                    .is_none_or(|said| matches!(said, Strategy::Plan | Strategy::Table)) =>
-            {
-                Ok(())
-            }
-            Task::Clique { .. } if self.strategy.is_none_or(|said| said == Strategy::Local) => {
-                Ok(())
-            }
-            Task::Motif { k: 3..=5, .. }
-                if self.strategy.is_none_or(|s| s == Strategy::Formula) =>
-            {
-                Ok(())
-            }
-            other => Err(Error::Unsupported(format!(
-                "several GPUs do the task {} in shares",
-                other.name()
-            ))),
-        }
-    }
-
     fn prepare<'a>(
         &'a self,
         graph: &'a Graph,
-        context: &Context,
+        _context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.strategy == Some(Strategy::Table) {
-            let _heeding = Heeding::begin(&context.cancel);
-            return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
-        }
-        self.on_device(graph, Numbering::Degree, context)
-    }
-
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.strategy == Some(Strategy::Table) {
-            return Err(Error::Unsupported(
-                "the strategy table has no rule that devices of different kinds share; leave out the \
-                 setting `strategy`, or name GPUs alone"
-                    .into(),
-            ));
-        }
-        if self.steps.order == search::Order::Paper {
-            return Err(Error::Unsupported(
-                "devices of different kinds take a pattern's vertices in one order, which is not that \
-                 of the paper: leave out the setting `order`, or name GPUs alone"
-                    .into(),
-            ));
-        }
-        self.on_device(graph, Numbering::Ids, context)
+        self.device()?;
+        Ok(Box::new(OnGpu::new(self, graph)))
     }
 }

@@ -31,7 +31,7 @@ use crate::table::OnTable;
 use crate::wide::{self, Wanted};
 
 /// A graph on the device, with what tasks derive from it.
-pub(super) struct OnDevice<'a> {
+pub struct OnDevice<'a> {
     pub(super) gpu: &'a Gpu,
     pub(super) resident: Resident,
     pub(super) numbering: Numbering,
@@ -61,7 +61,7 @@ pub(super) struct OnDevice<'a> {
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 /// The value of a cell, made by `make` if it has none.
-fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+pub(super) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     if cell.get().is_none() {
         let _ = cell.set(make()?);
     }
@@ -84,7 +84,7 @@ impl<'a> OnDevice<'a> {
         numbering: Numbering,
         graph: &'a Graph,
     ) -> Self {
-        let table = OnTable::beside(gpu, graph, resident.by.clone(), &gpu.table);
+        let table = OnTable::beside(gpu, graph, resident.by.clone(), &gpu.settings.table);
         OnDevice {
             gpu,
             table,
@@ -175,7 +175,7 @@ impl OnDevice<'_> {
     ) -> Result<(Count, bool)> {
         let asked = search::comparable(self.graph, pattern, mappings)?;
         let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
-        let (Part { share, sink }, steps) = (part, self.gpu.steps);
+        let (Part { share, sink }, steps) = (part, self.gpu.settings.steps);
         let question = Question { given: pattern, induced, mappings, sink, share, steps };
         let (count, complete) =
             search::run(&self.resident, self.graph, labels, &asked, (&question, rival), context)?;
@@ -277,7 +277,7 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<wide::PatternCounts> {
-        wide::search(&self.resident, k, wanted, self.gpu.shape, part.share, context)
+        wide::search(&self.resident, k, wanted, self.gpu.shape(), part.share, context)
     }
 
     /// Motifs by closed formulas; of a share, the sums that they want.
@@ -396,7 +396,7 @@ impl Drop for OnDevice<'_> {
     fn drop(&mut self) {
         // A run that failed or was stopped may have left kernels in the queue that use the buffers. The driver keeps these as
         // long, so that a program that ends needn't wait.
-        if !self.gpu.stays_open {
+        if !self.gpu.settings.stays_open {
             let _ = self.resident.device.finish();
         }
     }

@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
-use gramer_graph::choice::Choice;
+use gramer_engine::reason::Reason;
+use gramer_engine::{Failure, Outcome, Run, Together};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Induced, Task};
@@ -15,123 +15,115 @@ use tracing::{info, info_span};
 
 use super::measured::{self, Before};
 use super::on_device::{OnDevice, Part};
-use super::refuse;
 use super::trial::Tried;
-use crate::graph::Numbering;
 use crate::picked::Picked;
 use crate::program::Heeding;
-use crate::{Strategy, table};
+use crate::{Strategy, search, table};
 
-impl Prepared for OnDevice<'_> {
-    fn run(
+impl OnDevice<'_> {
+    /// Answers a task by a strategy other than `table`.
+    pub(super) fn answer(
         &self,
+        strategy: Strategy,
         task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.gpu.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
+        run: &Run<'_>,
+    ) -> Result<Outcome, Failure> {
         let device = self.resident.device.label();
         let _span = info_span!("mine", engine = "gpu", device).entered();
-        let picked = Picked::of(units, self.graph.view(), &self.resident.by);
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _heeding = Heeding::begin(&run.context.cancel);
+        match run.peers {
+            Some(peers) => Ok(self.with_peers(strategy, task, peers, run.context)?),
+            None => self.alone_by(strategy, task, run),
+        }
+    }
+
+    fn alone_by(&self, strategy: Strategy, task: &Task, run: &Run<'_>) -> Result<Outcome, Failure> {
+        let (context, sink) = (run.context, run.sink);
+        let picked = Picked::of(run.units, self.graph.view(), &self.resident.by);
         let share = picked.as_ref();
         let part = Part { share, sink };
-        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
         self.make_room(task);
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
-        let mut strategy = self.chosen(task, part)?;
-        info!(
-            task = task.name(),
-            strategy = reason(strategy, sink.is_some()),
-            "the strategy is chosen"
-        );
+        info!(strategy = reason(strategy, sink.is_some()), "the strategy is chosen");
         let mut outcome = match (task, strategy) {
-            (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context),
+            (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context)?,
             (Task::CliqueSizes { smallest, largest }, _) => {
-                self.clique_sizes(strategy, *smallest..=*largest, part, context)
+                self.clique_sizes(strategy, *smallest..=*largest, part, context)?
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
                 match self.motifs(*k, *induced, share, context) {
-                    Err(Error::Unsupported(_)) if *k == 5 && self.gpu.strategy.is_none() => {
-                        strategy = Strategy::Wide;
-                        self.wide_motifs(*k, *induced, part, context)
+                    // How many wedges there are is known when the triangles are counted.
+                    Err(Error::Unsupported(_)) if *k == 5 => {
+                        return Err(Failure::Retreat(Reason::Memory { needs: None }));
                     }
-                    answer => answer,
+                    answer => answer?,
                 }
             }
             (Task::Motif { k, induced }, Strategy::Wide) => {
-                self.wide_motifs(*k, *induced, part, context)
-            }
-            (Task::Motif { k: 7.., .. }, _) => refuse("list of motifs of more than 6 vertices"),
-            // The plans' first vertices aren't those with the largest ids.
-            (Task::Motif { .. }, Strategy::Plan) if self.numbering == Numbering::Ids => {
-                refuse("list of motifs beside devices of another kind")
+                self.wide_motifs(*k, *induced, part, context)?
             }
             (Task::Motif { k, induced }, _) => {
-                self.search(Dictionary::of(*k).patterns(), *induced, part, context)
+                self.search(Dictionary::of(*k).patterns(), *induced, part, context)?
             }
             (Task::Match { pattern, induced, mappings }, _) => {
+                search::comparable(self.graph, pattern, *mappings)?;
                 let asked = (pattern, *induced, *mappings);
                 let (outcome, found) = self.counted(asked, part, &mut details, context)?;
                 tried = found;
-                Ok(outcome)
+                outcome
             }
-            (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
-                self.frequent((*limit, *support, *measure), sink, None, context)
+                self.frequent((*limit, *support, *measure), sink, None, context)?
             }
-            _ => unreachable!("it was refused above"),
-        }?;
+            (Task::MaximalCliques | Task::MaximumClique, _) => {
+                return Err(Failure::Retreat(Reason::Task));
+            }
+        };
         let by_table = tried.is_some_and(|tried| tried.by_table);
         let strategy = if by_table { Strategy::Table } else { strategy };
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
         metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
-        Ok(outcome.of(units))
+        Ok(outcome)
     }
 
-    fn run_together(
+    fn with_peers(
         &self,
+        strategy: Strategy,
         task: &Task,
-        together: &dyn Together,
+        peers: &dyn Together,
         context: &Context,
     ) -> Result<Outcome> {
-        self.gpu.supports_together(task)?;
-        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
         let before = Before::of(&self.resident.device);
         let (mut outcome, part) = match task {
-            Task::Clique { k: 3 } | Task::Motif { k: 3 | 5, .. } => {
-                let (outcome, part) = self.alone(task, together, context)?;
+            Task::Clique { k } if *k > 3 => {
+                let (outcome, part) = self.cliques_together(*k, peers, context)?;
                 (outcome, Some(part))
             }
-            Task::Clique { k } => {
-                let (outcome, part) = self.cliques_together(*k, together, context)?;
-                (outcome, Some(part))
-            }
-            Task::Motif { induced, .. } => {
-                let (outcome, part) = self.motifs_of_four_together(*induced, together, context)?;
+            Task::Motif { k: 4, induced } => {
+                let (outcome, part) = self.motifs_of_four_together(*induced, peers, context)?;
                 (outcome, Some(part))
             }
             Task::Fsm { limit, support, measure } => {
                 let asked = (*limit, *support, *measure);
-                (self.frequent(asked, None, Some(together), context)?, None)
+                (self.frequent(asked, None, Some(peers), context)?, None)
             }
-            _ => unreachable!("it was refused above"),
+            // Triangles, and motifs of three and five vertices.
+            _ => {
+                let (outcome, part) = self.alone(task, peers, context)?;
+                (outcome, Some(part))
+            }
         };
-        let mut metrics = self.metrics(self.gpu.strategy(task)?, (false, None), before)?;
+        let mut metrics = self.metrics(strategy, (false, None), before)?;
         if let Some(part) = part {
             metrics.headline("share.portions", "", Value::Share { part, whole: 1.0 });
         }
         outcome.devices.push(metrics);
         Ok(outcome)
     }
-}
 
-impl OnDevice<'_> {
     /// The cliques of one size by a strategy.
     fn cliques_by(
         &self,
@@ -172,40 +164,6 @@ impl OnDevice<'_> {
             all.results.pop();
         }
         Ok(all)
-    }
-
-    /// How a task, or a share of it, is done.
-    fn chosen(&self, task: &Task, part: Part<'_>) -> Result<Strategy> {
-        let by_ids = self.numbering == Numbering::Ids;
-        match task {
-            // Only a search has embeddings to hand on.
-            _ if part.sink.is_some() => match self.gpu.strategy {
-                None | Some(Strategy::Plan) => Ok(Strategy::Plan),
-                Some(said) => Err(Error::Unsupported(format!(
-                    "the strategy {} has no lists of embeddings; leave out the setting `strategy`",
-                    said.name()
-                ))),
-            },
-            // The closed formulas' sums belong to no embedding, and those of five vertices to no share.
-            Task::Motif { .. } if by_ids => match self.gpu.strategy {
-                None | Some(Strategy::Wide) => Ok(Strategy::Wide),
-                Some(said) => Err(Error::Unsupported(format!(
-                    "the strategy {} has no motifs beside devices of another kind; leave out the setting \
-                     `strategy`",
-                    said.name()
-                ))),
-            },
-            Task::Motif { k: 5, .. } if part.share.is_some() => match self.gpu.strategy {
-                None => Ok(Strategy::Wide),
-                Some(Strategy::Formula) => Err(Error::Unsupported(
-                    "the strategy formula has no shares of motifs of five vertices; leave out the setting \
-                     `strategy`"
-                        .into(),
-                )),
-                Some(said) => Ok(said),
-            },
-            _ => self.gpu.strategy(task),
-        }
     }
 
     /// What was measured since `before`.

@@ -118,14 +118,14 @@ pub(super) type Decided = (Pattern, Induced, bool, Tried);
 impl OnDevice<'_> {
     /// When a match is tried by both strategies, if either may count it.
     fn trial(&self) -> Option<Trial> {
-        let steps = self.gpu.steps;
-        let either = self.gpu.strategy.is_none()
+        let steps = self.gpu.settings.steps;
+        let either = self.gpu.settings.strategy.is_none()
             && self.numbering == Numbering::Degree
             && !steps.signatures
             && steps.order == Order::Cost;
         let portable = self.resident.device.limits.portable;
         let usual = || (!portable).then(Trial::default);
-        self.gpu.trial.or_else(usual).filter(|_| either)
+        self.gpu.settings.trial.or_else(usual).filter(|_| either)
     }
 
     /// Counts a match, and hands it on where that is asked for; in the way that is faster, once that is known.
@@ -194,7 +194,7 @@ impl OnDevice<'_> {
         let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |d: &&Decided| d.0 == *pattern && (d.1, d.2) == (induced, mappings);
         // A trial that was asked for takes place.
-        let usual = self.gpu.trial.is_none() && !self.resident.device.limits.portable;
+        let usual = self.gpu.settings.trial.is_none() && !self.resident.device.limits.portable;
         let known = || (usual && is_known(pattern, self.graph.edges())).then_some(Tried::KNOWN);
         decided.iter().find(same).map(|d| d.3).or_else(known)
     }

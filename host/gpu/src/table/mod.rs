@@ -32,7 +32,7 @@ mod whole;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Together, Units, shares};
+use gramer_engine::{Count, Outcome};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, NO_LABEL};
@@ -70,7 +70,7 @@ const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
 
 /// A graph that tasks bring to the device as they need it.
-pub(crate) struct OnTable<'a> {
+pub struct OnTable<'a> {
     gpu: &'a Gpu,
     graph: &'a Graph,
     by: Arc<ByDegree>,
@@ -293,34 +293,16 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.hits.recent", "", share(hits.recent));
 }
 
-/// What the strategy doesn't do.
-fn refuse<T>(what: &str) -> Result<T> {
-    Err(Error::Unsupported(format!(
-        "the strategy table has no {what}; leave out the setting `strategy`"
-    )))
-}
-
-impl Prepared for OnTable<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.gpu.supports(task, Some(self.graph))?;
-        if sink.is_some() {
-            return refuse("lists of embeddings");
-        }
-        shares::check(self.graph, task, units, sink)?;
-        let picked = Picked::of(units, self.graph.view(), &self.by);
+impl OnTable<'_> {
+    /// Answers a task by embedding tables.
+    pub(crate) fn answer(&self, task: &Task, run: &gramer_engine::Run<'_>) -> Result<Outcome> {
+        let context = run.context;
+        let picked = Picked::of(run.units, self.graph.view(), &self.by);
         let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
-        let device = self.gpu.device()?;
-        let before = Before::of(device);
+        let before = Before::of(self.gpu.device()?);
         let mut details = DeviceMetrics::default();
-        let parts = (roots, None);
         let aggregated = matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         if !aggregated {
             *self.mining.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -329,19 +311,22 @@ impl Prepared for OnTable<'_> {
             Outcome::new(vec![Count { pattern: pattern.clone(), count }], complete)
         };
         let mut outcome = match task {
-            _ if aggregated => self.by_pattern(&mut held, task, parts, context, &mut details)?,
+            Task::Motif { .. } | Task::Fsm { .. } => {
+                self.by_pattern(&mut held, task, (roots, run.peers), context, &mut details)?
+            }
+            Task::Match { pattern, induced, mappings } => {
+                let compared = search::comparable(self.graph, pattern, *mappings)?;
+                let asked = Asked { pattern: &compared, induced: *induced, mappings: *mappings };
+                one(pattern, self.matches(&mut held, &asked, roots, context, &mut details)?)
+            }
             Task::Clique { k } => {
                 let steps = Steps::cliques(*k);
                 let found = self.count(&mut held, &steps, roots, context, &mut details)?;
                 one(&Pattern::clique(*k), found)
             }
-            Task::Match { pattern, induced, mappings } if pattern.vertices() > 1 => {
-                let compared = search::comparable(self.graph, pattern, *mappings)?;
-                let asked = Asked { pattern: &compared, induced: *induced, mappings: *mappings };
-                one(pattern, self.matches(&mut held, &asked, roots, context, &mut details)?)
+            Task::CliqueSizes { .. } | Task::MaximalCliques | Task::MaximumClique => {
+                return Err(Error::Unsupported(format!("no tables are made for {}", task.name())));
             }
-            Task::Match { .. } => return refuse("patterns of one vertex"),
-            other => return refuse(other.name()),
         };
         let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
         let reason = match task {
@@ -350,23 +335,6 @@ impl Prepared for OnTable<'_> {
             _ => REASON,
         };
         outcome.devices.push(self.measured(before, reason, details)?);
-        Ok(outcome.of(units))
-    }
-
-    fn run_together(
-        &self,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.gpu.supports_together(task)?;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
-        let before = Before::of(self.gpu.device()?);
-        let mut details = DeviceMetrics::default();
-        let with = (None, Some(together));
-        let mut outcome = self.by_pattern(&mut held, task, with, context, &mut details)?;
-        outcome.devices.push(self.measured(before, BY_PATTERN, details)?);
         Ok(outcome)
     }
 }

@@ -16,12 +16,12 @@ use gramer_graph::error::{Error, Result};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task, parts_reported};
 
+use super::OnTable;
 use super::graph::TableGraph;
 use super::primitives::{
     By, EdgeFilter, Filter, Group, Grouped, Groups, Key, MOST_EDGES, Measure, Mining, Others,
     Table, Workflow,
 };
-use super::{OnTable, refuse};
 use crate::engine::of_counted;
 use crate::graph::ByDegree;
 use crate::join::Joins;
@@ -59,7 +59,6 @@ impl OnTable<'_> {
         let before = mining.exchanged();
         let outcome = match task {
             Task::Motif { k, induced } => motifs(mining, (*k, *induced), roots),
-            Task::Fsm { .. } if roots.is_some() => refuse("shares of frequent patterns"),
             Task::Fsm { limit, support, measure } => {
                 let found = frequent(mining, (*limit, *support, *measure), together);
                 if let Ok((outcome, Some(member))) = &found
@@ -71,7 +70,13 @@ impl OnTable<'_> {
                 }
                 found.map(|found| found.0)
             }
-            other => refuse(other.name()),
+            Task::Clique { .. }
+            | Task::CliqueSizes { .. }
+            | Task::MaximalCliques
+            | Task::MaximumClique
+            | Task::Match { .. } => {
+                Err(Error::Unsupported(format!("{} has no patterns to add up", task.name())))
+            }
         };
         let (copied, passes) = mining.exchanged();
         metrics.detail("pages.copied", "", Value::Count(copied - before.0));

@@ -13,7 +13,6 @@ use gramer_engine::{Count, Engine, Outcome, Sink, Together, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId, View};
-use gramer_machine::Accelerator;
 use gramer_pattern::Pattern;
 use gramer_pattern::plan::matching_order::Estimates;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
@@ -23,8 +22,6 @@ use super::plan::run::{On, PlanImages, Runs};
 use super::plan::words::Program;
 use super::tasks::unsupported;
 
-/// Vertices of labelled patterns on the paper's core.
-const PAPER_MINES: usize = 3;
 /// Labels of a graph whose pairs are counted once for all candidates.
 const FEW_LABELS: usize = 1024;
 /// Triangles that the host takes one by one: those of more are counted by their labels.
@@ -49,45 +46,13 @@ impl Asked {
             _ => None,
         }
     }
-
-    /// Whether a machine's core does it, on `graph` where that is known already.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] with the reason and the engine that does it.
-    pub fn check(&self, machine: &Accelerator, graph: Option<&Graph>) -> Result<()> {
-        let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels) as usize;
-        let largest = match self.limit {
-            SizeLimit::MaxVertices(n) => n,
-            SizeLimit::MaxEdges(n) => n + 1,
-        };
-        let paper = self.measure == Measure::Embeddings && largest <= PAPER_MINES;
-        if levels == 0 {
-            return Err(unsupported(machine, "doesn't mine labelled patterns", paper));
-        }
-        if largest > levels + 1 {
-            let what = format!("mines patterns of up to {} vertices, not {largest}", levels + 1);
-            return Err(unsupported(machine, &what, paper));
-        }
-        if self.measure == Measure::Mni && !super::matches::lists(machine) {
-            let what = "counts embeddings and doesn't list them, which minimum images want";
-            return Err(unsupported(machine, what, false));
-        }
-        match graph.is_some_and(Graph::has_edge_labels) {
-            true => Err(Error::Unsupported(format!(
-                "machine {} doesn't read edge labels: leave them out (the setting `edge_labels`), or \
-                 use the engine `cpu`",
-                machine.machine.name
-            ))),
-            false => Ok(()),
-        }
-    }
 }
 
 /// Mines frequent patterns, in the order of the CPU engine; of a run that went to its end the sink gets what they stand
 /// for. With others each examines some of a level's candidates.
 ///
 /// # Errors
-/// Those of [`Asked::check`], of the runs and of `together`.
+/// Those of the runs and of `together`.
 pub fn mine(
     runs: &mut dyn Runs,
     (graph, images): (&Graph, &PlanImages),
@@ -95,7 +60,6 @@ pub fn mine(
     (sink, together): (Option<&dyn Sink>, Option<&dyn Together>),
     context: &Context,
 ) -> Result<Outcome> {
-    asked.check(runs.machine(), Some(graph))?;
     let Asked { limit, support, measure } = asked;
     let mut core = OnCore::new(runs, graph, images);
     let found = match (measure, limit) {
@@ -172,7 +136,7 @@ impl<'a> OnCore<'a> {
 
     fn refused(&self) -> impl Fn(String) -> Error + use<> {
         let machine = self.runs.machine().clone();
-        move |what| unsupported(&machine, &what, false)
+        move |what| unsupported(&machine, &what)
     }
 
     /// Vertex-induced embeddings, and whether all were counted.

@@ -5,9 +5,13 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Barrier, Mutex};
 
+use crate::methods::choose_on;
 use crate::set::image::Words;
+use crate::settings::Settings;
+use gramer_engine::{Ask, Facts, Query};
 use gramer_graph::Builder;
 use gramer_graph::prepare::renumber;
+use gramer_machine::Accelerator;
 use gramer_machine::named::named;
 use gramer_machine::set::SetCore;
 
@@ -306,40 +310,36 @@ fn several_devices_share_candidates() {
     }
 }
 
-/// What a machine can't do is refused with the device that can.
+/// What a machine doesn't do is refused with its limit.
 #[test]
-fn refusals_name_the_device_that_can() {
+fn refusals_name_the_limit() {
     let small = named("set-small").unwrap().unwrap();
-    let of = |limit, measure| Asked { limit, support: 1, measure };
-    let said = |machine: &Accelerator, asked: Asked| match asked.check(machine, None) {
-        Ok(()) => String::new(),
-        Err(error) => error.to_string(),
+    let said = |machine: &Accelerator, limit, measure, facts: Option<&Facts>| {
+        let query = Query::new(Task::Fsm { limit, support: 1, measure });
+        let ask = Ask::new(&query).facts(facts);
+        let choices = choose_on(machine, &Settings::default(), &ask);
+        choices.first("set", &ask).err().map_or(String::new(), |error| error.to_string())
     };
     let (vertices, edges) = (SizeLimit::MaxVertices, SizeLimit::MaxEdges);
     let (counts, images) = (Measure::Embeddings, Measure::Mni);
-    assert_eq!(said(&small, of(vertices(8), counts)), "");
-    assert_eq!(said(&small, of(edges(7), images)), "");
+    assert_eq!(said(&small, vertices(8), counts, None), "");
+    assert_eq!(said(&small, edges(7), images, None), "");
     let few = Accelerator {
         set: small.set.clone().map(|set| SetCore { plan_levels: 2, ..set }),
         ..small.clone()
     };
-    let paper = "or the paper's core";
-    let text = said(&few, of(vertices(4), counts));
-    assert!(text.contains("up to 3 vertices, not 4") && !text.contains(paper), "{text}");
-    assert!(said(&few, of(edges(3), images)).contains("up to 3 vertices, not 4"));
-    assert_eq!(said(&few, of(edges(2), images)), "");
+    assert!(said(&few, vertices(4), counts, None).contains("patterns of 2 to 3, not 4"));
+    assert!(said(&few, edges(3), images, None).contains("patterns of 2 to 3, not 4"));
+    assert_eq!(said(&few, edges(2), images, None), "");
     let none = named("set").unwrap().unwrap();
-    assert!(said(&none, of(vertices(3), counts)).contains(paper));
-    let text = said(&none, of(vertices(4), counts));
-    assert!(text.contains("`cpu`") && !text.contains(paper), "{text}");
-    assert!(!said(&none, of(vertices(3), images)).contains(paper));
+    assert!(said(&none, vertices(3), counts, None).contains("no method"));
     let mut unlisted = small.clone();
     unlisted.arguments.retain(|argument| argument.name != "result_beats");
-    assert_eq!(said(&unlisted, of(vertices(3), counts)), "");
-    assert!(said(&unlisted, of(vertices(3), images)).contains("doesn't list them"));
+    assert_eq!(said(&unlisted, vertices(3), counts, None), "");
+    assert!(said(&unlisted, vertices(3), images, None).contains("no support by mni"));
     let mut builder = Builder::new();
     builder.labelled_edge(0, 1, 3);
-    let labelled = builder.build();
-    let text = of(vertices(3), counts).check(&small, Some(&labelled)).unwrap_err().to_string();
-    assert!(text.contains("doesn't read edge labels"), "{text}");
+    let labelled = Facts::of(&builder.build());
+    let text = said(&small, vertices(3), counts, Some(&labelled));
+    assert!(text.contains("with edge labels"), "{text}");
 }

@@ -24,7 +24,7 @@ pub fn sums(
     (view, images): (View<'_>, &WedgeImages),
 ) -> Result<Option<Total>> {
     let (machine, clusters) = (runs.machine().clone(), runs.clusters());
-    let no_room = || unsupported(&machine, NO_ROOM, false);
+    let no_room = || unsupported(&machine, NO_ROOM);
     let begun = Instant::now();
     let found = images.with(&machine, view, |image| {
         let streams = deal(&machine, units(&machine, view, image, clusters), clusters);
@@ -47,7 +47,7 @@ pub fn sums(
 /// [`gramer_graph::error::Error::Unsupported`] then, and what building the image says.
 pub fn check_room(machine: &Accelerator, view: View<'_>, images: &WedgeImages) -> Result<()> {
     let found = images.with(machine, view, |_| Ok(()))?;
-    found.ok_or_else(|| unsupported(machine, NO_ROOM, false))
+    found.ok_or_else(|| unsupported(machine, NO_ROOM))
 }
 
 const NO_ROOM: &str = "counts motifs of 5 vertices where the graph's image for wedges has room on chip, and this one's has none";

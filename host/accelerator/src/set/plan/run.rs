@@ -154,7 +154,7 @@ impl On<'_> {
                 machine.set_quarters() / 64,
                 image.bytes().len().div_ceil(1024)
             );
-            return Err(unsupported(&machine, &what, false));
+            return Err(unsupported(&machine, &what));
         }
         let may = |v| self.may.is_none_or(|may| may(v));
         let work =
