@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Outcome, Units, shares};
+use gramer_engine::{Division, Outcome, Units};
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::Checkpoint;
@@ -27,19 +27,16 @@ const PORTIONS_EACH: usize = 64;
 pub fn run<'g>(
     cluster: &mut Cluster,
     job: &Job<'g, '_>,
-    hellos: &[Hello],
+    (hellos, division): (&[Hello], Division),
     context: &Context,
 ) -> Result<Mined<'g>> {
-    let by_ids = hellos.iter().any(|hello| hello.rule != hellos[0].rule);
-    if by_ids {
-        shares::divisible_by_ids(job.task)?;
-    }
+    let threads = hellos.iter().map(|hello| hello.threads).sum();
     let portions = PORTIONS_EACH * cluster.size();
-    let mut start = Start { levels: None, by_ids, portions, rest: None };
+    let mut start = Start { division, threads, portions, rest: None };
     let kept = match job.keeping {
         None => None,
         Some(keeping) => {
-            let rule = start.rule(&hellos[0].rule);
+            let rule = start.division.scheme.to_string();
             let kept = Checkpoint::open(keeping, job.graph, job.task, rule, &context.cancel)?;
             start.portions = PORTIONS_KEPT;
             start.rest = kept.rest()?;
@@ -94,7 +91,7 @@ pub fn run<'g>(
 
 /// Waits until all ranks have said what they are, and compares that.
 pub fn gather(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<Vec<Hello>> {
-    let own = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), context)?;
+    let own = Hello::new(job.engine, job.graph, job.query(), context)?;
     let mut all: Vec<Option<Hello>> = vec![None; cluster.size()];
     cluster.hosts[0] = Some(own.host.clone());
     all[0] = Some(own);
@@ -175,7 +172,8 @@ impl<'a> Dealing<'a> {
         context: &'a Context,
     ) -> Result<Self> {
         let units = start.rest.as_ref().map_or(Units::All, Units::Share);
-        let portions = Portions::of(job.graph.view(), units, start.portions, start.by_ids);
+        let portions =
+            Portions::of(job.graph.view(), units, start.portions, start.division.by_ids());
         let count = portions.count();
         context.progress.begin(count as u64);
         let rank = || Rank {

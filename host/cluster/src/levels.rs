@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Outcome, Together};
+use gramer_engine::{Division, Outcome, Run, Together};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 
@@ -77,7 +77,7 @@ impl Together for Asking {
 /// Runs the engine in a thread of its own, and `listen` here, which hears what it asks.
 fn beside_engine<R>(
     job: &Job<'_, '_>,
-    (context, threads): (&Context, usize),
+    (context, start): (&Context, &Start),
     stop: &Cancel,
     listen: impl FnOnce(&Receiver<Asked>) -> R,
 ) -> R {
@@ -86,8 +86,11 @@ fn beside_engine<R>(
     let own = Context { cancel: stop.clone(), progress, ..context.clone() };
     std::thread::scope(|scope| {
         let engine = scope.spawn(move || {
-            let asking = Asking { to: Mutex::new(said.clone()), threads };
-            let outcome = job.engine.run_together(job.graph, job.task, &asking, &own);
+            let asking = Asking { to: Mutex::new(said.clone()), threads: start.threads };
+            let run =
+                Run { peers: Some(&asking), division: Some(&start.division), ..Run::new(&own) };
+            let outcome = job.engine.prepare(job.graph, &own);
+            let outcome = outcome.and_then(|on| on.counts(&job.query(), &run));
             // Other ranks may have a file of their own, which tells them nothing of this one's.
             let outcome = outcome.and_then(|outcome| job.graph.check_unchanged().map(|()| outcome));
             // Whoever doesn't listen any more knows enough.
@@ -101,19 +104,19 @@ fn beside_engine<R>(
     })
 }
 
-/// A rank above 0; all ranks have so many threads.
+/// A rank above 0.
 ///
 /// # Errors
 /// As `worker::run`.
 pub fn work(
     cluster: &mut Cluster,
     job: &Job<'_, '_>,
-    threads: usize,
+    start: &Start,
     context: &Context,
     mut asked: bool,
 ) -> Result<()> {
     let stop = Cancel::default();
-    beside_engine(job, (context, threads), &stop, |heard| {
+    beside_engine(job, (context, start), &stop, |heard| {
         let (mut nexts, mut join, mut own) = (VecDeque::new(), None, vec![]);
         let (mut beat, mut last, mut ended) = (Instant::now(), Instant::now(), false);
         let mut since = Instant::now();
@@ -223,19 +226,12 @@ struct Dealing<'a> {
 pub fn deal(
     cluster: &mut Cluster,
     job: &Job<'_, '_>,
-    hellos: &[Hello],
+    (hellos, division): (&[Hello], Division),
     context: &Context,
 ) -> Result<Outcome> {
-    if hellos.iter().any(|hello| hello.rule != hellos[0].rule) {
-        return Err(Error::Unsupported(
-            "ranks with devices of different kinds don't share frequent patterns by minimum-image \
-             support: give all ranks devices of one kind"
-                .into(),
-        ));
-    }
     let threads = hellos.iter().map(|hello| hello.threads).sum();
-    let start = Start { levels: Some(threads), by_ids: false, portions: 0, rest: None };
-    cluster.say_to_all(&Message::Start(start))?;
+    let start = Start { division, threads, portions: 0, rest: None };
+    cluster.say_to_all(&Message::Start(start.clone()))?;
     let rank = || Rank {
         examined: 0,
         found: None,
@@ -248,7 +244,7 @@ pub fn deal(
     let dealing = Dealing { context, threads, ranks, level, candidates: 0, join: None };
     let stop = Cancel::default();
     let outcome =
-        beside_engine(job, (context, threads), &stop, |heard| dealing.run(cluster, heard, &stop))?;
+        beside_engine(job, (context, &start), &stop, |heard| dealing.run(cluster, heard, &stop))?;
     cluster.say_to_all(&Message::Over)?;
     Ok(outcome)
 }

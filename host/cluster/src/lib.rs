@@ -58,12 +58,14 @@ mod worker;
 
 use std::time::{Duration, Instant};
 
-use gramer_engine::{Engine, Outcome, Sink, shares};
+use gramer_engine::division::{Offer, SHARES, TERMS};
+use gramer_engine::reason::described;
+use gramer_engine::{Ask, Division, Engine, Facts, Needs, Outcome, Query, Sink};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_many::checkpoint::{self, Checkpoint, Keeping};
-use gramer_pattern::task::{Measure, Task};
+use gramer_many::checkpoint::{Checkpoint, Keeping};
+use gramer_pattern::task::Task;
 
 pub use link::{Alone, InProcess, Link};
 
@@ -126,33 +128,38 @@ pub struct Cluster {
     ended: Option<u8>,
 }
 
-/// Whether a task, with or without a list, can be dealt to ranks.
+/// The terms under which ranks work together, in order of preference; a checkpoint keeps shares.
+fn terms(kept: bool) -> &'static [Needs] {
+    const RANKS: [Needs; 3] = [TERMS[0], TERMS[2], TERMS[3]];
+    if kept { &SHARES } else { &RANKS }
+}
+
+/// Refuses a question that ranks with this engine can't divide. Nothing is read or opened for it.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the reason.
-pub fn supports(task: &Task, listed: bool) -> Result<()> {
-    match (by_levels(task), listed) {
-        (true, false) => return Ok(()),
-        (true, true) => {
-            return Err(Error::Unsupported(
-                "several machines don't list the occurrences of patterns that are frequent by \
-                 minimum-image support: leave the setting `list` out, or the setting `distribute`"
-                    .into(),
-            ));
-        }
-        (false, _) => {}
+pub fn check(engine: &dyn Engine, ask: &Ask<'_>, kept: bool) -> Result<()> {
+    ask.check()?;
+    engine.choose(ask).first(&engine.name(), ask)?;
+    match Division::among(&[&Offer::of(engine, ask)], terms(kept)) {
+        Some(_) => Ok(()),
+        None => Err(undivided(&ask.query.task)),
     }
-    shares::divisible(task, listed).map_err(|error| match error {
-        Error::Unsupported(what) => Error::Unsupported(format!(
-            "several machines can't do this task together: {what}; or leave the setting `distribute` out"
-        )),
-        other => other,
-    })
 }
 
-/// Whether a task can be done level by level alone, not in portions.
-fn by_levels(task: &Task) -> bool {
-    matches!(task, Task::Fsm { measure: Measure::Mni, .. })
+fn undivided(task: &Task) -> Error {
+    Error::Unsupported(format!(
+        "{}: the devices of the ranks have no way in common to divide it; leave the setting `distribute` out, or \
+         give all ranks devices of one kind",
+        described(task)
+    ))
+}
+
+impl Job<'_, '_> {
+    /// The question.
+    fn query(&self) -> Query {
+        Query::new(self.task.clone()).list(self.sink.is_some())
+    }
 }
 
 impl Cluster {
@@ -183,36 +190,31 @@ impl Cluster {
     /// Mines with all ranks. Rank 0 gets the answer, others nothing.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] as [`supports`]; on rank 0 those of the checkpoint and of the engines of
+    /// [`Error::Unsupported`] as [`check`]; on rank 0 those of the checkpoint and of the engines of
     /// all ranks, and [`Error::Device`] for a rank that doesn't go with the others or isn't heard any
     /// more; on others what is wrong there, and [`Error::Interrupted`] if rank 0 has ended the job.
     pub fn mine<'g>(&mut self, job: &Job<'g, '_>, context: &Context) -> Result<Option<Mined<'g>>> {
-        job.task.check()?;
-        supports(job.task, job.sink.is_some())?;
-        if job.keeping.is_some() {
-            checkpoint::supports(job.task)?;
-        }
-        job.engine.supports(job.task, Some(job.graph))?;
-        if by_levels(job.task) {
-            job.engine.supports_together(job.task)?;
-        }
+        let query = job.query();
+        let facts = Facts::of(job.graph);
+        check(job.engine, &Ask::new(&query).facts(Some(&facts)), job.keeping.is_some())?;
         if self.rank() != 0 {
             let mut asked = false;
             let start = worker::wait_for_start(self, job, context, &mut asked)?;
-            match start.levels {
-                Some(threads) => levels::work(self, job, threads, context, asked)?,
-                None => worker::run(self, job, &start, context, asked)?,
+            match start.division.in_phases() {
+                true => levels::work(self, job, &start, context, asked)?,
+                false => worker::run(self, job, &start, context, asked)?,
             }
             return Ok(None);
         }
         let hellos = dealer::gather(self, job, context)?;
-        // What lies in a checkpoint is of shares.
-        let can = |hello: &message::Hello| hello.together && hello.rule == hellos[0].rule;
-        if by_levels(job.task) || job.keeping.is_none() && hellos.iter().all(can) {
-            let outcome = levels::deal(self, job, &hellos, context)?;
+        let offers: Vec<&Offer> = hellos.iter().map(|hello| &hello.offer).collect();
+        let division = Division::among(&offers, terms(job.keeping.is_some()));
+        let division = division.ok_or_else(|| undivided(job.task))?;
+        if division.in_phases() {
+            let outcome = levels::deal(self, job, (&hellos, division), context)?;
             return Ok(Some(Mined { outcome, kept: None }));
         }
-        dealer::run(self, job, &hellos, context).map(Some)
+        dealer::run(self, job, (&hellos, division), context).map(Some)
     }
 
     /// Says how many embeddings the list of this rank has, once it is in its place. Rank 0 gets the

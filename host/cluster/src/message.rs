@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use gramer_engine::division::Offer;
 use gramer_engine::work::Share;
-use gramer_engine::{BY_IDS, Engine, Outcome};
+use gramer_engine::{Ask, Division, Engine, Facts, Outcome, Query};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::Fingerprint;
-use gramer_pattern::task::Task;
 
 /// What a rank is, and what it is about to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,14 +21,10 @@ pub struct Hello {
     pub host: String,
     /// Of the graph in its order.
     pub graph: Fingerprint,
-    /// The task.
-    pub task: Task,
-    /// The rule of its engine.
-    pub rule: String,
-    /// Whether it lists embeddings.
-    pub listed: bool,
-    /// Whether its engine can do the task level by level.
-    pub together: bool,
+    /// The question.
+    pub query: Query,
+    /// How its engine divides it.
+    pub offer: Offer,
     /// Threads that mine.
     pub threads: usize,
 }
@@ -41,24 +37,20 @@ impl Hello {
     pub fn new(
         engine: &dyn Engine,
         graph: &Graph,
-        task: &Task,
-        listed: bool,
+        query: Query,
         context: &Context,
     ) -> Result<Self> {
-        // What memory is limited to differs from rank to rank, and with it the way to an answer.
-        // GPUs do tasks together that they have the same lists for, which those of several machines may not have.
-        let together = !listed
-            && context.budget.is_none()
-            && !engine.runs_cost()
-            && engine.supports_together(task).is_ok();
+        // A limit of memory differs from rank to rank, and with it the way to an answer.
+        let memory = context.budget.as_ref().map(|budget| budget.bytes);
+        let facts = Facts::of(graph);
+        let ask = Ask::new(&query).facts(Some(&facts)).memory(memory);
+        let offer = Offer::of(engine, &ask);
         Ok(Hello {
             gramer: env!("CARGO_PKG_VERSION").into(),
             host: host(),
             graph: Fingerprint::of(graph, &context.cancel)?,
-            task: task.clone(),
-            rule: engine.rule(),
-            listed,
-            together,
+            query,
+            offer,
             threads: context.threads(),
         })
     }
@@ -82,13 +74,10 @@ impl Hello {
                     .into(),
             );
         }
-        if self.task != first.task {
-            let text = |task: &Task| serde_json::to_string(task).unwrap_or_default();
-            let (mine, theirs) = (text(&self.task), text(&first.task));
+        if self.query != first.query {
+            let text = |query: &Query| serde_json::to_string(query).unwrap_or_default();
+            let (mine, theirs) = (text(&self.query), text(&first.query));
             all.push(format!("its task is {mine}, and that of rank 0 {theirs}"));
-        }
-        if self.listed != first.listed {
-            all.push("of it and rank 0, one lists embeddings and the other doesn't".into());
         }
         all
     }
@@ -97,21 +86,14 @@ impl Hello {
 /// How all work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
-    /// Whether the task is done level by level, by so many threads in all.
-    pub levels: Option<usize>,
-    /// Whether engines take the common rule.
-    pub by_ids: bool,
+    /// How the question is divided.
+    pub division: Division,
+    /// Threads of all ranks.
+    pub threads: usize,
     /// Portions that were wished for.
     pub portions: usize,
     /// The units that are left; `None` for all.
     pub rest: Option<Share>,
-}
-
-impl Start {
-    /// The rule by which units have their embeddings.
-    pub fn rule(&self, own: &str) -> String {
-        if self.by_ids { BY_IDS.into() } else { own.into() }
-    }
 }
 
 /// What portions held.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
-use gramer_engine::Units;
+use gramer_engine::{Run, Units};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 use gramer_many::deal::Portions;
@@ -25,27 +25,25 @@ pub fn take(
     let say = |what| said.send(what).is_ok();
     let progress = Arc::new(Progress::default());
     let context = Context { cancel: stop.clone(), progress, ..context.clone() };
-    let prepared = match start.by_ids {
-        true => job.engine.prepare_by_ids(job.graph, &context),
-        false => job.engine.prepare(job.graph, &context),
-    };
-    let prepared = match prepared {
+    let prepared = match job.engine.prepare(job.graph, &context) {
         Ok(prepared) => prepared,
         Err(error) => {
             say(Err(error));
             return;
         }
     };
-    let view = job.graph.view();
+    let (query, view) = (job.query(), job.graph.view());
     let units = start.rest.as_ref().map_or(Units::All, Units::Share);
-    let portions = Portions::of(view, units, start.portions, start.by_ids);
+    let portions = Portions::of(view, units, start.portions, start.division.by_ids());
     for taken in orders {
         let begun = Instant::now();
         let found = match taken.iter().find(|&&portion| portion >= portions.count()) {
             Some(portion) => Err(Error::Device(format!("there is no portion {portion}"))),
-            None => portions
-                .share(view, &taken)
-                .and_then(|share| prepared.run(job.task, Units::Share(&share), job.sink, &context)),
+            None => portions.share(view, &taken).and_then(|share| {
+                let (units, sink) = (Units::Share(&share), job.sink);
+                let division = Some(&start.division);
+                prepared.counts(&query, &Run { units, sink, division, ..Run::new(&context) })
+            }),
         };
         let took = begun.elapsed();
         // Other ranks may have a file of their own, which tells them nothing of this one's.

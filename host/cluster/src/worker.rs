@@ -47,7 +47,7 @@ pub fn wait_for_start(
     context: &Context,
     asked: &mut bool,
 ) -> Result<Start> {
-    let hello = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), context)?;
+    let hello = Hello::new(job.engine, job.graph, job.query(), context)?;
     cluster.say(0, &Message::Hello(Box::new(hello)))?;
     loop {
         match cluster.hear_rank_0()? {

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use gramer_engine::work::{Share, Units};
 use gramer_engine::Outcome;
+use gramer_engine::work::{Share, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result, said};
