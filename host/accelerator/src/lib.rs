@@ -46,7 +46,7 @@ use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
 use gramer_pattern::task::Task;
 use image::DeviceImage;
-use methods::choose_on;
+pub use methods::choose_on;
 use session::Session;
 use set::engine::SetResident;
 use settings::Settings;
@@ -109,6 +109,22 @@ impl Accelerator {
 pub fn is_xclbin(device: &str) -> bool {
     let file = device.rsplit_once('@').map_or(device, |(file, _)| file);
     [device, file].iter().any(|name| Path::new(name).extension().is_some_and(|e| e == "xclbin"))
+}
+
+/// The machine of a device that `--device` names: `emulator[:MACHINE][:functional]`, or that in an xclbin.
+///
+/// # Errors
+/// [`Error::Usage`] for another name, and those of reading the machine or the file.
+pub fn machine_of(device: &str) -> Result<gramer_machine::Accelerator> {
+    match launch::parse(device)? {
+        Some(launch::Request::Machine { machine, .. }) => {
+            xclbin::build::read_machine(machine.as_deref())
+        }
+        Some(launch::Request::File { .. }) | None => {
+            let file = xclbin::Xclbin::read(&parse(device)?.0)?;
+            file.machine()?.ok_or_else(|| file.no_machine())
+        }
+    }
 }
 
 /// File and indices of `FILE[@INDEX[,INDEX…]]`.

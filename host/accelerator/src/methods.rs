@@ -25,7 +25,7 @@ impl Kit for PaperCore {
 }
 
 /// What the core of a machine says to a question.
-pub(crate) fn choose_on(
+pub fn choose_on(
     machine: &gramer_machine::Accelerator,
     settings: &Settings,
     ask: &Ask<'_>,

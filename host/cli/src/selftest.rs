@@ -10,7 +10,7 @@ use comfy_table::CellAlignment;
 use super::device::{self, DeviceOptions};
 use crate::report::symbols::new_table;
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Units};
+use gramer_engine::{Ask, Engine, Facts, Outcome, Prepared, Query, Sink, Units};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -50,7 +50,9 @@ impl Args {
             let device = engine.prepare(&graph, context)?;
             let host = Cpu.prepare(&graph, context)?;
             for (task, list) in tasks() {
-                if engine.supports(&task, Some(&graph)).is_err() {
+                let query = Query::new(task.clone()).list(list);
+                let facts = Facts::of(&graph);
+                if engine.plan(&Ask::new(&query).facts(Some(&facts))).is_err() {
                     continue;
                 }
                 context.cancel.check()?;

@@ -139,8 +139,7 @@ fn terms(kept: bool) -> &'static [Needs] {
 /// # Errors
 /// [`Error::Unsupported`] with the reason.
 pub fn check(engine: &dyn Engine, ask: &Ask<'_>, kept: bool) -> Result<()> {
-    ask.check()?;
-    engine.choose(ask).first(&engine.name(), ask)?;
+    engine.plan(ask)?;
     match Division::among(&[&Offer::of(engine, ask)], terms(kept)) {
         Some(_) => Ok(()),
         None => Err(undivided(&ask.query.task)),

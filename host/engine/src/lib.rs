@@ -178,6 +178,16 @@ pub trait Engine: Send + Sync {
     /// What each of its methods says to a question: nothing is read or opened for it.
     fn choose(&self, ask: &Ask<'_>) -> Choices;
 
+    /// The plan by which it answers a question: that of the first method that fits.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Usage`] for a number out of range, [`gramer_graph::Error::Unsupported`] with the reasons
+    /// of its methods if none fits.
+    fn plan(&self, ask: &Ask<'_>) -> Result<Plan> {
+        ask.check()?;
+        self.choose(ask).first(&self.name(), ask).cloned()
+    }
+
     /// Whether each run costs much beside its work, so that many small shares are dearer than a large one.
     fn runs_cost(&self) -> bool {
         false
@@ -215,9 +225,7 @@ pub trait Engine: Send + Sync {
     ) -> Result<Outcome> {
         let query = Query::new(task.clone()).list(sink.is_some());
         let facts = Facts::of(graph);
-        let ask = Ask::new(&query).facts(Some(&facts));
-        ask.check()?;
-        self.choose(&ask).first(&self.name(), &ask)?;
+        self.plan(&Ask::new(&query).facts(Some(&facts)))?;
         self.prepare(graph, context)?.run(task, Units::All, sink, context)
     }
 

@@ -220,8 +220,7 @@ impl Many {
     /// # Errors
     /// [`Error::Unsupported`] for a question that isn't the sum of shares, and for what a device doesn't do.
     pub fn division_kept(&self, ask: &Ask<'_>) -> Result<Division> {
-        ask.check()?;
-        self.choose(ask).first(&self.name(), ask)?;
+        self.plan(ask)?;
         self.division(ask, &SHARES).ok_or_else(|| checkpoint::whole(&described(&ask.query.task)))
     }
 

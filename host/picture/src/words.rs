@@ -35,7 +35,6 @@ pub fn question(task: &Task) -> String {
             let what = if *mappings { "mappings" } else { "occurrences" };
             format!("{what} of a pattern, {induced}")
         }
-        other => format!("{}, {induced}", other.name()),
     }
 }
 
@@ -76,7 +75,6 @@ pub(crate) fn heading(task: &Task) -> String {
         Task::Match { pattern, .. } => {
             format!("How many mappings of {} are there?", labelled_name(pattern))
         }
-        other => format!("The answer of {}", other.name()),
     }
 }
 

@@ -35,6 +35,10 @@ pub const KIND: Kind = Kind {
     },
     options: AcceleratorArgs::augment_args,
     check: |options, task, listed| settings(options)?.check_effect(task, listed),
+    kit: |device, options| {
+        let (machine, settings) = (gramer_accelerator::machine_of(device)?, settings(options)?);
+        Ok(Box::new(move |ask| gramer_accelerator::choose_on(&machine, &settings, ask)))
+    },
     open,
 };
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args};
 
+use gramer_engine::Engine;
 use gramer_engine::cpu::Cpu;
 use gramer_graph::Budget;
 use gramer_graph::error::{Error, Place, Result};
@@ -19,6 +20,7 @@ pub const KIND: Kind = Kind {
     named: |device| device == "cpu",
     options: |command| LimitArgs::augment_args(command.next_help_heading("CPU")),
     check: |_, _, _| Ok(()), // what goes with what, `budget` says
+    kit: |_, _| Ok(Box::new(|ask| Cpu.choose(ask))),
     open: |_, _, _, _| Ok(Box::new(Cpu)),
 };
 

@@ -34,6 +34,10 @@ pub const KIND: Kind = Kind {
         args.check_room(task)?;
         args.settings().check_effect(task, listed)
     },
+    kit: |_, matches| {
+        let settings = args(matches)?.settings();
+        Ok(Box::new(move |ask| settings.choose(ask)))
+    },
     open,
 };
 

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use gramer_engine::Engine;
 use gramer_engine::reference::Reference;
-use gramer_graph::Budget;
+use gramer_engine::{Ask, Choices, Engine, Prepared};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::{Budget, Graph};
 use gramer_many::Many;
 use gramer_pattern::Task;
 
@@ -37,6 +37,12 @@ pub type Open = fn(&str, Opening, &ArgMatches, &Context) -> Result<Box<dyn Engin
 /// Looks at the options of a device for a task; the flag says whether embeddings are listed.
 pub type Check = fn(&ArgMatches, &Task, bool) -> Result<()>;
 
+/// What a device says to a question; see [`Engine::choose`].
+pub type Chooser = Box<dyn Fn(&Ask<'_>) -> Choices + Send + Sync>;
+
+/// Has a device answer questions without opening it, by its name and its options.
+pub type Kit = fn(&str, &ArgMatches) -> Result<Chooser>;
+
 /// A kind of device.
 pub struct Kind {
     /// What it is called in lists of what can be named.
@@ -51,6 +57,8 @@ pub struct Kind {
     pub options: fn(clap::Command) -> clap::Command,
     /// Refuses options that were given and change nothing in how a task is done.
     pub check: Check,
+    /// What the device with this name says to questions, unopened.
+    pub kit: Kit,
     /// Opens the device with this name. The options are those that [`Kind::options`] added.
     pub open: Open,
 }
@@ -65,6 +73,7 @@ pub const KINDS: &[Kind] = &[
         named: |device| device == "reference",
         options: |command| command,
         check: |_, _, _| Ok(()),
+        kit: |_, _| Ok(Box::new(|ask| Reference::default().choose(ask))),
         open: |_, _, _, _| Ok(Box::new(Reference::default())),
     },
     accelerator::KIND,
@@ -223,6 +232,19 @@ impl DeviceOptions {
         Ok(Box::new(self.many(devices, page, context)?))
     }
 
+    /// The devices that `--device` names as an engine that answers questions and opens nothing.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name that isn't known, and what reading a machine refuses.
+    pub fn unopened(&self, devices: &str) -> Result<Box<dyn Engine>> {
+        let mut all: Vec<Box<dyn Engine>> = vec![];
+        for name in split(devices) {
+            let chooser = (kind(&name)?.kit)(&name, &self.0)?;
+            all.push(Box::new(Unopened { name, chooser }));
+        }
+        Ok(if all.len() == 1 { all.remove(0) } else { Box::new(Many::new(all)) })
+    }
+
     /// The same devices, one of them as well, as those that share a task.
     ///
     /// # Errors
@@ -250,6 +272,36 @@ impl DeviceOptions {
         opened.sort_by_key(|(at, _)| *at);
         Ok(Many::new(opened.into_iter().map(|(_, engine)| engine).collect()))
     }
+}
+
+/// A device that only answers questions.
+struct Unopened {
+    name: String,
+    chooser: Chooser,
+}
+
+impl Engine for Unopened {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        (self.chooser)(ask)
+    }
+
+    fn prepare<'a>(&'a self, _: &'a Graph, _: &Context) -> Result<Box<dyn Prepared + 'a>> {
+        Err(Error::Device(format!("{} was not opened", self.name)))
+    }
+}
+
+/// One device of each kind that answers a question, as it is without options.
+pub fn able(ask: &Ask<'_>) -> Vec<&'static str> {
+    let answers = |kind: &&Kind| {
+        let options = (kind.options)(clap::Command::new("")).get_matches_from([""]);
+        let chooser = (kind.kit)(kind.example, &options);
+        chooser.is_ok_and(|chooser| !chooser(ask).fits.is_empty())
+    };
+    KINDS.iter().filter(answers).map(|kind| kind.example).collect()
 }
 
 /// Whether a device of a list is emulated, so that the command runs once more.

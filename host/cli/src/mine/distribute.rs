@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use gramer_accelerator::launch;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::Task;
 
 use super::{Common, device};
 use crate::cluster;
@@ -79,13 +78,9 @@ impl Common {
     }
 
     /// This process among the others; refuses what can't be shared.
-    pub(super) fn ranks(&self, task: &Task, per: bool) -> Result<Ranks> {
+    pub(super) fn ranks(&self, per: bool) -> Result<Ranks> {
         if !self.distribute.distribute {
             return Ok(Ranks { place: None });
-        }
-        gramer_cluster::supports(task, self.list.is_some())?;
-        if self.kept.checkpoint.is_some() {
-            gramer_many::checkpoint::supports(task)?;
         }
         let refused = |what: &str| Err(Error::usage(format!("{what}: leave --distribute out")));
         if per {

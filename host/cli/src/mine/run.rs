@@ -8,21 +8,24 @@ use std::time::{Duration, Instant};
 use super::distribute::Ranks;
 use super::per::PerArgs;
 use super::{Common, Form};
-use crate::cluster;
 use crate::command_line::warn;
 use crate::report::per::list as list_columns;
 use crate::report::{Answer, Drawing, ListWriter, Meter, Stopped, Times};
 use crate::signals;
+use crate::{cluster, device};
 use gramer_cluster::Job;
-use gramer_engine::cpu::supports_budget;
+use gramer_engine::method::mine;
 use gramer_engine::per::{Column, Per};
-use gramer_engine::{Engine, Estimated, Outcome, Precision, Share, Sink, Units};
+use gramer_engine::query;
+use gramer_engine::{
+    Ask, Engine, Estimated, Found, Needs, Outcome, Precision, Query, Run, Sink, Units,
+};
 use gramer_graph::budget::Keeper;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Order};
 use gramer_many::Many;
-use gramer_many::checkpoint::{self, Checkpoint, Keeping};
+use gramer_many::checkpoint::{Checkpoint, Keeping};
 use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
@@ -46,21 +49,19 @@ impl Common {
         task.check()?;
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let per = wanted.map(|wanted| wanted.0);
-        let ranks = self.ranks(task, per.is_some())?;
+        let ranks = self.ranks(per.is_some())?;
         let _alarm = self.alarm(&ranks, &context);
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
         self.options.check(&self.device, task, self.list.is_some() && per.is_none())?;
-        let miner = self.miner(task, per.is_some(), output, &ranks, &context)?;
-        let precision = self.supported(miner.engine(), task, per)?;
+        let query = self.query(task, per)?;
+        let any_order = self.planned(&query, &ranks)?;
+        let miner = self.miner(per.is_some(), output, &ranks, &context)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }
-        let _keeper = self.limit(task, per.is_some() || precision.is_some(), &mut context)?;
-
-        let counted = per.is_none() && precision.is_none();
-        let any_order = counted && self.any_order(&miner, task, &context);
+        let _keeper = self.limit(&mut context)?;
         let (graph, load, prepare) = self.prepared(!any_order, &context)?;
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
@@ -74,11 +75,12 @@ impl Common {
             let meter = || Meter::new("mining", context.progress.clone());
             let _meter = ranks.is_answering().then(meter);
             let sink = list.as_ref().map(|l| l as &dyn Sink);
-            let asked = Asked { per, precision, sink, share: share.as_ref() };
-            graph.guarded(|| miner.mine(&graph, task, asked, &context))?
+            let units = share.as_ref().map_or(Units::All, Units::Share);
+            let run = Run { units, sink, ..Run::new(&context) };
+            graph.guarded(|| miner.mine(&graph, &query, &run))?
         };
         let mine = begun.elapsed();
-        let Found { outcome, columns, estimated, kept } = found;
+        let Mined { outcome, columns, estimated, kept } = found;
         outcome.warnings.iter().for_each(|warning| warn(warning));
 
         let limited = list.as_ref().is_some_and(|l| l.limit_reached());
@@ -116,15 +118,55 @@ impl Common {
         ended(stopped)
     }
 
+    /// The question.
+    fn query(&self, task: &Task, per: Option<Per>) -> Result<Query> {
+        let answer = match (per, self.estimate) {
+            (Some(_), Some(_)) => {
+                return Err(Error::usage(
+                    "--estimate gives counts of the whole graph: leave --per out",
+                ));
+            }
+            (Some(per), None) => per.into(),
+            (None, Some(relative)) => {
+                query::Answer::Estimate(Precision { relative, seed: self.seed })
+            }
+            (None, None) => query::Answer::Counts,
+        };
+        // A list of columns is written from the answer.
+        let list = self.list.is_some() && per.is_none();
+        Ok(Query::new(task.clone()).answer(answer).list(list))
+    }
+
+    /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Whether the
+    /// order of the vertices doesn't matter.
+    fn planned(&self, query: &Query, ranks: &Ranks) -> Result<bool> {
+        let memory = self.options.budget(&self.device)?.map(|budget| budget.bytes);
+        let share = if self.share.share.is_some() { Needs::SHARE } else { Needs::NONE };
+        let ask = Ask::new(query).memory(memory).terms(share);
+        let engine = self.options.unopened(&self.device)?;
+        let kept = self.kept.checkpoint.is_some();
+        let plan = match (ranks.is_distributed(), kept) {
+            (true, _) => gramer_cluster::check(engine.as_ref(), &ask, kept).map(|()| None),
+            (false, true) => {
+                let many = Many::new(vec![engine]);
+                many.division_kept(&ask).map(|_| None)
+            }
+            (false, false) => engine.plan(&ask).map(Some),
+        };
+        let plan = plan.map_err(|error| match (error, device::able(&ask).as_slice()) {
+            (Error::Unsupported(what), able @ [_, ..]) if !able.contains(&self.device.as_str()) => {
+                Error::Unsupported(format!("{what}; --device {} does it", able.join(" or ")))
+            }
+            (error, _) => error,
+        })?;
+        // A list names vertices by their order, and little memory goes by it.
+        let alone = !query.list && memory.is_none() && share.is_none();
+        Ok(alone && plan.is_some_and(|plan| plan.any_order))
+    }
+
     /// Keeps the run to the memory that it may take, where that is limited.
-    fn limit(&self, task: &Task, more: bool, context: &mut Context) -> Result<Option<Keeper>> {
+    fn limit(&self, context: &mut Context) -> Result<Option<Keeper>> {
         let Some(budget) = self.options.budget(&self.device)? else { return Ok(None) };
-        supports_budget(task)?;
-        if more {
-            return Err(Error::usage(
-                "--memory goes with neither --per nor --estimate: leave one out",
-            ));
-        }
         let keeper = budget.keep(&context.cancel);
         context.budget = Some(Arc::new(budget));
         Ok(Some(keeper))
@@ -146,65 +188,23 @@ impl Common {
     }
 
     /// Opens what mines.
-    fn miner(
-        &self,
-        task: &Task,
-        per: bool,
-        output: Form,
-        ranks: &Ranks,
-        context: &Context,
-    ) -> Result<Miner> {
+    fn miner(&self, per: bool, output: Form, ranks: &Ranks, context: &Context) -> Result<Miner> {
         let page = output == Form::Html;
         match self.keeping(per)? {
             keeping if ranks.is_distributed() => {
                 Ok(Miner::Rank(self.options.engine(&self.device, page, context)?, keeping))
             }
             Some(keeping) => {
-                checkpoint::supports(task)?;
                 Ok(Miner::Keeping(self.options.many(&self.device, page, context)?, keeping))
             }
             None => Ok(Miner::One(self.options.engine(&self.device, page, context)?)),
         }
     }
 
-    /// Refuses what the engine doesn't do; the precision of an estimate, where one is asked for.
-    fn supported(
-        &self,
-        engine: &dyn Engine,
-        task: &Task,
-        per: Option<Per>,
-    ) -> Result<Option<Precision>> {
-        engine.supports(task, None)?;
-        if let Some(per) = per {
-            engine.supports_per(task, per)?;
-        }
-        let precision = self.estimate.map(|relative| Precision { relative, seed: self.seed });
-        if let Some(precision) = precision {
-            if per.is_some() {
-                return Err(Error::usage(
-                    "--estimate gives counts of the whole graph: leave --per out",
-                ));
-            }
-            precision.check()?;
-            engine.supports_estimate(task)?;
-        }
-        Ok(precision)
-    }
-
     /// Ends the run when its time is over: rank 0 stops all.
     fn alarm(&self, ranks: &Ranks, context: &Context) -> Option<signals::Alarm> {
         let limit = self.time_limit.filter(|_| ranks.is_answering());
         limit.map(|limit| signals::Alarm::set(limit, &context.cancel))
-    }
-
-    /// Whether the order of the vertices is of no use. Whoever takes a part of the work, names vertices, or has little
-    /// memory goes by it.
-    fn any_order(&self, miner: &Miner, task: &Task, context: &Context) -> bool {
-        let alone = self.list.is_none() && self.share.share.is_none() && context.budget.is_none();
-        match miner {
-            Miner::One(engine) => alone && engine.any_order(task),
-            Miner::Keeping(..) | Miner::Rank(..) => false,
-        }
     }
 
     /// The graph, in the order of Rank(ON_1) if it is to be ranked, and how long reading and ordering it took.
@@ -225,17 +225,8 @@ enum Miner {
     Rank(Box<dyn Engine>, Option<Keeping>),
 }
 
-/// What is asked of it beside the task.
-struct Asked<'a> {
-    per: Option<Per>,
-    precision: Option<Precision>,
-    sink: Option<&'a dyn Sink>,
-    /// Instead of all units.
-    share: Option<&'a Share>,
-}
-
 /// What came of it.
-struct Found<'a> {
+struct Mined<'a> {
     outcome: Outcome,
     /// Counts per vertex or edge, where they were asked for.
     columns: Vec<Column>,
@@ -253,46 +244,40 @@ impl Miner {
         }
     }
 
-    fn mine<'a>(
-        &self,
-        graph: &'a Graph,
-        task: &Task,
-        asked: Asked<'_>,
-        context: &Context,
-    ) -> Result<Found<'a>> {
-        let found = |outcome| Found { outcome, columns: vec![], estimated: None, kept: None };
-        match (asked.per, asked.precision, self) {
-            (Some(per), ..) => {
-                let of = self.engine().prepare(graph, context)?.run_per(task, per, context)?;
-                let mut outcome = Outcome::new(of.results, of.complete);
-                outcome.larger_cliques = of.larger_cliques;
-                Ok(Found { columns: of.columns, ..found(outcome) })
+    fn mine<'a>(&self, graph: &'a Graph, query: &Query, run: &Run<'_>) -> Result<Mined<'a>> {
+        let counts = |outcome, kept| Mined { outcome, columns: vec![], estimated: None, kept };
+        let context = run.context;
+        match self {
+            Miner::One(engine) => {
+                let prepared = engine.prepare(graph, context)?;
+                Ok(match (mine(prepared.as_ref(), query, run)?, query.answer) {
+                    (Found::Columns(of), _) => {
+                        let mut outcome = Outcome::new(of.results, of.complete);
+                        outcome.larger_cliques = of.larger_cliques;
+                        Mined { columns: of.columns, ..counts(outcome, None) }
+                    }
+                    (Found::Estimate(of), query::Answer::Estimate(precision)) => {
+                        let outcome = Outcome::new(vec![], of.complete);
+                        Mined { estimated: Some((precision, of)), ..counts(outcome, None) }
+                    }
+                    (Found::Counts(outcome), _) => counts(outcome, None),
+                    (other, answer) => unreachable!("{answer:?} was asked for, not {other:?}"),
+                })
             }
-            (None, Some(precision), _) => {
-                let prepared = self.engine().prepare(graph, context)?;
-                let of = prepared.estimate(task, precision, context)?;
-                let outcome = Outcome::new(vec![], of.complete);
-                Ok(Found { estimated: Some((precision, of)), ..found(outcome) })
-            }
-            (None, None, Miner::One(engine)) => {
-                engine.supports(task, Some(graph))?;
-                let units = asked.share.map_or(Units::All, Units::Share);
-                engine.prepare(graph, context)?.run(task, units, asked.sink, context).map(found)
-            }
-            (None, None, Miner::Rank(engine, keeping)) => {
-                let (engine, keeping, sink) = (engine.as_ref(), keeping.as_ref(), asked.sink);
-                let job = Job { engine, graph, task, keeping, sink };
+            Miner::Rank(engine, keeping) => {
+                let (engine, keeping, sink) = (engine.as_ref(), keeping.as_ref(), run.sink);
+                let job = Job { engine, graph, task: &query.task, keeping, sink };
                 let mined = cluster::with(|cluster| {
                     let mined = cluster.mine(&job, context)?;
                     Ok(mined.map(|mined| (mined.outcome, mined.kept)))
                 });
                 let mined = mined.expect("this process is a rank")?;
                 let (outcome, kept) = mined.unwrap_or_default();
-                Ok(Found { kept, ..found(outcome) })
+                Ok(counts(outcome, kept))
             }
-            (None, None, Miner::Keeping(many, keeping)) => {
-                let (outcome, kept) = many.run_kept(graph, task, keeping, context)?;
-                Ok(Found { kept: Some(kept), ..found(outcome) })
+            Miner::Keeping(many, keeping) => {
+                let (outcome, kept) = many.run_kept(graph, &query.task, keeping, context)?;
+                Ok(counts(outcome, Some(kept)))
             }
         }
     }

@@ -155,8 +155,6 @@ impl Parameters {
                 Parameters { max_vertices, max_edges, support, measure, ..none }
             }
             Task::Match { mappings, .. } => Parameters { mappings: Some(*mappings), ..none },
-            // Whatever comes is named at least.
-            _ => none,
         }
     }
 }

@@ -4,10 +4,8 @@ use gramer_graph::choice::Choice;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Measure, Task};
 
-use gramer_engine::method::choose;
 use gramer_engine::{Ask, Query};
 
-use super::methods::METHODS;
 use crate::{Join, Order, Settings, Strategy, Tile, Traversal, Without};
 
 impl Settings {
@@ -15,7 +13,7 @@ impl Settings {
     fn able(&self, task: &Task, listed: bool) -> Result<Vec<Strategy>> {
         let any = Settings { strategy: None, ..self.clone() };
         let query = Query::new(task.clone()).list(listed);
-        let fits = choose(METHODS, &Ask::new(&query), &any).fits;
+        let fits = any.choose(&Ask::new(&query)).fits;
         // Frequent patterns are counted and listed by searches.
         let strategy = |method: &str| Strategy::named(method).unwrap_or(Strategy::Plan);
         Ok(fits.iter().map(|plan| strategy(&plan.method)).collect())
@@ -188,8 +186,9 @@ mod tests {
                         let said = error.to_string();
                         assert!(!acts && error.exit_code() == 2, "{what}: {said}");
                         assert!(said.contains(&format!("the setting `{name}`")), "{what}: {said}");
-                        let taken = strategy.unwrap_or(able(&task)[0]);
-                        let other = taken != Plan && able(&task).contains(&Plan);
+                        let able = plain.able(&task, listed).unwrap();
+                        let taken = strategy.unwrap_or(able[0]);
+                        let other = taken != Plan && able.contains(&Plan);
                         assert_eq!(said.contains("be plan"), other, "{what}: {said}");
                     }
                 }

@@ -1,8 +1,8 @@
 //! The methods of the GPU engine, in order of preference: a strategy each, and frequent patterns.
 
-use gramer_engine::method::{Fit, Kit, Method, Methods};
+use gramer_engine::method::{Fit, Kit, Method, Methods, choose};
 use gramer_engine::reason::Reason;
-use gramer_engine::{Ask, Failure, Found, Needs, Plan, Query, Run, Scheme};
+use gramer_engine::{Ask, Choices, Failure, Found, Needs, Plan, Query, Run, Scheme};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::Result;
 use gramer_pattern::SMALL_VERTICES;
@@ -20,6 +20,13 @@ impl Kit for Settings {
 /// The table.
 pub(super) const METHODS: &Methods<Settings> =
     &[&Local, &Formula, &Wide, &Search, &Frequent, &Table];
+
+impl Settings {
+    /// What each method says to a question with these settings: no device is opened for it.
+    pub fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose(METHODS, ask, self)
+    }
+}
 
 /// Labels of both kinds.
 const LABELS: Needs = Needs::VERTEX_LABELS.and(Needs::EDGE_LABELS);
@@ -315,11 +322,10 @@ impl Method<Settings> for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gramer_engine::method::choose;
 
     fn first(settings: &Settings, task: Task) -> Option<String> {
         let query = Query::new(task);
-        let choices = choose(METHODS, &Ask::new(&query), settings);
+        let choices = settings.choose(&Ask::new(&query));
         choices.fits.first().map(|plan| plan.method.clone())
     }
 

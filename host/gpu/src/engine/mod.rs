@@ -12,7 +12,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
-use gramer_engine::method::choose;
 use gramer_engine::{Ask, Choices, Engine, Needs, Prepared, Scheme};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
@@ -23,7 +22,6 @@ use crate::select::select;
 use crate::table::TableSettings;
 use crate::wide::Shape;
 use crate::{Settings, Steps, Yardsticks, platform};
-use methods::METHODS;
 pub(crate) use on_device::of_counted;
 use on_gpu::OnGpu;
 pub use trial::Trial;
@@ -153,7 +151,7 @@ impl Engine for Gpu {
     }
 
     fn choose(&self, ask: &Ask<'_>) -> Choices {
-        let mut choices = choose(METHODS, ask, &self.settings);
+        let mut choices = self.settings.choose(ask);
         // The parts of twins are those of one hardware.
         for plan in choices.fits.iter_mut().filter(|_| ask.terms.has(Needs::TWINS)) {
             if let Scheme::Own { settings, .. } = &mut plan.scheme {
