@@ -9,7 +9,7 @@ use common::{PLAIN, Small, config, graphs};
 use gramer::engine::cpu::Cpu;
 use gramer::engine::per::{Per, PerOutcome, edges};
 use gramer::engine::reference::Reference;
-use gramer::engine::{Engine, Units};
+use gramer::engine::{Answer, Ask, Engine, Query, Units};
 use gramer::graph::Builder;
 use gramer::prepare::renumber;
 use gramer::task::Induced;
@@ -219,12 +219,14 @@ fn what_has_no_such_counts_is_refused() {
     let context = Context::with_threads(1);
     let prepared = Cpu.prepare(&graph, &context).unwrap();
     for task in [Task::MaximalCliques, Task::Motif { k: 5, induced: Induced::Vertex }] {
-        assert!(matches!(Cpu.supports_per(&task, Per::Edge), Err(Error::Unsupported(_))));
+        let query = Query::new(task.clone()).answer(Answer::PerEdge);
+        assert!(matches!(Cpu.plan(&Ask::new(&query)), Err(Error::Unsupported(_))));
         assert!(prepared.run_per(&task, Per::Edge, &context).is_err());
     }
     let task = Task::Clique { k: 3 };
-    let said = Reference::default().supports_per(&task, Per::Vertex).unwrap_err().to_string();
-    assert!(said.contains("the engine `cpu`"), "{said}");
+    let query = Query::new(task.clone()).answer(Answer::PerVertex);
+    let said = Reference::default().plan(&Ask::new(&query)).unwrap_err().to_string();
+    assert!(said.contains("`reference`") && said.contains("per vertex"), "{said}");
     let other = Reference::default();
     assert!(
         other.prepare(&graph, &context).unwrap().run_per(&task, Per::Vertex, &context).is_err()

@@ -115,7 +115,7 @@ fn rules(machine: &Accelerator, segment: &Segment) {
 }
 
 fn compare(machine: &Accelerator, graph: &Graph, task: &Task, what: &str) -> Cut {
-    let set = SetTask::of(machine, task, false).unwrap();
+    let set = SetTask::of(task).unwrap();
     let (total, cut) = model(machine, graph, set, Units::All);
     let counts = set.counts(&total, &Degrees::of(graph.view()));
     assert_eq!(counts, on_cpu(graph, task), "{what}, {task:?}");
@@ -174,7 +174,7 @@ fn clusters_have_roots_of_their_own() {
         let graph = random(rng, n, percent);
         let machine = machine(if seed % 2 == 0 { 16 } else { 64 }, 32);
         for task in [Task::Clique { k: 3 }, Task::Clique { k: 5 }, motif(4)] {
-            let set = SetTask::of(&machine, &task, false).unwrap();
+            let set = SetTask::of(&task).unwrap();
             let known = on_cpu(&graph, &task);
             let one = model(&machine, &graph, set, Units::All).1;
             for clusters in [2, 4, 200] {
@@ -239,7 +239,7 @@ fn shares_add_up() {
         let machine = machine(if seed % 2 == 0 { 128 } else { 8192 }, 4);
         let view = graph.view();
         for task in [Task::Clique { k: 3 }, Task::Clique { k: 5 }, motif(3), motif(4)] {
-            let set = SetTask::of(&machine, &task, false).unwrap();
+            let set = SetTask::of(&task).unwrap();
             let parts: Vec<Outcome> = Share::split(view, 7)
                 .iter()
                 .map(|share| {

@@ -297,7 +297,7 @@ fn in_segments(
     task: &Task,
     seed: u64,
 ) -> usize {
-    let set = SetTask::of(machine, task, false).unwrap();
+    let set = SetTask::of(task).unwrap();
     let (mut total, mut count) = (Total::default(), 0);
     for operation in set.operations() {
         let mut segments = Segments::new(host, graph.view(), operation, Units::All);

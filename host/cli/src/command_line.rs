@@ -48,7 +48,7 @@ pub enum Command {
     Mine(Box<mine::Task>),
     /// Mine as a YAML file says, whose fields are the options of `mine`
     Run(run::Args),
-    /// Explain how a pattern is searched
+    /// Explain how a pattern is searched, or which methods answer a task
     Plan(plan::Args),
     /// Look at graphs, convert and make them
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! `gramer plan`: how a pattern is searched.
+//! `gramer plan`: how a pattern is searched, and which methods answer a task.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{VertexSet, labelled_name, read_pattern};
 
 use crate::choice::choice;
-use crate::print;
+use crate::{mine, print};
 
 /// How a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -30,11 +30,18 @@ enum Output {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  gramer plan house\n  \
     gramer plan query.graph --induced vertex --output json\n  \
-    gramer plan 5-cycle --output svg > plan.svg")]
+    gramer plan 5-cycle --output svg > plan.svg\n  \
+    gramer plan motif -k 5 graph.txt --device gpu")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
 pub struct Args {
+    /// A task with the options of `gramer mine`: its methods, and the one that runs
+    #[command(subcommand)]
+    task: Option<Box<mine::Task>>,
+
     /// The pattern: a file, or a name such as `triangle`, `5-path`, `house`
-    #[arg(value_name = "PATTERN")]
-    pattern: PathBuf,
+    #[arg(value_name = "PATTERN", required = true)]
+    pattern: Option<PathBuf>,
 
     /// What an occurrence is
     #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
@@ -59,7 +66,11 @@ impl Args {
     /// # Errors
     /// Those of reading the pattern and of writing.
     pub fn run(&self, context: &Context) -> Result<()> {
-        let pattern = read_pattern(&self.pattern, &context.cancel)?;
+        if let Some(task) = &self.task {
+            return task.explain(context);
+        }
+        let Some(pattern) = &self.pattern else { return Ok(()) };
+        let pattern = read_pattern(pattern, &context.cancel)?;
         let (induced, mappings) = (self.induced, self.mappings);
         Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;
         let plan = SearchPlan::of(&pattern, induced, mappings, self.list);

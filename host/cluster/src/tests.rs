@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gramer_engine::cpu::Cpu;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Prepared, Units};
+use gramer_engine::{Choices, Failure, Found, Plan, Prepared, Run, Scheme, Units};
 use gramer_graph::budget::Budget;
 use gramer_graph::{Builder, VertexId};
 use gramer_many::Many;
@@ -84,7 +84,8 @@ fn any_number_of_ranks_has_the_answer_of_a_plain_run() {
             let outcome = mined.next().unwrap().unwrap();
             assert_eq!(mined.filter(Option::is_none).count(), size - 1);
             // What engines measure stands behind what is known of their ranks.
-            let levels = Cpu.supports_together(&task).is_ok();
+            let query = Query::new(task.clone());
+            let levels = !Cpu.choose(&Ask::new(&query).terms(Needs::PEERS)).fits.is_empty();
             let name = if levels { "share.candidates" } else { "share.portions" };
             let parts: Vec<f64> = outcome
                 .devices
@@ -122,16 +123,13 @@ impl Engine for Other {
         "other".into()
     }
 
-    fn rule(&self) -> String {
-        "another rule".into()
-    }
-
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        Cpu.supports(task, graph)
-    }
-
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        Cpu.supports_together(task)
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        let mut choices = Cpu.choose(ask);
+        for plan in &mut choices.fits {
+            let (kind, method, settings) = ("other".into(), plan.method.clone(), vec![]);
+            plan.scheme = Scheme::Own { kind, method, settings };
+        }
+        choices
     }
 
     fn prepare<'a>(
@@ -271,8 +269,12 @@ impl<F: Fn(&Context) -> Result<()> + Send + Sync> Engine for Until<F> {
         "cpu".into()
     }
 
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        Cpu.supports(task, graph)
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        // It works in shares alone.
+        match ask.terms.has(Needs::PEERS) {
+            true => Choices::default(),
+            false => Cpu.choose(ask),
+        }
     }
 
     fn prepare<'a>(
@@ -285,19 +287,21 @@ impl<F: Fn(&Context) -> Result<()> + Send + Sync> Engine for Until<F> {
 }
 
 impl<F: Fn(&Context) -> Result<()> + Send + Sync> Prepared for UntilOn<'_, F> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
+    fn engine(&self) -> &dyn Engine {
+        self.engine
+    }
+
+    fn graph(&self) -> &Graph {
+        self.on.graph()
+    }
+
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
         if self.engine.runs.fetch_add(1, Ordering::Relaxed) >= self.engine.last {
-            (self.engine.then)(context)?;
+            (self.engine.then)(run.context)?;
         }
         // Others shall have the time to take something.
         std::thread::sleep(Duration::from_millis(2));
-        self.on.run(task, units, sink, context)
+        self.on.answer(query, plan, run)
     }
 }
 
@@ -434,7 +438,8 @@ fn a_rank_that_says_nothing_any_more_ends_the_job() {
     let errors = on_ranks(2, |cluster| {
         let context = Context::with_threads(1);
         if cluster.rank() == 1 {
-            let hello = message::Hello::new(&Cpu, &graph, &task, false, &context).unwrap();
+            let hello =
+                message::Hello::new(&Cpu, &graph, Query::new(task.clone()), &context).unwrap();
             cluster.say(0, &Message::Hello(Box::new(hello))).unwrap();
             return Ok(());
         }

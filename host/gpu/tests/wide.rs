@@ -2,7 +2,7 @@
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Engine, Outcome};
+use gramer_engine::{Ask, Engine, Outcome, Query};
 use gramer_gpu::{Balance, Lanes, Settings, Strategy, Tile};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
@@ -78,7 +78,8 @@ fn motifs_of_seven_vertices_equal_those_of_the_reference() {
     assert!(right.len() > 30);
     assert_eq!(answer(&gpu, &graph, &motif(7)).results, right);
     let edge = Task::Motif { k: 7, induced: Induced::Edge };
-    assert!(gpu.supports(&edge, None).is_err() && Cpu.supports(&motif(7), None).is_err());
+    let refuses = |engine: &dyn Engine, task| engine.plan(&Ask::new(&Query::new(task))).is_err();
+    assert!(refuses(&gpu, edge) && refuses(&Cpu, motif(7)));
 }
 
 /// A hub with so many leaves that no array holds them: levels are filled in portions.
@@ -132,8 +133,8 @@ fn work_is_given_to_warps_that_have_none() {
 fn a_strategy_that_can_not_do_it_names_one_that_can() {
     let settings = Settings { strategy: Some(Strategy::Local), ..wide() };
     let Some(gpu) = open(settings) else { return };
-    let said = gpu.supports(&motif(5), None).unwrap_err().to_string();
-    assert!(said.contains("strategy local") && said.contains("wide"), "{said}");
+    let said = gpu.plan(&Ask::new(&Query::new(motif(5)))).unwrap_err().to_string();
+    assert!(said.contains("another method was named"), "{said}");
 }
 
 #[test]

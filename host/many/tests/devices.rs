@@ -9,7 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gramer_engine::cpu::Cpu;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Engine, Outcome, Prepared, Share, Sink, Units};
+use gramer_engine::{
+    Ask, Choices, Division, Engine, Failure, Found, Needs, Outcome, Plan, Prepared, Query, Run,
+    Scheme, Share, Sink, Units,
+};
 use gramer_gpu::{ClassShape, Fault, Gpu, Settings, Strategy};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -119,7 +122,7 @@ fn agrees(many: &Many, graph: &Graph, task: &Task, devices: usize) {
 #[test]
 fn two_of_a_kind_answer_as_one() {
     let both = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
-    assert_eq!((both.name().as_str(), both.rule().as_str()), ("cpu,cpu", "cpu"));
+    assert_eq!(both.name(), "cpu,cpu");
     let (plain, labelled) = (graph(false), graph(true));
     let sizes = Task::CliqueSizes { smallest: 3, largest: 20 };
     let more = [sizes, Task::MaximalCliques, Task::Motif { k: 5, induced: Induced::Vertex }];
@@ -172,7 +175,8 @@ fn closed_forms_are_shared_phase_by_phase() {
 #[test]
 fn different_kinds_follow_one_rule() {
     let mixed = Many::new(vec![Box::new(Cpu), Box::new(Reference::default())]);
-    assert_eq!(mixed.rule(), "ids");
+    let query = Query::new(Task::Clique { k: 3 });
+    assert_eq!(mixed.plan(&Ask::new(&query)).unwrap().scheme, Scheme::Ids { ascending: false });
     let plain = graph(false);
     for task in cliques().chain([3, 4].map(|k| Task::Motif { k, induced: Induced::Vertex })) {
         agrees(&mixed, &plain, &task, 2);
@@ -180,7 +184,7 @@ fn different_kinds_follow_one_rule() {
     let limit = SizeLimit::MaxVertices(3);
     let fsm = Task::Fsm { limit, support: 20, measure: Measure::Embeddings };
     let text = mixed.run(&plain, &fsm, None, &Context::default()).unwrap_err().to_string();
-    assert!(text.contains("name devices of one kind"), "{text}");
+    assert!(text.contains("devices of one kind"), "{text}");
 }
 
 #[test]
@@ -296,13 +300,20 @@ fn shares_of_an_opencl_device_add_up() {
     for strategy in [Strategy::Local, Strategy::Formula, Strategy::Plan, Strategy::Wide] {
         let Some(gpu) = gpu(Some(strategy)) else { return };
         for by_ids in [false, true] {
-            let prepared = match by_ids {
-                false => gpu.prepare(&plain, &context).unwrap(),
-                true => gpu.prepare_by_ids(&plain, &context).unwrap(),
+            let prepared = gpu.prepare(&plain, &context).unwrap();
+            let division = Division {
+                terms: Needs::SHARE | Needs::BY_IDS,
+                scheme: Scheme::Ids { ascending: false },
+            };
+            let division = by_ids.then_some(&division);
+            let run = |task: &Task, share| {
+                let units = Units::Share(share);
+                let query = Query::new(task.clone());
+                prepared.counts(&query, &Run { units, division, ..Run::new(&context) })
             };
             let six = [Task::Clique { k: 6 }];
             for task in cliques().chain(six).chain(motifs()).chain(matches(false)) {
-                if gpu.supports(&task, Some(&plain)).is_err() {
+                if gpu.plan(&Ask::new(&Query::new(task.clone()))).is_err() {
                     continue;
                 }
                 if strategy == Strategy::Wide && matches!(task, Task::Clique { k: 5.. }) {
@@ -310,14 +321,11 @@ fn shares_of_an_opencl_device_add_up() {
                 }
                 // There `wide` alone has motifs.
                 if by_ids && strategy != Strategy::Wide && matches!(task, Task::Motif { .. }) {
-                    let refused = prepared.run(&task, Units::Share(&shares[0]), None, &context);
-                    let text = refused.unwrap_err().to_string();
-                    assert!(text.contains("no motifs beside devices of another kind"), "{text}");
+                    let text = run(&task, &shares[0]).unwrap_err().to_string();
+                    assert!(text.contains("with devices of another kind"), "{text}");
                     continue;
                 }
-                let parts = shares
-                    .iter()
-                    .map(|share| prepared.run(&task, Units::Share(share), None, &context).unwrap());
+                let parts = shares.iter().map(|share| run(&task, share).unwrap());
                 let sum = Outcome::merge(&task, &plain, parts).unwrap();
                 let right = Cpu.run(&plain, &task, None, &context).unwrap();
                 assert_eq!(sum.results, right.results, "{strategy:?} {by_ids}: {task:?}");
@@ -329,7 +337,7 @@ fn shares_of_an_opencl_device_add_up() {
     let fsm = Task::Fsm { limit, support: 20, measure: Measure::Embeddings };
     let prepared = gpu.prepare(&plain, &context).unwrap();
     let text = prepared.run(&fsm, Units::Share(&shares[0]), None, &context).unwrap_err();
-    assert!(text.to_string().contains("no shares of frequent patterns"), "{text}");
+    assert!(text.to_string().contains("in shares"), "{text}");
 }
 
 #[test]
@@ -355,7 +363,8 @@ fn lists_are_those_of_one_device() {
         let right = Keep::default();
         Cpu.run(&plain, &task, Some(&right), &context).unwrap();
         for (at, many) in mixes.iter().enumerate() {
-            if many.supports(&task, Some(&plain)).is_err() {
+            let query = Query::new(task.clone());
+            if many.plan(&Ask::new(&query)).is_err() {
                 assert_eq!(at, REFERENCE, "{}: {task:?}", many.name());
                 continue;
             }
@@ -363,7 +372,7 @@ fn lists_are_those_of_one_device() {
             let outcome = many.run(&plain, &task, Some(&listed), &context);
             if at == GPU_AND_CPU && matches!(task, Task::Motif { .. }) {
                 let text = outcome.unwrap_err().to_string();
-                assert!(text.contains("list of motifs beside devices of another kind"), "{text}");
+                assert!(text.contains("no way in common"), "{text}");
                 continue;
             }
             let outcome = outcome.unwrap();
@@ -399,6 +408,14 @@ fn a_stop_ends_all_devices() {
     assert!(!outcome.complete && outcome.results.iter().all(|r| r.count == 0));
 }
 
+/// What the CPU engine says to a question, of shares alone.
+fn in_shares(ask: &Ask<'_>) -> Choices {
+    match ask.terms.has(Needs::PEERS) {
+        true => Choices::default(),
+        false => Cpu.choose(ask),
+    }
+}
+
 /// A device that is lost after some runs, or never comes up.
 struct Lost {
     after: usize,
@@ -416,12 +433,8 @@ impl Engine for Lost {
         "lost".into()
     }
 
-    fn rule(&self) -> String {
-        Cpu.rule()
-    }
-
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        Cpu.supports(task, graph)
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        in_shares(ask)
     }
 
     fn prepare<'a>(
@@ -442,18 +455,20 @@ struct OnLost<'a> {
 }
 
 impl Prepared for OnLost<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        let outcome = self.inner.run(task, units, sink, context)?;
+    fn engine(&self) -> &dyn Engine {
+        self.of
+    }
+
+    fn graph(&self) -> &Graph {
+        self.inner.graph()
+    }
+
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
+        let outcome = self.inner.answer(query, plan, run)?;
         // It fails with the work done, so that an answer that counted it would be too large.
         match self.of.runs.fetch_add(1, Ordering::Relaxed) + 1 < self.of.after {
             true => Ok(outcome),
-            false => Err(Error::Device("it fell off the bus".into())),
+            false => Err(Error::Device("it fell off the bus".into()).into()),
         }
     }
 }
@@ -490,37 +505,39 @@ impl Engine for Asleep {
         "asleep".into()
     }
 
-    fn rule(&self) -> String {
-        Cpu.rule()
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        in_shares(ask)
     }
 
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        Cpu.supports(task, graph)
-    }
-
-    fn prepare<'a>(&'a self, _: &'a Graph, _: &Context) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(OnAsleep { fails: self.fails }))
+    fn prepare<'a>(&'a self, graph: &'a Graph, _: &Context) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(OnAsleep { of: self, graph }))
     }
 }
 
-struct OnAsleep {
-    fails: bool,
+struct OnAsleep<'a> {
+    of: &'a Asleep,
+    graph: &'a Graph,
 }
 
-impl Prepared for OnAsleep {
-    fn run(
-        &self,
-        _: &Task,
-        _: Units<'_>,
-        _: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
+impl Prepared for OnAsleep<'_> {
+    fn engine(&self) -> &dyn Engine {
+        self.of
+    }
+
+    fn graph(&self) -> &Graph {
+        self.graph
+    }
+
+    fn answer(&self, _: &Query, _: &Plan, run: &Run<'_>) -> Result<Found, Failure> {
         let begun = std::time::Instant::now();
-        while !context.cancel.is_cancelled() {
+        while !run.context.cancel.is_cancelled() {
             assert!(begun.elapsed().as_secs() < 120, "nobody takes over");
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        if self.fails { Err(Error::Interrupted) } else { Ok(Outcome::new(vec![], false)) }
+        match self.of.fails {
+            true => Err(Error::Interrupted.into()),
+            false => Ok(Outcome::new(vec![], false).into()),
+        }
     }
 }
 
@@ -724,17 +741,16 @@ fn without_any_device_left_the_run_fails() {
 #[test]
 fn what_is_no_sum_is_refused_by_name() {
     let many = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
-    let text = many.supports(&Task::MaximumClique, None).unwrap_err().to_string();
-    assert!(
-        text.starts_with("several devices can't") && text.ends_with("name one device"),
-        "{text}"
-    );
+    let refused =
+        |many: &Many, task| many.plan(&Ask::new(&Query::new(task))).unwrap_err().to_string();
+    let text = refused(&many, Task::MaximumClique);
+    assert!(text.contains("maximum clique") && text.contains("name one device"), "{text}");
     let limit = SizeLimit::MaxEdges(2);
     let mni = Task::Fsm { limit, support: 1, measure: Measure::Mni };
     let error = many.run(&graph(true), &mni, Some(&Keep::default()), &Context::default());
     let text = error.unwrap_err().to_string();
-    assert!(text.starts_with("several devices can't"), "{text}");
+    assert!(text.contains("no way in common"), "{text}");
     let mixed = Many::new(vec![Box::new(Reference::default()), Box::new(Cpu)]);
-    let text = mixed.supports(&Task::MaximalCliques, None).unwrap_err().to_string();
-    assert!(text.starts_with("reference: "), "{text}");
+    let text = refused(&mixed, Task::MaximalCliques);
+    assert!(text.contains("`reference` has no method"), "{text}");
 }

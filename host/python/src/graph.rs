@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Engine, Outcome, Per, PerOutcome, Sink};
+use gramer_engine::{Ask, Engine, Facts, Outcome, Per, PerOutcome, Query, Sink};
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Place, Result};
@@ -340,7 +340,7 @@ impl Graph {
         options: Options,
     ) -> PyResult<Vec<(Pattern, Bound<'py, PyAny>)>> {
         let task = task_of(question)?;
-        if options.engine()?.supports_per(&task, Per::Vertex).is_ok() {
+        if answers(options.engine()?.as_ref(), &task, Per::Vertex) {
             let outcome = self.counted_per(python, &task, Per::Vertex, &options)?;
             let ranked = self.ranked(&options.context()).map_err(raise)?;
             let by_id = per::positions(&ranked, &self.graph);
@@ -373,7 +373,7 @@ impl Graph {
         let task = task_of(question)?;
         let ranked = self.ranked(&options.context()).map_err(raise)?;
         let engine = options.engine()?;
-        if let (Task::Clique { k }, Err(_)) = (&task, engine.supports_per(&task, Per::Edge)) {
+        if let (Task::Clique { k }, false) = (&task, answers(engine.as_ref(), &task, Per::Edge)) {
             let tally = per::Edges::new(&ranked);
             self.outcome(python, &task, &options, Some(&tally))?;
             let by_id = per::positions(&ranked, &self.graph);
@@ -401,11 +401,18 @@ impl Graph {
     ) -> PyResult<Embeddings> {
         let task = task_of(question)?;
         let engine = options.engine()?;
-        engine.supports(&task, Some(&self.graph)).map_err(raise)?;
+        let (query, facts) = (Query::new(task.clone()).list(true), Facts::of(&self.graph));
+        engine.plan(&Ask::new(&query).facts(Some(&facts))).map_err(raise)?;
         let (watch, context) = (options.watch(python)?, options.context());
         let graph = supervised(python, &context, &watch, |context| self.ranked(context))?;
         Ok(Embeddings::start(engine, graph, task, limit, context))
     }
+}
+
+/// Whether an engine counts a task per vertex or per edge.
+fn answers(engine: &dyn Engine, task: &Task, per: Per) -> bool {
+    let query = Query::new(task.clone()).answer(per.into());
+    engine.plan(&Ask::new(&query)).is_ok()
 }
 
 impl Graph {

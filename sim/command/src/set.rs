@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use gramer::accelerator::choose_on;
 use gramer::accelerator::set::image::{SetImage, Size, Words};
 use gramer::accelerator::set::motifs5;
 use gramer::accelerator::set::reference::{SUM_EMBEDDINGS, Sums};
@@ -15,7 +16,8 @@ use gramer::accelerator::set::tasks::{SetTask, stays};
 use gramer::accelerator::set::units::{Arrange, InStream, deal, longest, units};
 use gramer::accelerator::set::wedges::image::WedgeImage;
 use gramer::accelerator::set::wedges::{self, Shape};
-use gramer::engine::Units;
+use gramer::accelerator::settings::Settings;
+use gramer::engine::{Ask, Query, Units};
 use gramer::graph::View;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern;
@@ -235,7 +237,10 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
         false => Task::Motif { k, induced: Induced::Vertex },
     };
     task.check()?;
-    let task = SetTask::of(machine, &task, false)?;
+    let query = Query::new(task.clone());
+    let ask = Ask::new(&query);
+    choose_on(machine, &Settings::default(), &ask).first(&machine.machine.name, &ask)?;
+    let task = SetTask::of(&task).context("the set core has no sums for this task")?;
     let graph = read_graph(asked.graph, &ReadOptions::default(), &context)?;
     let graph = prepare::renumber(&graph, &context)?;
     let view = graph.view();

@@ -347,6 +347,7 @@ fn all_with_options<'a>(
     let add = move |command: clap::Command| with_options(command, kinds.clone());
     command
         .mut_subcommand("mine", |mine| mine.mut_subcommands(&add))
+        .mut_subcommand("plan", |plan| plan.mut_subcommands(&add))
         .mut_subcommand("selftest", &add)
 }
 

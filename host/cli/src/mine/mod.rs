@@ -2,6 +2,7 @@
 
 mod clique;
 mod distribute;
+mod explain;
 mod fsm;
 mod kept;
 mod matching;

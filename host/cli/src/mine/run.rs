@@ -119,7 +119,7 @@ impl Common {
     }
 
     /// The question.
-    fn query(&self, task: &Task, per: Option<Per>) -> Result<Query> {
+    pub(super) fn query(&self, task: &Task, per: Option<Per>) -> Result<Query> {
         let answer = match (per, self.estimate) {
             (Some(_), Some(_)) => {
                 return Err(Error::usage(
