@@ -15,6 +15,7 @@ mod graph_rank;
 mod hints;
 mod limit;
 mod log;
+mod methods;
 mod mine;
 mod options;
 mod paper;

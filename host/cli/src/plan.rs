@@ -13,7 +13,7 @@ use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{VertexSet, labelled_name, read_pattern};
 
 use crate::choice::choice;
-use crate::{mine, print};
+use crate::{methods, mine, print};
 
 /// How a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -40,8 +40,12 @@ pub struct Args {
     task: Option<Box<mine::Task>>,
 
     /// The pattern: a file, or a name such as `triangle`, `5-path`, `house`
-    #[arg(value_name = "PATTERN", required = true)]
+    #[arg(value_name = "PATTERN", required_unless_present = "methods")]
     pattern: Option<PathBuf>,
+
+    /// The page of all methods, docs/reference/methods.md
+    #[arg(long, exclusive = true)]
+    methods: bool,
 
     /// What an occurrence is
     #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
@@ -69,7 +73,9 @@ impl Args {
         if let Some(task) = &self.task {
             return task.explain(context);
         }
-        let Some(pattern) = &self.pattern else { return Ok(()) };
+        let Some(pattern) = &self.pattern else {
+            return print(|out| out.write_all(methods::page().as_bytes()));
+        };
         let pattern = read_pattern(pattern, &context.cancel)?;
         let (induced, mappings) = (self.induced, self.mappings);
         Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;

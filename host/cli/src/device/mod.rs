@@ -184,6 +184,11 @@ impl Args for DeviceOptions {
 }
 
 impl DeviceOptions {
+    /// Those of all devices, as they are where none is given.
+    pub fn plain() -> Self {
+        DeviceOptions(with_options(clap::Command::new(""), KINDS.iter()).get_matches_from([""]))
+    }
+
     /// The file that a device writes beside the answer.
     pub fn profile(&self) -> Option<&Path> {
         self.0.try_get_one::<PathBuf>(gpu::PROFILE).ok().flatten().map(PathBuf::as_path)
@@ -296,8 +301,8 @@ impl Engine for Unopened {
 
 /// One device of each kind that answers a question, as it is without options.
 pub fn able(ask: &Ask<'_>) -> Vec<&'static str> {
+    let DeviceOptions(options) = DeviceOptions::plain();
     let answers = |kind: &&Kind| {
-        let options = (kind.options)(clap::Command::new("")).get_matches_from([""]);
         let chooser = (kind.kit)(kind.example, &options);
         chooser.is_ok_and(|chooser| !chooser(ask).fits.is_empty())
     };
