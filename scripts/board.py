@@ -219,9 +219,11 @@ def main() -> int:
         for name, board in table.items():
             (ROOT / "constraints" / f"{name}.tcl").write_text(constraints(board, machine("accelerator")))
         return 0
-    if len(arguments) < 2 or arguments[0] not in table:
-        print(f"error: board.py BOARD part|platform|link MACHINE|constraints [MACHINE]; boards: {', '.join(table)}",
-              file=sys.stderr)
+    if len(arguments) < 2:
+        print("error: usage: board.py BOARD part|platform|link MACHINE|constraints [MACHINE]", file=sys.stderr)
+        return 2
+    if arguments[0] not in table:
+        print(f"error: no board {arguments[0]}; boards: {', '.join(table)}", file=sys.stderr)
         return 2
     board, what = table[arguments[0]], arguments[1]
     if what in ("part", "platform"):

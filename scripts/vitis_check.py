@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import board
+from built import BUILT
 import eda
 
 ROOT = eda.ROOT
@@ -222,7 +223,7 @@ def generated(work: Path, name: str, change: str, what: str) -> Path:
     """What is generated of the paper's machine with a change."""
     (work / f"{name}.yaml").write_text(f"base: {ROOT}/accelerator.yaml\n{change}\n")
     # Built by `make generate`: of its package alone cargo would build all that it needs with other features.
-    made = subprocess.run([str(ROOT / "target/debug/examples/generate"), str(work / f"{name}.yaml"),
+    made = subprocess.run([str(BUILT / "debug/examples/generate"), str(work / f"{name}.yaml"),
                            str(work / name)], text=True, capture_output=True)
     if made.returncode:
         eda.fail(f"no machine with {what}: {made.stderr}")
