@@ -32,9 +32,8 @@ import time
 
 import bench_chain
 from bench_chain import kind
-from built import BUILT
+from built import BUILT, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRAMER = pathlib.Path(os.environ.get("GRAMER", BUILT / "release" / "gramer"))
 DATA = pathlib.Path(os.environ.get("GRAMER_DATA", ROOT.parent / "shared" / "data"))
 WORK = ROOT / "target" / "bench"

@@ -43,8 +43,10 @@ agree() {
     text+="setup: Debian packages to install as root: ${packages[*]}"$'\n'
   fi
   for name in "${python_sets[@]}"; do
-    text+="setup: Python packages to install in .venv:$(sed -n 's/^\([A-Za-z0-9_.-]*==[^ ;\\]*\).*/ \1/p' \
-      "scripts/requirements-$name.lock" | tr -d '\n')"$'\n'
+    # A package has several lines where its version depends on that of Python.
+    text+="setup: Python packages to install in .venv (scripts/requirements-$name.lock):$(
+      sed -n 's/^\([a-z0-9-]*\)==.*/ \1/p' "scripts/requirements-$name.lock" | uniq | tr -d '\n'
+    )"$'\n'
   done
   printf %s "$text" >&2
   [ ${#packages[@]} -gt 0 ] || return 0 # .venv is a folder of the repository
