@@ -160,6 +160,8 @@ A budget is the time of the paper's table III at 200 MHz less the set-up floor o
 Both orders of comparison are held against it, ascending, the paper's, and descending, the default here;
 the tests (`make test-rtl`, `make check-rtl`) fail if a run in the default order exceeds it.
 
+Cards ([boards.md](boards.md)) for `accelerator`: Alveo U250 (in doubt).
+
 {summary(shares)}
 
 | task | order | cycles | budget | of it | port busy %, least / mean / most of the PUs | waits for memory % | inside % | no work % | candidates per cycle | simulated kHz |

@@ -348,6 +348,8 @@ the CPU engine. Cycles are those of the cluster that took longest, from its star
 two clusters of 8 PUs, `set32` four. *Resident*: the image is on chip from an earlier run; *loaded*: it is
 read meanwhile, a line a cycle and cluster. The host's preparation and the launch of kernels are in neither.
 
+Cards ([boards.md](boards.md)) for `set`: Alveo U250 (in doubt), Alveo U200; for `set32`: simulation only.
+
 {verdicts}
 
 | task | machine | resident | model | of it | limit | loaded | model | intersector / levels / map busy % | waits for memory % | no work % | PUs at work %, least to most | conflicts per line | MB from memory, loaded | segments, times a line is loaded | × GRAMER, loaded | × H100, resident |

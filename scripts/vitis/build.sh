@@ -80,6 +80,7 @@ $FREQUENCY MHz in machines/NAME.yaml, with \`base: ../accelerator.yaml\` and \
 \`machine: {name: NAME, clock_mhz: $FREQUENCY}\`, and build it with MACHINE=NAME"
 fi
 part=$(scripts/board.py "$BOARD" part)
+[ "$TARGET" != hw ] || scripts/fit.py "$MACHINE" "$BOARD" > /dev/null || exit 1
 
 # A cluster of the set core lies in one region.
 registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
