@@ -71,12 +71,12 @@ impl Arcs {
                 edges,
                 Arg::Buffer(sizes.raw()),
                 Arg::Buffer(ends.raw()),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ];
             let groups = (GROUPS_EACH * device.limits.units).min(pairs.len());
             device.launch(&program, "pairs", &args, groups, lanes)
         };
-        launch(false, &found, &graph.fault)?;
+        launch(false, &found, graph.fault())?;
         let mut sizes = vec![0; pairs.len()];
         found.read(&device.queue, &mut sizes)?;
         let total = targets.len() as u64 + sizes.iter().map(|&s| u64::from(s)).sum::<u64>();

@@ -7,8 +7,8 @@ use bytemuck::Pod;
 use gramer_graph::error::{Error, Result};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as ClContext;
-use opencl3::memory::{Buffer as ClBuffer, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::{CL_BLOCKING, cl_mem};
+use opencl3::memory::{Buffer as ClBuffer, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem};
+use opencl3::types::{CL_BLOCKING, cl_mem, cl_mem_flags};
 
 use crate::calls::{CLEAR, Calls, READ, WRITE};
 use crate::error::{failed, refused};
@@ -104,13 +104,25 @@ impl<T: Pod> Buffer<T> {
     /// [`Error::Unsupported`] where the budget has no room, [`Error::Device`] where the device has
     /// none, though the budget does.
     pub fn new(place: &Place<'_>, len: usize, what: &str) -> Result<Self> {
+        Self::with_flags(place, len, what, CL_MEM_READ_WRITE)
+    }
+
+    /// The same in memory that the host reads and writes as well, where kernels run on its processor.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn on_host(place: &Place<'_>, len: usize, what: &str) -> Result<Self> {
+        Self::with_flags(place, len, what, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR)
+    }
+
+    fn with_flags(place: &Place<'_>, len: usize, what: &str, flags: cl_mem_flags) -> Result<Self> {
         let len = len.max(1);
         let bytes = (len * size_of::<T>()) as u64;
         place.budget.take(bytes, what)?;
         let reserve = format!("reserve {bytes} bytes for {what}");
         // SAFETY: no memory of the host is named.
         let made = place.calls.next().and_then(|()| unsafe {
-            ClBuffer::<T>::create(place.context, CL_MEM_READ_WRITE, len, std::ptr::null_mut())
+            ClBuffer::<T>::create(place.context, flags, len, std::ptr::null_mut())
         });
         let inner = made.map_err(|e| {
             place.budget.give_back(bytes);

@@ -291,7 +291,7 @@ pub(crate) fn search(
             Arg::U32(graph.by.neighbours.len() as u32),
             Arg::U32(steps),
             Arg::U32(limit as u32),
-            Arg::Buffer(graph.fault.raw()),
+            Arg::Buffer(graph.fault().raw()),
         ];
         if let Some(canon) = &search.canon {
             args.push(Arg::Buffer(canon.numbers.raw()));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
+pub use super::mapping::remove_unfinished;
 use super::mapping::Unfinished;
 use super::read::{STDIN, beside};
 use crate::error::{Error, Place, Result};

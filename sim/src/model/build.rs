@@ -1,12 +1,13 @@
 //! Builds models, or finds those that were built.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use gramer_machine::{Accelerator, Core};
+use gramer_machine::{Accelerator, Core, trust};
 
 use super::Build;
 use super::settings::{TRACING, settings};
@@ -74,8 +75,7 @@ fn build_of(
     tell: &mut Tell<'_>,
 ) -> Result<PathBuf> {
     let asked = asked(accelerator, options)?;
-    let Named { hash, folder, sources, folders } = name(other, &asked)?;
-    let mut notes = vec![];
+    let Named { hash, folder, sources, folders, mut notes } = name(other, &asked)?;
     let find = |tell: &mut dyn FnMut(&str)| -> Result<Option<PathBuf>> {
         for models in &folders {
             let at = models.join(&folder);
@@ -137,10 +137,14 @@ fn build_of(
         optimise: if asked.raw { "-O1" } else { "-O2" },
     };
     compile::library(&what, models, tell)?;
-    cache::seal(&work.path().join("libcore.so"))?;
+    let made = work.path().join("libcore.so");
+    // Whatever the user's umask lets others write: such a model would not be loaded.
+    fs::set_permissions(&made, fs::Permissions::from_mode(0o755))?;
+    cache::seal(&made)?;
     if fs::rename(work.path(), &folder).is_err() {
         // Somebody else was faster.
-        ensure!(library.exists(), "cannot put the model into {}", folder.display());
+        let theirs = trust::check(&library);
+        ensure!(theirs.is_ok(), "cannot put the model into {}", folder.display());
     } else {
         let _ = work.keep();
     }

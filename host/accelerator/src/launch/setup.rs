@@ -7,11 +7,11 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gramer_machine::{Accelerator, Core};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use gramer_machine::{Accelerator, Core, trust};
+use rustix::fs::{FlockOperation, OFlags, StatVfsMountFlags, flock, statvfs};
 use rustix::process::Pid;
 
-use super::{Launched, Request, TIMELINE};
+use super::{Launched, Request, TIMELINE, is_stopped, state_of};
 use crate::runtime::Missing;
 use crate::xclbin::Xclbin;
 use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
@@ -22,6 +22,8 @@ use gramer_graph::standard_output;
 /// AMD's own installation, which is preferred, and where a distribution puts the libraries.
 const AMD: &str = "/opt/xilinx/xrt";
 const SYSTEM: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
+/// Where the runtime puts its sockets, in a folder that is called as `USER` says.
+const SOCKETS: &str = "/tmp";
 /// What the folders' names begin with, and the file that marks them and that a launcher locks.
 const PREFIX: &str = "gramer-emulation-";
 const MARKER: &str = "gramer-emulation";
@@ -40,9 +42,9 @@ const MOST_DEVICES: usize = 16;
 const RUNTIME_LOG: &str = "runtime.log";
 const LINES_QUOTED: usize = 3;
 
-/// A folder that is removed when it is dropped.
+/// A set-up, whose folders are removed when it is dropped.
 pub struct Setup {
-    folder: tempfile::TempDir,
+    private: Private,
     /// The program in the folder: the runtime puts its own folders beside it.
     pub program: PathBuf,
     /// The xclbin.
@@ -50,8 +52,64 @@ pub struct Setup {
     xrt: PathBuf,
     sleep: Option<PathBuf>,
     timeline: bool,
+    /// The runtime's sockets, where they aren't in the private folder.
+    _sockets: Option<Private>,
+}
+
+/// A folder of this launcher, which is removed when it is dropped.
+struct Private {
+    folder: tempfile::TempDir,
     /// Held as long as this process lives.
     _lock: File,
+}
+
+impl Private {
+    /// Marks and locks a new folder, and removes what launchers that were killed have left beside it.
+    fn new(folder: tempfile::TempDir) -> Result<Self> {
+        let marker = folder.path().join(MARKER);
+        let lock = File::create(&marker).map_err(|e| Error::io(&marker, "create", e))?;
+        flock(&lock, FlockOperation::LockExclusive)
+            .map_err(|e| Error::io(&marker, "lock", e.into()))?;
+        (&lock).write_all(MARK.as_bytes()).map_err(|e| Error::io(&marker, "write", e))?;
+        folder.path().parent().into_iter().for_each(sweep);
+        Ok(Private { folder, _lock: lock })
+    }
+}
+
+/// The private folder, and one for sockets where that is elsewhere. The runtime's sockets are in /tmp/$USER: the
+/// folder's name stands for the user, so that runs at the same time don't meet, and all of it goes away with the
+/// folder. Programs run in the private folder, so it is in `temporary` (TMPDIR) where /tmp allows none.
+///
+/// # Errors
+/// [`Error::Unsupported`] where neither allows programs, and those of the system.
+fn folders(tmp: &Path, temporary: &Path) -> Result<(Private, Option<Private>)> {
+    let make = |folder: &Path, name: &str| {
+        let builder = || tempfile::Builder::new();
+        let made = match name {
+            "" => builder().prefix(PREFIX).tempdir_in(folder),
+            name => builder().prefix(name).rand_bytes(0).tempdir_in(folder),
+        };
+        Private::new(made.map_err(|e| Error::io(folder, "make a folder in", e))?)
+    };
+    if !forbids_programs(tmp) {
+        return Ok((make(tmp, "")?, None));
+    }
+    if !temporary.is_absolute() || forbids_programs(temporary) {
+        return Err(Error::Unsupported(format!(
+            "{} is mounted noexec, so that no program can run there, as those of an emulated device do: name another \
+             folder for temporary files in the variable TMPDIR",
+            tmp.display()
+        )));
+    }
+    let private = make(temporary, "")?;
+    let name = private.folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let sockets = make(tmp, &name)?;
+    Ok((private, Some(sockets)))
+}
+
+/// Whether the system runs no programs that lie in a folder.
+fn forbids_programs(folder: &Path) -> bool {
+    statvfs(folder).is_ok_and(|about| about.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 
 impl Setup {
@@ -69,17 +127,9 @@ impl Setup {
             // It brings its own; with ours comes the library that shortens naps.
             Request::File { .. } => find_emulator().ok(),
         };
-        // The runtime's sockets are in /tmp/$USER: the folder's name stands for the user, so that
-        // runs at the same time don't meet, and all of it goes away with the folder.
-        let tmp = Path::new("/tmp");
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(tmp);
-        let folder = folder.map_err(|e| Error::io(tmp, "make a folder in", e))?;
+        let (private, sockets) = folders(Path::new(SOCKETS), &std::env::temp_dir())?;
+        let folder = &private.folder;
         let at = |name: &str| folder.path().join(name);
-        let lock = File::create(at(MARKER)).map_err(|e| Error::io(at(MARKER), "create", e))?;
-        flock(&lock, FlockOperation::LockExclusive)
-            .map_err(|e| Error::io(at(MARKER), "lock", e.into()))?;
-        (&lock).write_all(MARK.as_bytes()).map_err(|e| Error::io(at(MARKER), "write", e))?;
-        sweep(tmp);
         let write = |name: &str, text: &str| {
             fs::write(at(name), text).map_err(|e| Error::io(at(name), "write", e))
         };
@@ -118,23 +168,23 @@ impl Setup {
             fs::copy(&launched.program, &program).map_err(|e| Error::io(&program, "write", e))?;
         }
         let sleep = emulator.map(|emulator| emulator.with_file_name("libgramer_sleep.so"));
-        let sleep = sleep.filter(|sleep| sleep.is_file());
+        let sleep = sleep.filter(|sleep| trust::check(sleep).is_ok());
         let timeline = launched.timeline;
-        Ok(Setup { folder, program, xclbin, xrt, sleep, timeline, _lock: lock })
+        Ok(Setup { private, program, xclbin, xrt, sleep, timeline, _sockets: sockets })
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.private.folder.path().join(name)
     }
 
     /// The environment of the child.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let path = |name: &str| self.at(name).into_os_string();
-        let user = self.folder.path().file_name().unwrap_or_default().to_os_string();
+        let user = self.private.folder.path().file_name().unwrap_or_default().to_os_string();
         let mut all = vec![
             ("OCL_ICD_VENDORS", path("icd")),
             ("XILINX_XRT", self.xrt.clone().into_os_string()),
-            ("EMCONFIG_PATH", self.folder.path().as_os_str().to_os_string()),
+            ("EMCONFIG_PATH", self.private.folder.path().as_os_str().to_os_string()),
             ("XRT_INI_PATH", path("xrt.ini")),
             ("XCL_EMULATION_MODE", "hw_emu".into()),
             ("USER", user),
@@ -157,7 +207,7 @@ impl Setup {
 
     /// The folder.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        self.private.folder.path()
     }
 
     /// Whether the child has left this word.
@@ -178,11 +228,13 @@ impl Setup {
 
     /// Whether it is there and not dead.
     pub fn emulator_runs(&self) -> bool {
-        let Some(pid) = self.emulator() else { return false };
-        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-        // The state follows the name, which is in brackets and may hold anything.
-        let state = stat.ok().and_then(|s| s.rsplit_once(')').map(|(_, rest)| rest.to_string()));
-        state.is_some_and(|rest| !rest.trim_start().starts_with(['Z', 'X']))
+        let state = self.emulator().and_then(state_of);
+        state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    }
+
+    /// Whether a signal has stopped it.
+    pub fn emulator_is_stopped(&self) -> bool {
+        self.emulator().is_some_and(is_stopped)
     }
 
     /// What the emulator said of a failure; empty without one.
@@ -389,6 +441,23 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn programs_run_where_they_may() {
+        let (tmp, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (private, sockets) = folders(tmp.path(), other.path()).unwrap();
+        assert!(private.folder.path().starts_with(tmp.path()) && sockets.is_none());
+        // The system's own, where nothing runs.
+        let proc = Path::new("/proc");
+        if !forbids_programs(proc) {
+            return;
+        }
+        let said = folders(proc, proc).err().unwrap().to_string();
+        assert!(said.contains("/proc is mounted noexec") && said.contains("TMPDIR"), "{said}");
+        // No socket has room there, but the private folder is elsewhere.
+        let said = folders(proc, other.path()).err().unwrap().to_string();
+        assert!(said.contains("/proc: cannot make a folder in"), "{said}");
+    }
 
     /// Folders that look much like a launcher's, and one that is.
     #[test]

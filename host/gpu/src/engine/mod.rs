@@ -22,9 +22,10 @@ use gramer_pattern::task::{Induced, Task};
 use crate::device::Device;
 use crate::graph::Numbering;
 use crate::program::Heeding;
+use crate::stop::Watched;
 use crate::resident::Resident;
 use crate::search;
-use crate::select::select;
+use crate::select::{self, select};
 use crate::table::{self, TableSettings};
 use crate::wide;
 use crate::wide::Shape;
@@ -125,6 +126,18 @@ impl Gpu {
         self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
     }
 
+    /// What the user should know of the device beside an answer.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let processor = (self.found.kind != "gpu" && self.name != select::PORTABLE).then(|| {
+            format!(
+                "{} is no GPU but a processor behind OpenCL ({}): the engine `cpu` is faster there",
+                self.name, self.found.name
+            )
+        });
+        let cache = self.opened.get().and_then(|device| device.cache_note());
+        processor.into_iter().chain(cache).collect()
+    }
+
     /// What was opened.
     pub fn found(&self) -> &platform::NamedDevice {
         &self.found
@@ -220,6 +233,7 @@ impl Gpu {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, None)?;
         let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
         Ok(Box::new(OnDevice::new(self, resident, numbering, graph)))
     }
@@ -306,6 +320,7 @@ impl Engine for Gpu {
     ) -> Result<Box<dyn Prepared + 'a>> {
         if self.strategy == Some(Strategy::Table) {
             let _heeding = Heeding::begin(&context.cancel);
+            let _watched = Watched::begin(&context.cancel, None)?;
             return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
         }
         self.on_device(graph, Numbering::Degree, context)

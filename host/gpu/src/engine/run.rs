@@ -20,6 +20,7 @@ use super::trial::Tried;
 use crate::graph::Numbering;
 use crate::picked::Picked;
 use crate::program::Heeding;
+use crate::stop::Watched;
 use crate::{Strategy, table};
 
 impl Prepared for OnDevice<'_> {
@@ -39,6 +40,7 @@ impl Prepared for OnDevice<'_> {
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
         self.make_room(task);
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
@@ -90,6 +92,9 @@ impl Prepared for OnDevice<'_> {
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
         metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
+        outcome.warnings.extend(self.gpu.notes());
+        // Strategies whose kernels look at the word say so themselves; no count of a stopped run passes for a whole one.
+        outcome.complete &= !self.resident.was_stopped();
         Ok(outcome.of(units))
     }
 
@@ -102,6 +107,7 @@ impl Prepared for OnDevice<'_> {
         self.gpu.supports_together(task)?;
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
         let before = Before::of(&self.resident.device);
         let (mut outcome, part) = match task {
             Task::Clique { k: 3 } | Task::Motif { k: 3 | 5, .. } => {

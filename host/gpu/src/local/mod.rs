@@ -44,6 +44,9 @@ const BIG_LANES: usize = 512;
 /// Lanes of it that read a row together.
 const BIG_TILE: usize = 32;
 
+/// Steps of `local_big`, of up to a microsecond each, between two looks whether it is to end.
+const LOOK_EACH: usize = 1 << 14;
+
 /// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
 /// then small beside a slice.
 const UNWEIGHED: usize = 5;
@@ -76,6 +79,9 @@ fn program(
     let mut line =
         |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
     line("K", k);
+    if device.limits.portable {
+        line("LOOKS_OFTEN", 1);
+    }
     line("LAST", k.saturating_sub(5));
     match extra {
         Extra::Nothing => {}
@@ -87,7 +93,8 @@ fn program(
         line("BIG", lanes);
         // A processor takes lanes one after the other.
         line("TILE", if device.limits.portable { 1 } else { lanes.min(BIG_TILE) });
-        return device.program(&format!("local_big of {k}"), &[COMMON, &defines, BIG]);
+        line("LOOK_EACH", LOOK_EACH);
+        return device.program(&format!("local_big of {k}"), &[&defines, COMMON, BIG]);
     };
     line("W", class.words);
     line("T", class.lanes);
@@ -114,7 +121,7 @@ fn program(
             .collect();
         writeln!(defines, "{text}#define SETS {}", sets.join(" ")).expect("text");
     }
-    let sources = [COMMON, &defines, &warps, TARGETS, LOCAL];
+    let sources = [&*defines, COMMON, &warps, TARGETS, LOCAL];
     device.program(&format!("local_{} of {k}", class.words), &sources)
 }
 
@@ -264,6 +271,9 @@ fn weights(
         }
     }
     device.wait(&mark)?;
+    if graph.was_stopped() {
+        return Ok(None);
+    }
     let mut found: Vec<Vec<u32>> = vec![];
     for (which, sum) in weighed.iter().zip(&sums) {
         let mut read = vec![0; which.len()];
@@ -392,7 +402,7 @@ fn run_some(
         let second = match extra {
             Extra::Edges(edges) => edges.raw(),
             Extra::PerTask(sums) => sums[at].raw(),
-            Extra::Nothing => graph.fault.raw(),
+            Extra::Nothing => graph.fault().raw(),
         };
         let args = |range: &Range<usize>| {
             let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
@@ -407,7 +417,7 @@ fn run_some(
                 Arg::U32(arcs as u32),
                 Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(second),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ]
         };
         let done = match roots.classes.get(at) {

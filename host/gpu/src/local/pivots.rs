@@ -161,7 +161,7 @@ impl Counting<'_> {
                 Arg::Buffer(stacks.raw()),
                 Arg::U32(steps as u32),
                 Arg::Buffer(graph.sums.raw()),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ];
             let begun = Instant::now();
             device.launch(&program, "local_pivots", &args, groups, lanes * walkers)?;
@@ -254,7 +254,7 @@ impl Walks<'_> {
                 Arg::Buffer(buffer.raw()),
                 Arg::U32(pairs.len() as u32),
                 Arg::U32(self.groups as u32),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ];
             let lanes = device.lanes(SHARE_LANES);
             let groups = (pairs.len() * self.walkers).div_ceil(lanes);
