@@ -64,14 +64,16 @@ fn sources_near(program: &Path, refused: &mut String) -> Option<PathBuf> {
 /// `target/models` of the repository, and `gramer/models` in the user's cache. A model is code that runs as this
 /// user: `tell` hears of folders that are passed over since others can write there.
 pub fn folders(sources: Option<&Path>, tell: &mut dyn FnMut(&str)) -> Vec<PathBuf> {
-    let own = |folder: &Path| folder.join("Cargo.toml").is_file().then(|| folder.join("target/models"));
+    let own =
+        |folder: &Path| folder.join("Cargo.toml").is_file().then(|| folder.join("target/models"));
     let all = match named(MODELS) {
         Some(folder) => vec![folder],
         None => sources.and_then(own).into_iter().chain(trust::cache("models")).collect(),
     };
     let mut trusted = |folder: &PathBuf| {
         let checked = if folder.exists() { trust::check(folder) } else { Ok(()) };
-        let note = |reason| tell(&format!("models are neither kept nor looked for there: {reason}"));
+        let note =
+            |reason| tell(&format!("models are neither kept nor looked for there: {reason}"));
         checked.map_err(note).is_ok()
     };
     all.into_iter().filter(|folder| trusted(folder)).collect()
@@ -227,6 +229,8 @@ impl Latest {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -279,6 +283,48 @@ mod tests {
         assert_eq!(Latest::read(models.path(), "k"), Some(latest));
         fs::write(models.path().join("latest-k"), "12 ../elsewhere\n").unwrap();
         assert_eq!(Latest::read(models.path(), "k"), None);
+    }
+
+    #[test]
+    fn what_others_can_write_is_neither_built_from_nor_loaded() {
+        let root = tempfile::tempdir().unwrap();
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let program = root.path().join("target/debug/deps/test");
+        fs::create_dir_all(root.path().join("rtl")).unwrap();
+        fs::create_dir_all(root.path().join("target/models")).unwrap();
+        fs::write(root.path().join(CORE), "").unwrap();
+        fs::write(root.path().join("Cargo.toml"), "").unwrap();
+        let mut refused = String::new();
+        assert_eq!(sources_near(&program, &mut refused).as_deref(), Some(root.path()));
+        mode(&root.path().join("rtl"), 0o777);
+        assert_eq!(sources_near(&program, &mut refused), None);
+        assert!(refused.contains("rtl can be written by others (mode 777)"), "{refused}");
+        // Far above the program, and in no folder of it.
+        let far = root.path().join("a/b/c/d/e/test");
+        assert_eq!(sources_near(&far, &mut String::new()), None);
+
+        let (mut said, own) = (vec![], root.path().join("target/models"));
+        let mut found = || folders(Some(root.path()), &mut |note| said.push(note.to_string()));
+        if std::env::var_os(MODELS).is_none() {
+            assert_eq!(found()[0], own);
+            mode(&own, 0o777);
+            assert!(!found().contains(&own));
+            assert!(
+                said.len() == 1 && said[0].contains("models can be written by others"),
+                "{said:?}"
+            );
+        }
+        mode(&own, 0o755);
+        let model = own.join("abc-1");
+        fs::create_dir(&model).unwrap();
+        fs::write(model.join(LIBRARY), "a model").unwrap();
+        seal(&model.join(LIBRARY)).unwrap();
+        mode(&model.join(LIBRARY), 0o666);
+        let mut said = vec![];
+        assert_eq!(whole(&model, &mut |line| said.push(line.to_string())).unwrap(), None);
+        assert!(said[0].contains("can be written by others") && !model.exists(), "{said:?}");
     }
 
     #[test]

@@ -151,9 +151,8 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
         }
         match platform.get_devices(CL_DEVICE_TYPE_ALL) {
             Ok(ids) if !ids.is_empty() => {
-                handles.extend(
-                    ids.into_iter().map(|id| handle(Device::new(id), &name, unregistered)),
-                );
+                handles
+                    .extend(ids.into_iter().map(|id| handle(Device::new(id), &name, unregistered)));
             }
             offered => lacks.drivers.push(offers_nothing(&name, offered.err().map(|e| e.0))),
         }
@@ -189,12 +188,14 @@ fn not_loaded() -> Option<String> {
 /// What is said of a platform without a device.
 fn offers_nothing(platform: &str, code: Option<i32>) -> String {
     if let Some(reason) = Some(platform).filter(|name| is_pocl(name)).and(pocl_lacks()) {
-        return format!("the OpenCL platform {platform} offers no device: {reason}");
+        return format!("The OpenCL platform {platform} offers no device: {reason}");
     }
     let code = code.map_or("it lists none".into(), |code| {
         format!("{} ({code})", opencl3::error_codes::error_text(code))
     });
-    format!("the OpenCL platform {platform} offers no device: {code}; clinfo of its vendor shows more")
+    format!(
+        "The OpenCL platform {platform} offers no device: {code}; clinfo of its vendor shows more"
+    )
 }
 
 /// Whether a platform is PoCL, by its name.

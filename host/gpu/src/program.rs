@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use gramer_graph::context::Cancel;
@@ -263,6 +263,9 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -282,6 +285,35 @@ mod tests {
         }
         // Nowhere to write: nothing happens.
         Cache::new(Some("/proc/none".into()), String::new()).write(key, b"binary");
+    }
+
+    #[test]
+    fn what_others_can_write_is_not_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("cache");
+        let open = || Cache::new(Some(place.clone()), "device".into());
+        let mode = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let cache = open();
+        let key = cache.key("kernel");
+        cache.write(key, b"binary");
+        assert_eq!(std::fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!((open().read(key).as_deref(), open().note()), (Some(&b"binary"[..]), None));
+        let path = cache.path(key).unwrap();
+        mode(&path, 0o666);
+        assert_eq!(open().read(key), None);
+        // It is made again in its place.
+        open().write(key, b"binary");
+        assert!(open().read(key).is_some());
+        mode(&place, 0o777);
+        let open = open();
+        assert_eq!(open.read(key), None);
+        let note = open.note().unwrap();
+        assert!(note.contains("cache can be written by others (mode 777)"), "{note}");
+        assert_eq!(open.note(), None, "once");
+        open.write(open.key("other"), b"binary");
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
     }
 
     #[test]

@@ -159,6 +159,14 @@ impl Resident {
         self.words.were_raised()
     }
 
+    /// Refuses to go on with what kernels that were told to end have made.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn check_stop(&self) -> Result<()> {
+        if self.was_stopped() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Looks at the error word of checked kernels.
     pub fn check(&self) -> Result<()> {
         check_fault(&self.device, self.fault())

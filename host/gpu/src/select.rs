@@ -33,12 +33,13 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
 fn with_reasons(device: &str, what: String, lacks: Lacks) -> String {
     let portable = device == PORTABLE;
     let install = match portable {
-        true if lacks.drivers.is_empty() => Some("apt-get install pocl-opencl-icd".into()),
+        true if lacks.drivers.is_empty() => {
+            Some("PoCL is one: apt-get install pocl-opencl-icd".into())
+        }
         true => None,
         false => lacks.gpu,
     };
-    let reasons: Vec<String> =
-        std::iter::once(what).chain(lacks.drivers).chain(install).collect();
+    let reasons: Vec<String> = std::iter::once(what).chain(lacks.drivers).chain(install).collect();
     reasons.join(". ")
 }
 
@@ -79,9 +80,8 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     }
     if wanted == "portable" {
         let cpu = found.iter().position(|f| f.kind == "cpu");
-        return cpu.ok_or_else(|| {
-            Error::Device("no OpenCL driver for the processor was found".into())
-        });
+        return cpu
+            .ok_or_else(|| Error::Device("no OpenCL driver for the processor was found".into()));
     }
     let lower = wanted.to_lowercase();
     let fits = |f: &&&NamedDevice| {
@@ -140,7 +140,7 @@ mod tests {
             let drivers = drivers.iter().map(|text| text.to_string()).collect();
             with_reasons(device, "none".into(), Lacks { drivers, gpu: Some("a GPU".into()) })
         };
-        assert_eq!(said("gpu:portable", &[]), "none. apt-get install pocl-opencl-icd");
+        assert_eq!(said("gpu:portable", &[]), "none. PoCL is one: apt-get install pocl-opencl-icd");
         assert_eq!(said("gpu:portable", &["PoCL: no cache"]), "none. PoCL: no cache");
         assert_eq!(said("gpu", &["PoCL: no cache"]), "none. PoCL: no cache. a GPU");
     }

@@ -6,6 +6,7 @@
 //! starts that command. This process watches over child and emulator: when one of them
 //! dies, the other's group is killed, the reason is printed and nothing is left behind.
 
+mod folder;
 mod setup;
 
 use std::ffi::OsString;

@@ -47,8 +47,8 @@ use crate::join::{self, Asked, Join, Joins, Target};
 use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
 use crate::program::{Heeding, Program};
-use crate::stop::Watched;
 use crate::search;
+use crate::stop::Watched;
 
 use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
 use self::primitives::Mining;
