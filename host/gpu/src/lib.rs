@@ -14,6 +14,7 @@
 //! | `program` | programs and the cache of binaries |
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
+//! | `room` | how much memory a task takes at least |
 //! | `slices` | portions of work |
 //! | `stop` | how a wish to stop reaches kernels that run |
 //! | `picked` | the roots of a share of work units |
@@ -53,6 +54,7 @@ mod plan;
 pub mod platform;
 mod program;
 mod resident;
+mod room;
 mod search;
 pub mod select;
 mod signature;

@@ -24,6 +24,7 @@ use crate::picked::Picked;
 use crate::plan::PlanWords;
 use crate::program::Program;
 use crate::resident::Resident;
+pub(crate) use crate::signature::COLUMNS;
 use crate::signature::{self, Candidates, join_order};
 
 const COMMON: &str = include_str!("../kernels/common.clh");

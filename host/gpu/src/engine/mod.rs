@@ -2,6 +2,7 @@
 
 mod effect;
 pub(crate) mod measured;
+mod no_room;
 mod on_device;
 mod run;
 mod trial;
@@ -20,9 +21,10 @@ use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Induced, Task};
 
 use crate::device::Device;
-use crate::graph::Numbering;
+use crate::graph::{ByDegree, Numbering};
 use crate::program::Heeding;
 use crate::resident::Resident;
+use crate::room::Sizes;
 use crate::search;
 use crate::select::{self, select};
 use crate::stop::Watched;
@@ -30,6 +32,7 @@ use crate::table::{self, TableSettings};
 use crate::wide;
 use crate::wide::Shape;
 use crate::{Settings, Steps, Strategy, Yardsticks, platform};
+use no_room::NoRoom;
 use on_device::OnDevice;
 pub(crate) use on_device::of_counted;
 pub use trial::Trial;
@@ -181,6 +184,11 @@ impl Gpu {
         self.steps
     }
 
+    /// What a task takes at least on a graph.
+    fn sizes<'a>(&self, graph: &'a Graph, by: &'a ByDegree) -> Result<Sizes<'a>> {
+        Ok(Sizes { graph, by, limits: self.device()?.limits, steps: self.steps })
+    }
+
     /// How a task is done.
     fn strategy(&self, task: &Task) -> Result<Strategy> {
         chosen(self.strategy, task)
@@ -234,8 +242,16 @@ impl Gpu {
     ) -> Result<Box<dyn Prepared + 'a>> {
         let _heeding = Heeding::begin(&context.cancel);
         let _watched = Watched::begin(&context.cancel, None)?;
-        let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
-        Ok(Box::new(OnDevice::new(self, resident, numbering, graph)))
+        let device = self.device()?;
+        device.budget.take_refusal();
+        match Resident::new(device.clone(), graph, numbering, context) {
+            Ok(resident) => Ok(Box::new(OnDevice::new(self, resident, numbering, graph))),
+            Err(error) => match device.budget.take_refusal() {
+                // How much would do depends on the task.
+                Some(refusal) => Ok(Box::new(NoRoom { gpu: self, graph, numbering, refusal })),
+                None => Err(error),
+            },
+        }
     }
 }
 

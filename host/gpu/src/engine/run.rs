@@ -42,6 +42,7 @@ impl Prepared for OnDevice<'_> {
         let _heeding = Heeding::begin(&context.cancel);
         let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
         self.make_room(task);
+        self.resident.device.budget.take_refusal();
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
         let mut strategy = self.chosen(task, part)?;
@@ -86,7 +87,8 @@ impl Prepared for OnDevice<'_> {
                 self.frequent((*limit, *support, *measure), sink, None, context)
             }
             _ => unreachable!("it was refused above"),
-        }?;
+        }
+        .map_err(|error| self.with_least(error, task, strategy, sink.is_some()))?;
         let by_table = tried.is_some_and(|tried| tried.by_table);
         let strategy = if by_table { Strategy::Table } else { strategy };
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
@@ -138,6 +140,18 @@ impl Prepared for OnDevice<'_> {
 }
 
 impl OnDevice<'_> {
+    /// A refusal for want of memory, with what the whole task takes.
+    fn with_least(&self, error: Error, task: &Task, strategy: Strategy, listed: bool) -> Error {
+        let refusal = self.resident.device.budget.take_refusal();
+        match (error, refusal) {
+            (Error::Unsupported(_), Some(refusal)) => {
+                let sizes = self.gpu.sizes(self.graph, &self.resident.by);
+                sizes.map_or_else(|e| e, |s| refusal.error(s.least(task, strategy, listed)))
+            }
+            (error, _) => error,
+        }
+    }
+
     /// The cliques of one size by a strategy.
     fn cliques_by(
         &self,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
-use crate::device::{Arg, Device};
+use crate::device::{Arg, Device, Limits};
 use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
 use crate::nest::nest;
@@ -28,6 +28,7 @@ use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
 pub(crate) use heads::Heads;
+pub(crate) use pivots::walk_bytes;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
@@ -445,6 +446,14 @@ fn run_some(
     Ok(true)
 }
 
+/// Bytes of a slot of `local_big` for roots with up to `span` targets; 0 where they have classes.
+pub(crate) fn slot_bytes(span: usize, limits: Limits) -> u64 {
+    match span > roots::largest(limits) {
+        true => 4 * Slots::words(span) as u64,
+        false => 0,
+    }
+}
+
 /// What `local_big` works in: a slot of global memory for each work-group.
 struct Slots {
     groups: usize,
@@ -457,11 +466,16 @@ impl Slots {
     /// Slots for the work-groups that `tasks` are worth, as far as the budget has room for more than one.
     fn new(graph: &Resident, span: usize, tasks: usize) -> Result<Self> {
         let device = &graph.device;
-        let slot_words = 4 * span + span * span.div_ceil(32);
+        let slot_words = Self::words(span);
         let room = device.budget.free() / 2 / (4 * slot_words as u64);
         let groups = (4 * device.limits.units).min(tasks).min(room as usize).max(1);
         let buffer = Buffer::new(&device.place(), groups * slot_words, "rows of large roots")?;
         Ok(Slots { groups, buffer, span, slot_words })
+    }
+
+    /// Words of a slot for roots with up to `span` targets.
+    fn words(span: usize) -> usize {
+        4 * span + span * span.div_ceil(32)
     }
 
     fn args(&self) -> [Arg; 3] {

@@ -54,6 +54,13 @@ fn stack_words(words: usize) -> usize {
     most_levels(words) * level_words(words)
 }
 
+/// Bytes of the walks of one group over roots with up to `span` targets, for cliques of `k`.
+pub(crate) fn walk_bytes(span: usize, k: usize) -> u64 {
+    let words = span.div_ceil(32).next_power_of_two().clamp(4, 16);
+    let walks = STATE_WORDS + WALKERS * (WALKER_WORDS + stack_words(words));
+    (16 * (32 * words + 1) * k + 4 * walks) as u64
+}
+
 /// How a work-group is made up.
 #[derive(Clone, Copy)]
 struct Group {
