@@ -198,6 +198,9 @@ fn offers_nothing(platform: &str, code: Option<i32>) -> String {
     )
 }
 
+/// Names the folder of what PoCL compiles.
+const POCL_CACHE: &str = "POCL_CACHE_DIR";
+
 /// Whether a platform is PoCL, by its name.
 pub(crate) fn is_pocl(platform: &str) -> bool {
     platform == "Portable Computing Language"
@@ -207,14 +210,14 @@ pub(crate) fn is_pocl(platform: &str) -> bool {
 pub(crate) fn pocl_lacks() -> Option<String> {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     // As its `pocl_cache_init_topdir` has it.
-    let folder = set("POCL_CACHE_DIR")
+    let folder = set(POCL_CACHE)
         .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("pocl/kcache")))
         .or_else(|| set("HOME").map(|folder| folder.join(".cache/pocl/kcache")))
         .unwrap_or_else(|| "/tmp/pocl/kcache".into());
     let tried = std::fs::create_dir_all(&folder).and_then(|()| tempfile::tempfile_in(&folder));
     tried.err().map(|e| {
         format!(
-            "its cache folder {} can't be written ({e}); name one that can in the variable POCL_CACHE_DIR",
+            "its cache folder {} can't be written ({e}); name one that can in the variable {POCL_CACHE}",
             folder.display()
         )
     })
@@ -270,6 +273,11 @@ pub unsafe fn ask_for_little(device: Option<&str>) {
     {
         let _ = ONLY.set(number);
         asked.push((VISIBLE, number.to_string()));
+    }
+    // PoCL 3.1 ends the process where it is there and empty.
+    if std::env::var_os(POCL_CACHE).is_some_and(|folder| folder.is_empty()) {
+        // SAFETY: no other thread runs, as the caller promises.
+        unsafe { std::env::remove_var(POCL_CACHE) }
     }
     for (name, value) in asked {
         if std::env::var_os(name).is_none() {
