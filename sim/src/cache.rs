@@ -1,6 +1,7 @@
 //! Where the sources of the core are, and where built models are kept.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -100,12 +101,14 @@ fn checksum(file: &Path) -> PathBuf {
     file.with_extension("xxh3")
 }
 
-/// Writes the hash of a file's bytes beside it.
+/// Writes the hash of a file's bytes beside it, and takes the permission to write it from others: whatever the user's
+/// umask allows, such a file would not be loaded.
 ///
 /// # Errors
 /// Those of reading and writing.
 pub fn seal(file: &Path) -> Result<()> {
     let bytes = fs::read(file)?;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755))?;
     Ok(fs::write(checksum(file), format!("{:016x}\n", xxh3_64(&bytes)))?)
 }
 
@@ -229,8 +232,6 @@ impl Latest {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]

@@ -190,9 +190,9 @@ mod tests {
         assert_eq!(find(&at("x/gramer")).found, None);
         program(&at("open"));
         mode(&at("open"), 0o777);
-        let search = find(&at("open/gramer"));
-        assert_eq!(search.found, None);
-        assert!(search.reasons().contains("not run: "), "{search:?}");
+        let refused = find(&at("open/gramer"));
+        assert_eq!(refused.found, None);
+        assert!(refused.reasons().contains("not run: "), "{refused:?}");
         // Where Cargo and an installation have it.
         fs::create_dir_all(at("deps")).unwrap();
         assert_eq!(find(&at("deps/test-1")).found, Some(planted));

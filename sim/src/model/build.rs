@@ -1,7 +1,6 @@
 //! Builds models, or finds those that were built.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -137,10 +136,7 @@ fn build_of(
         optimise: if asked.raw { "-O1" } else { "-O2" },
     };
     compile::library(&what, models, tell)?;
-    let made = work.path().join("libcore.so");
-    // Whatever the user's umask lets others write: such a model would not be loaded.
-    fs::set_permissions(&made, fs::Permissions::from_mode(0o755))?;
-    cache::seal(&made)?;
+    cache::seal(&work.path().join("libcore.so"))?;
     if fs::rename(work.path(), &folder).is_err() {
         // Somebody else was faster.
         let theirs = trust::check(&library);
