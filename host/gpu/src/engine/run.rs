@@ -45,7 +45,8 @@ impl Prepared for OnDevice<'_> {
         self.resident.device.budget.take_refusal();
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
-        let mut strategy = self.chosen(task, part)?;
+        let chosen = self.chosen(task, part)?;
+        let mut strategy = chosen;
         info!(
             task = task.name(),
             strategy = reason(strategy, sink.is_some()),
@@ -88,7 +89,7 @@ impl Prepared for OnDevice<'_> {
             }
             _ => unreachable!("it was refused above"),
         }
-        .map_err(|error| self.with_least(error, task, strategy, sink.is_some()))?;
+        .map_err(|error| self.with_least(error, task, chosen, sink.is_some()))?;
         let by_table = tried.is_some_and(|tried| tried.by_table);
         let strategy = if by_table { Strategy::Table } else { strategy };
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
