@@ -198,6 +198,7 @@ mod tests {
         assert_eq!(find(&at("deps/test-1")).found, Some(planted));
         let installed = program(&at("prefix/lib/gramer"));
         assert_eq!(find(&at("prefix/bin/gramer")).found, Some(installed));
+        fs::remove_file(at("prefix/lib/gramer/helper")).unwrap();
         let programs = program(&at("prefix/bin"));
         assert_eq!(find(&at("prefix/lib/gramer/other")).found, Some(programs.clone()));
         assert_eq!(find(&at("prefix/libexec/other")).found, Some(programs.clone()));

@@ -79,9 +79,10 @@ impl Prepared for OnDevice<'_> {
             }
             (Task::Match { pattern, induced, mappings }, _) => {
                 let asked = (pattern, *induced, *mappings);
-                let (outcome, found) = self.counted(asked, part, &mut details, context)?;
-                tried = found;
-                Ok(outcome)
+                self.counted(asked, part, &mut details, context).map(|(outcome, found)| {
+                    tried = found;
+                    outcome
+                })
             }
             (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
