@@ -179,6 +179,16 @@ fn failure(e: &Error) -> u8 {
     }
 }
 
+/// Ends the process of a run that was asked to stop and doesn't come back: no unfinished file stays.
+pub fn leave() {
+    gramer_graph::output::remove_unfinished();
+    let code = failure(&Error::Interrupted);
+    cluster::aborts(code);
+    gramer_accelerator::launch::ends();
+    // SAFETY: it doesn't return; a driver that still runs kernels would have destructors wait for them.
+    unsafe { libc::_exit(code.into()) }
+}
+
 /// Prints what clap says: help and version to standard output, faults to standard error.
 fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
     if e.use_stderr() {

@@ -110,7 +110,8 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
         table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
     }
     for d in &listed.gpus {
-        let device = format!("{} ({}, {} units)", d.name, d.kind, d.compute_units);
+        let kind = if d.kind == "cpu" { "a processor behind OpenCL" } else { d.kind };
+        let device = format!("{} ({kind}, {} units)", d.name, d.compute_units);
         table.add_row([
             d.device.clone(),
             d.platform.clone(),

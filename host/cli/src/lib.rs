@@ -26,6 +26,6 @@ mod selftest;
 mod signals;
 mod xclbin;
 
-pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, print};
+pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, leave, print};
 
 pub use command_line::main;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 use super::mapping::Unfinished;
+pub use super::mapping::remove_unfinished;
 use super::read::{STDIN, beside};
 use crate::error::{Error, Place, Result};
 

@@ -449,5 +449,14 @@ def test_the_program_is_found_beside_python_and_missed_in_words(monkeypatch, tmp
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     assert gramer._program.find() == str(program)
+    # One that others can write is passed over, and so is a relative folder of the path.
+    program.chmod(0o757)
+    assert gramer._program.find() is None
+    program.chmod(0o755)
+    tmp_path.chmod(0o777)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ".")
+    assert gramer._program.find() is None
+    tmp_path.chmod(0o755)
     monkeypatch.setenv("GRAMER", "/other/gramer")
     assert gramer._program.find() == "/other/gramer"

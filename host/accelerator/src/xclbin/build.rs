@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use gramer_machine::{Accelerator, named, vitis};
+use gramer_machine::{Accelerator, named, trust, vitis};
 use rustix::process::{Pid, Signal, kill_process_group};
 use xxhash_rust::xxh3::xxh3_128;
 use zip::write::SimpleFileOptions;
@@ -217,7 +217,7 @@ fn bitstream(a: &Accelerator, emulator: &Path, model: Option<&Path>) -> Result<V
     Ok(zip.finish().map_err(failed)?.into_inner())
 }
 
-/// Finds the emulator: `GRAMER_EMULATOR`, else beside this program, else on the `PATH`.
+/// Finds the emulator: `GRAMER_EMULATOR`, else beside this program (as [`trust`] has it), else on the `PATH`.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with how to get it.
@@ -232,23 +232,16 @@ pub fn find_emulator() -> Result<PathBuf> {
             ))),
         };
     }
-    let here = std::env::current_exe().ok();
-    // Tests and examples are one folder below the programs; `make install` puts it into lib/gramer.
-    let beside = here.iter().flat_map(|exe| exe.ancestors().skip(1).take(2));
-    let beside = beside.flat_map(|folder| [folder.to_path_buf(), folder.join("lib/gramer")]);
+    let own = std::env::current_exe().ok();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    beside
-        .chain(std::env::split_paths(&path))
-        .map(|folder| folder.join(EMULATOR))
-        .find(|file| file.is_file())
-        .map(absolute)
-        .ok_or_else(|| {
-            Error::Unsupported(format!(
-                "the emulator `{EMULATOR}` is neither beside gramer nor on the PATH: build it \
-                 with `cargo build --release -p gramer-sim --bin {EMULATOR}`, or name it in \
-                 GRAMER_EMULATOR"
-            ))
-        })
+    let search = trust::search(EMULATOR, own.as_deref(), std::env::split_paths(&path));
+    let reasons = search.reasons();
+    search.found.map(absolute).ok_or_else(|| {
+        Error::Unsupported(format!(
+            "the emulator `{EMULATOR}` is neither beside gramer nor on the PATH: build it with `cargo build \
+             --release -p gramer-sim --bin {EMULATOR}`, or name it in GRAMER_EMULATOR{reasons}"
+        ))
+    })
 }
 
 fn absolute(path: PathBuf) -> PathBuf {

@@ -258,6 +258,7 @@ fn open(
     let cache = default_cache();
     let sharing = opening.same as u64;
     let settings = Settings { cache, sharing, stays_open: true, ..args.settings() };
+    gramer_gpu::when_late(crate::leave);
     // Its library would close the device on the way out.
     crate::LEAVE_AT_ONCE.store(true, Ordering::Relaxed);
     Ok(Box::new(Gpu::open(device, &settings)?))

@@ -2,6 +2,7 @@
 
 mod effect;
 pub(crate) mod measured;
+mod no_room;
 mod on_device;
 mod run;
 mod trial;
@@ -20,15 +21,18 @@ use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Induced, Task};
 
 use crate::device::Device;
-use crate::graph::Numbering;
+use crate::graph::{ByDegree, Numbering};
 use crate::program::Heeding;
 use crate::resident::Resident;
+use crate::room::Sizes;
 use crate::search;
-use crate::select::select;
+use crate::select::{self, select};
+use crate::stop::Watched;
 use crate::table::{self, TableSettings};
 use crate::wide;
 use crate::wide::Shape;
 use crate::{Settings, Steps, Strategy, Yardsticks, platform};
+use no_room::NoRoom;
 use on_device::OnDevice;
 pub(crate) use on_device::of_counted;
 pub use trial::Trial;
@@ -125,6 +129,18 @@ impl Gpu {
         self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
     }
 
+    /// What the user should know of the device beside an answer.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let processor = (self.found.kind != "gpu" && self.name != select::PORTABLE).then(|| {
+            format!(
+                "{} is no GPU but a processor behind OpenCL ({}): the engine `cpu` is faster there",
+                self.name, self.found.name
+            )
+        });
+        let cache = self.opened.get().and_then(|device| device.cache_note());
+        processor.into_iter().chain(cache).collect()
+    }
+
     /// What was opened.
     pub fn found(&self) -> &platform::NamedDevice {
         &self.found
@@ -166,6 +182,11 @@ impl Gpu {
     /// Steps of SGSI that are taken.
     pub(crate) fn steps(&self) -> Steps {
         self.steps
+    }
+
+    /// What a task takes at least on a graph.
+    fn sizes<'a>(&self, graph: &'a Graph, by: &'a ByDegree) -> Result<Sizes<'a>> {
+        Ok(Sizes { graph, by, limits: self.device()?.limits, steps: self.steps })
     }
 
     /// How a task is done.
@@ -220,8 +241,17 @@ impl Gpu {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         let _heeding = Heeding::begin(&context.cancel);
-        let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
-        Ok(Box::new(OnDevice::new(self, resident, numbering, graph)))
+        let _watched = Watched::begin(&context.cancel, None)?;
+        let device = self.device()?;
+        device.budget.take_refusal();
+        match Resident::new(device.clone(), graph, numbering, context) {
+            Ok(resident) => Ok(Box::new(OnDevice::new(self, resident, numbering, graph))),
+            Err(error) => match device.budget.take_refusal() {
+                // How much would do depends on the task.
+                Some(refusal) => Ok(Box::new(NoRoom { gpu: self, graph, numbering, refusal })),
+                None => Err(error),
+            },
+        }
     }
 }
 
@@ -306,6 +336,7 @@ impl Engine for Gpu {
     ) -> Result<Box<dyn Prepared + 'a>> {
         if self.strategy == Some(Strategy::Table) {
             let _heeding = Heeding::begin(&context.cancel);
+            let _watched = Watched::begin(&context.cancel, None)?;
             return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
         }
         self.on_device(graph, Numbering::Degree, context)

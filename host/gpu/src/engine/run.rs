@@ -20,6 +20,7 @@ use super::trial::Tried;
 use crate::graph::Numbering;
 use crate::picked::Picked;
 use crate::program::Heeding;
+use crate::stop::Watched;
 use crate::{Strategy, table};
 
 impl Prepared for OnDevice<'_> {
@@ -39,10 +40,13 @@ impl Prepared for OnDevice<'_> {
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
         self.make_room(task);
+        self.resident.device.budget.take_refusal();
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
-        let mut strategy = self.chosen(task, part)?;
+        let chosen = self.chosen(task, part)?;
+        let mut strategy = chosen;
         info!(
             task = task.name(),
             strategy = reason(strategy, sink.is_some()),
@@ -75,21 +79,26 @@ impl Prepared for OnDevice<'_> {
             }
             (Task::Match { pattern, induced, mappings }, _) => {
                 let asked = (pattern, *induced, *mappings);
-                let (outcome, found) = self.counted(asked, part, &mut details, context)?;
-                tried = found;
-                Ok(outcome)
+                self.counted(asked, part, &mut details, context).map(|(outcome, found)| {
+                    tried = found;
+                    outcome
+                })
             }
             (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
                 self.frequent((*limit, *support, *measure), sink, None, context)
             }
             _ => unreachable!("it was refused above"),
-        }?;
+        }
+        .map_err(|error| self.with_least(error, task, chosen, sink.is_some()))?;
         let by_table = tried.is_some_and(|tried| tried.by_table);
         let strategy = if by_table { Strategy::Table } else { strategy };
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
         metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
+        outcome.warnings.extend(self.gpu.notes());
+        // Strategies whose kernels look at the word say so themselves; no count of a stopped run passes for a whole one.
+        outcome.complete &= !self.resident.was_stopped();
         Ok(outcome.of(units))
     }
 
@@ -102,6 +111,7 @@ impl Prepared for OnDevice<'_> {
         self.gpu.supports_together(task)?;
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
         let before = Before::of(&self.resident.device);
         let (mut outcome, part) = match task {
             Task::Clique { k: 3 } | Task::Motif { k: 3 | 5, .. } => {
@@ -132,6 +142,18 @@ impl Prepared for OnDevice<'_> {
 }
 
 impl OnDevice<'_> {
+    /// A refusal for want of memory, with what the whole task takes.
+    fn with_least(&self, error: Error, task: &Task, strategy: Strategy, listed: bool) -> Error {
+        let refusal = self.resident.device.budget.take_refusal();
+        match (error, refusal) {
+            (Error::Unsupported(_), Some(refusal)) => {
+                let sizes = self.gpu.sizes(self.graph, &self.resident.by);
+                sizes.map_or_else(|e| e, |s| refusal.error(s.least(task, strategy, listed)))
+            }
+            (error, _) => error,
+        }
+    }
+
     /// The cliques of one size by a strategy.
     fn cliques_by(
         &self,

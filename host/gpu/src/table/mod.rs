@@ -48,6 +48,7 @@ use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
 use crate::program::{Heeding, Program};
 use crate::search;
+use crate::stop::Watched;
 
 use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
 use self::primitives::Mining;
@@ -317,6 +318,7 @@ impl Prepared for OnTable<'_> {
         let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, None)?;
         let device = self.gpu.device()?;
         let before = Before::of(device);
         let mut details = DeviceMetrics::default();
@@ -350,6 +352,7 @@ impl Prepared for OnTable<'_> {
             _ => REASON,
         };
         outcome.devices.push(self.measured(before, reason, details)?);
+        outcome.warnings.extend(self.gpu.notes());
         Ok(outcome.of(units))
     }
 
@@ -362,6 +365,7 @@ impl Prepared for OnTable<'_> {
         self.gpu.supports_together(task)?;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, None)?;
         let before = Before::of(self.gpu.device()?);
         let mut details = DeviceMetrics::default();
         let with = (None, Some(together));

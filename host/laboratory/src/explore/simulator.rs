@@ -20,6 +20,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::write_whole;
 use gramer_graph::{Graph, image};
+use gramer_machine::trust;
 
 /// The program that simulates.
 pub const PROGRAM: &str = "gramer-sim";
@@ -83,16 +84,14 @@ pub fn find() -> Result<PathBuf> {
         };
     }
     let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
-    let beside = own.with_file_name(PROGRAM);
-    // Where `make install` puts it.
-    let installed = own.ancestors().nth(2).map(|prefix| prefix.join("lib/gramer").join(PROGRAM));
-    match [Some(beside.clone()), installed].into_iter().flatten().find(|path| path.is_file()) {
-        Some(path) => Ok(path),
-        None => Err(Error::Unsupported(format!(
-            "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}",
-            beside.display()
-        ))),
-    }
+    let search = trust::search(PROGRAM, Some(&own), std::iter::empty());
+    let reasons = search.reasons();
+    search.found.ok_or_else(|| {
+        Error::Unsupported(format!(
+            "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}{reasons}",
+            own.with_file_name(PROGRAM).display()
+        ))
+    })
 }
 
 impl Simulator {
