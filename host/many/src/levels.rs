@@ -13,6 +13,7 @@ use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Outcome, Together, Units};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start_in;
 use gramer_pattern::task::Task;
 use tracing::warn;
 
@@ -225,18 +226,24 @@ fn once(
     let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
     let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {
-        let started: Vec<_> = ready
-            .iter()
-            .zip(&progress)
-            .map(|(device, progress)| {
-                let (shared, caller, ended) = (&shared, &caller, &ended);
-                scope.spawn(move || {
-                    // Also where it panics the others don't wait for it.
-                    let _ends = Ends { shared, caller, ended };
-                    one(&names[device.at], device, task, (shared, progress, threads), context)
-                })
-            })
-            .collect();
+        let (mut started, mut refused) = (Vec::with_capacity(ready.len()), None);
+        for (device, progress) in ready.iter().zip(&progress) {
+            let (shared, caller, ended) = (&shared, &caller, &ended);
+            let thread = start_in(scope, "for a device", move || {
+                // Also where it panics the others don't wait for it.
+                let _ends = Ends { shared, caller, ended };
+                one(&names[device.at], device, task, (shared, progress, threads), context)
+            });
+            match thread {
+                Ok(thread) => started.push(thread),
+                // The others wait for what it would find.
+                Err(error) => {
+                    shared.stop();
+                    refused = Some(Err(error));
+                    break;
+                }
+            }
+        }
         while ended.load(Acquire) < started.len() {
             if context.cancel.is_cancelled() {
                 shared.stop();
@@ -253,7 +260,8 @@ fn once(
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        started.into_iter().map(join).collect()
+        let all: Vec<_> = started.into_iter().map(join).collect();
+        refused.into_iter().chain(all).collect()
     })
 }
 

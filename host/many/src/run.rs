@@ -11,6 +11,7 @@ use gramer_engine::{Outcome, Sink, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start_in;
 use gramer_pattern::task::Task;
 use tracing::{info, warn};
 
@@ -160,26 +161,33 @@ impl Run<'_> {
         // What computes on the host shares its threads; others take one that mostly waits.
         let threads = (self.context.threads() / takers).max(1);
         let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
+        let mut refused = None;
         let all: Vec<std::thread::Result<Done>> = std::thread::scope(|scope| {
-            let started: Vec<_> = ready
-                .iter()
-                .enumerate()
-                .map(|(taker, device)| {
-                    let (shared, portions) = (&shared, &portions);
-                    let (caller, ended) = (&caller, &ended);
-                    scope.spawn(move || {
-                        let done = catch_unwind(AssertUnwindSafe(|| {
-                            self.device((taker, device), (threads, part), shared, portions)
-                        }));
-                        if done.is_err() {
-                            shared.stop.cancel();
-                        }
-                        ended.fetch_add(1, Release);
-                        caller.unpark();
-                        done
-                    })
-                })
-                .collect();
+            let mut started = Vec::with_capacity(takers);
+            for (taker, device) in ready.iter().enumerate() {
+                let (shared, portions) = (&shared, &portions);
+                let (caller, ended) = (&caller, &ended);
+                let thread = start_in(scope, "for a device", move || {
+                    let done = catch_unwind(AssertUnwindSafe(|| {
+                        self.device((taker, device), (threads, part), shared, portions)
+                    }));
+                    if done.is_err() {
+                        shared.stop.cancel();
+                    }
+                    ended.fetch_add(1, Release);
+                    caller.unpark();
+                    done
+                });
+                match thread {
+                    Ok(thread) => started.push(thread),
+                    // The others know how many they are.
+                    Err(error) => {
+                        shared.stop.cancel();
+                        refused = Some(error);
+                        break;
+                    }
+                }
+            }
             while ended.load(Acquire) < started.len() {
                 if self.context.cancel.is_cancelled() {
                     shared.stop.cancel();
@@ -194,6 +202,9 @@ impl Run<'_> {
             }
             started.into_iter().map(|thread| thread.join().and_then(|done| done)).collect()
         });
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let all: Vec<Done> =
             all.into_iter().map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect();
         progress.show(&shared);

@@ -5,9 +5,10 @@ use tracing::debug_span;
 use super::ahead::{AHEAD, Ahead};
 use super::entry::Entry;
 use super::position::Position;
-use super::{EdgeBlock, zeroed};
+use super::EdgeBlock;
 use crate::context::Cancel;
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::{Label, VertexId};
 
 /// Half rows as they come: in the order of the text, and with what is there twice.
