@@ -7,10 +7,8 @@ use crate::command_line::{Command, warn};
 use crate::graph;
 
 /// Of commands without an option that saves memory, and until the command line is read.
-static PLAIN: Ending = Ending {
-    program: "gramer",
-    remedy: "raise the memory limit (ulimit -v, ulimit -d)",
-};
+static PLAIN: Ending =
+    Ending { program: "gramer", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
 /// Of commands whose threads are chosen.
 static THREADS: Ending = Ending {
     program: "gramer",

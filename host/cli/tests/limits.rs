@@ -52,7 +52,7 @@ const CASES: &[&str] = &[
     "mine motif -k 6 --json small.gramer",
     "mine motif -k 4 --per vertex --json g.gramer",
     "mine motif -k 4 --per edge --json g.gramer",
-    "mine motif -k 5 --estimate 5 --seed 1 --json g.gramer",
+    "mine motif -k 5 --estimate 5% --seed 1 --json g.gramer",
     "mine motif -k 3 --device reference --json small.gramer",
     "mine fsm --support 20 --max-vertices 3 --json labelled.lg",
     "mine fsm --support 20 --max-vertices 3 --measure mni --json labelled.lg",
@@ -67,8 +67,8 @@ const CASES: &[&str] = &[
 /// Memory beyond what the program itself takes, in MB: for `make test` those that refuse different phases.
 const SOME: &[u64] = &[0, 1, 4, 12, 40, 130];
 const ALL: &[u64] = &[
-    0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224,
-    256, 320, 400,
+    0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176,
+    192, 224, 256, 320, 400,
 ];
 
 fn all() -> bool {
@@ -291,5 +291,8 @@ fn a_refusal_names_size_phase_and_what_helps() {
     });
     let said = said.expect("mining is refused memory at some limit");
     assert!(said.starts_with("gramer: not enough memory: "), "{said}");
-    assert!(said.contains("iB were refused while mining on the CPU; use fewer --threads"), "{said}");
+    assert!(
+        said.contains("iB were refused while mining on the CPU; use fewer --threads"),
+        "{said}"
+    );
 }

@@ -135,6 +135,8 @@ pub(crate) fn handles() -> (Vec<Handle>, Vec<String>) {
             handles.push(handle(Device::new(id), &name, unregistered));
         }
     }
+    // Drivers set handlers of their own.
+    gramer_graph::memory::watch_libraries();
     number(&mut handles);
     if !handles.iter().any(|h| h.found.kind == "gpu") {
         missing.push(

@@ -75,11 +75,11 @@ pub fn said(message: &str) -> String {
 
 /// Why the system refuses an operation, and what helps.
 fn reason(source: &std::io::Error) -> String {
-    match source.kind() {
-        std::io::ErrorKind::OutOfMemory => {
-            format!("not enough memory; {}", crate::memory::remedy())
-        }
-        _ => source.to_string(),
+    let text = source.to_string();
+    // Of zstd there is the text alone.
+    match source.kind() == std::io::ErrorKind::OutOfMemory || text.ends_with("not enough memory") {
+        true => format!("not enough memory; {}", crate::memory::remedy()),
+        false => text,
     }
 }
 

@@ -7,10 +7,12 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
+use std::io;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use bytemuck::Zeroable;
+use rustix::process::{Resource, getrlimit};
 
 use crate::error::Error;
 use crate::pages::in_large_pages;
@@ -66,8 +68,8 @@ static ENDING: AtomicPtr<Ending> = AtomicPtr::new(null_mut());
 /// What the user can do, for processes without an [`Ending`].
 const REMEDY: &str = "use fewer threads, or raise the memory limit of the process";
 
-/// The last size that was refused, in bytes; 0 before the first.
-static REFUSED: AtomicUsize = AtomicUsize::new(0);
+/// Whether a limit of memory was set when the program began.
+static LIMITED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// Whether the caller of the allocator has a way without the memory.
@@ -90,38 +92,48 @@ pub fn end_if_refused(ending: &'static Ending) {
     let _ = first;
 }
 
-/// Bytes of a resource that the process may have; `None` for any number.
-#[cfg(target_os = "linux")]
-fn limit_of(resource: libc::__rlimit_resource_t) -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the call fills the structure.
-    let asked = unsafe { libc::getrlimit(resource, &mut limit) };
-    (asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
-}
-
 #[cfg(target_os = "linux")]
 fn prepare_for_limits() {
     /// Address space below which an arena of 64 MiB for each thread is too much.
     #[cfg(target_env = "gnu")]
     const SHORT: u64 = 16 << 30;
-    let space = limit_of(libc::RLIMIT_AS);
-    if space.is_none() && limit_of(libc::RLIMIT_DATA).is_none() {
+    let space = getrlimit(Resource::As).current;
+    if space.is_none() && getrlimit(Resource::Data).current.is_none() {
         return;
     }
+    LIMITED.store(true, Ordering::Relaxed);
     #[cfg(target_env = "gnu")]
     if space.is_some_and(|bytes| bytes < SHORT) {
         // SAFETY: the call sets a number, and no other thread runs yet.
         unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
     }
-    let handler: extern "C" fn(libc::c_int) = on_abort;
+    end_on(libc::SIGABRT);
+    if space.is_some() {
+        map_stack();
+    }
+}
+
+/// Has a signal of a library that gives up end the process with a line.
+#[cfg(target_os = "linux")]
+fn end_on(signal: libc::c_int) {
+    extern "C" fn gave_up(_: libc::c_int) {
+        end(0)
+    }
+    let handler: extern "C" fn(libc::c_int) = gave_up;
     // SAFETY: all zeros is a valid `sigaction`, and the handler does only what is allowed in one.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as libc::sighandler_t;
-        libc::sigaction(libc::SIGABRT, &action, null_mut());
+        libc::sigaction(signal, &action, null_mut());
     }
-    if space.is_some() {
-        map_stack();
+}
+
+/// Has the process end with a line where a driver that was loaded aborts or crashes, if memory is limited. Drivers replace the
+/// handlers of the program, and not all of them look whether they were given memory.
+pub fn watch_libraries() {
+    #[cfg(target_os = "linux")]
+    if LIMITED.load(Ordering::Relaxed) {
+        [libc::SIGABRT, libc::SIGSEGV].map(end_on);
     }
 }
 
@@ -136,29 +148,46 @@ fn map_stack() {
         let mut stack = [std::mem::MaybeUninit::<u8>::uninit(); BYTES];
         std::hint::black_box(&mut stack);
     }
-    // Whether there is room for it shows best where a refusal is no signal.
-    let (protection, flags) = (libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: the system chooses the address, and nothing of the mapping is used.
-    let room = unsafe { libc::mmap(null_mut(), BYTES + (64 << 10), protection, flags, -1, 0) };
-    if room == libc::MAP_FAILED {
+    // A stack without room ends the process by a signal.
+    if !has_room(BYTES + (64 << 10)) {
         end(BYTES);
     }
-    // SAFETY: it was mapped above.
-    unsafe { libc::munmap(room, BYTES + (64 << 10)) };
     touch();
 }
 
-/// Called where a library aborts.
-#[cfg(target_os = "linux")]
-extern "C" fn on_abort(signal: libc::c_int) {
-    let _ = signal;
-    end(REFUSED.load(Ordering::Relaxed))
+/// Whether the system would give so much memory in one piece.
+fn has_room(bytes: usize) -> bool {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: the system chooses the address, and nothing of the mapping is used.
+    let room = unsafe { libc::mmap(null_mut(), bytes, protection, flags, -1, 0) };
+    // SAFETY: it was mapped just now.
+    room != libc::MAP_FAILED && unsafe { libc::munmap(room, bytes) } == 0
+}
+
+/// Whether a further thread has room to work, where memory is limited: one that starts and is then refused memory ends a run
+/// that fewer threads would have finished.
+///
+/// # Errors
+/// [`io::ErrorKind::OutOfMemory`] if it has none.
+pub(crate) fn room_for_thread() -> io::Result<()> {
+    /// For its stack, and for the tables that it makes for a small graph.
+    const BYTES: usize = 20 << 20;
+    if !LIMITED.load(Ordering::Relaxed) || has_room(BYTES) {
+        return Ok(());
+    }
+    crate::pages::give_back();
+    if has_room(BYTES) { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
+}
+
+/// Bytes of address space that the process may have, for messages; `None` for any number.
+pub fn address_space() -> Option<String> {
+    getrlimit(Resource::As).current.map(|bytes| Size(bytes as usize).to_string())
 }
 
 /// Called by the allocator where the system refuses memory. It returns if the caller can do without.
 #[cold]
 pub(crate) fn refused(bytes: usize) {
-    REFUSED.store(bytes, Ordering::Relaxed);
     if !HAS_A_WAY.get() && !ENDING.load(Ordering::Relaxed).is_null() {
         end(bytes);
     }
@@ -275,7 +304,9 @@ pub struct Refused(pub Error);
 pub fn zeroed_or_unwind<T: Zeroable>(length: usize) -> Vec<T> {
     match zeroed(length) {
         Ok(array) => array,
-        Err(_) if !ENDING.load(Ordering::Relaxed).is_null() => end(length * size_of::<T>()),
+        Err(_) if !ENDING.load(Ordering::Relaxed).is_null() => {
+            end(length.saturating_mul(size_of::<T>()))
+        }
         Err(error) => std::panic::resume_unwind(Box::new(Refused(error))),
     }
 }

@@ -9,6 +9,7 @@ use tracing::warn;
 
 use crate::context::Cancel;
 use crate::error::{Error, Result};
+use crate::memory::room_for_thread;
 
 /// Runs `work` with 0..threads, each on a thread of its own that ends with it, and returns the results in
 /// that order. One alone runs on the caller's thread. A panic of any goes on in the caller. Where the system refuses a thread,
@@ -50,7 +51,7 @@ pub fn beside<R>(threads: usize, other: impl FnOnce() + Send, work: impl FnOnce(
     std::thread::scope(|scope| {
         if threads > 1 {
             // It does without where there is no memory for a thread, or there are too many.
-            let _ = Builder::new().spawn_scoped(scope, other);
+            let _ = room_for_thread().and_then(|()| Builder::new().spawn_scoped(scope, other));
         }
         work()
     })
@@ -64,7 +65,9 @@ pub fn start<T: Send + 'static>(
     purpose: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>> {
-    Builder::new().spawn(work).map_err(|source| refused(purpose, &source))
+    room_for_thread()
+        .and_then(|()| Builder::new().spawn(work))
+        .map_err(|source| refused(purpose, &source))
 }
 
 /// The same within a scope.
@@ -76,7 +79,8 @@ pub fn start_in<'scope, T: Send + 'scope>(
     purpose: &str,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
-    Builder::new().spawn_scoped(scope, work).map_err(|source| refused(purpose, &source))
+    let started = room_for_thread().and_then(|()| Builder::new().spawn_scoped(scope, work));
+    started.map_err(|source| refused(purpose, &source))
 }
 
 fn refused(purpose: &str, source: &io::Error) -> Error {
@@ -99,7 +103,11 @@ pub fn fewer() -> Option<(usize, usize)> {
 #[cold]
 fn gave(given: usize, wanted: usize, source: &io::Error) {
     let joined = |both: u64| {
-        let (most, least) = if both == 0 { (0, u64::from(u32::MAX)) } else { (both >> 32, both & u64::from(u32::MAX)) };
+        let (most, least) = if both == 0 {
+            (0, u64::from(u32::MAX))
+        } else {
+            (both >> 32, both & u64::from(u32::MAX))
+        };
         Some(most.max(wanted as u64) << 32 | least.min(given as u64))
     };
     if FEWER.fetch_update(Ordering::Relaxed, Ordering::Relaxed, joined) == Ok(0) {
@@ -148,7 +156,9 @@ fn started(count: usize, here: bool, work: &(dyn Fn(usize) + Sync)) {
     std::thread::scope(|scope| {
         let mut handles = Vec::with_capacity(own);
         for t in 0..own {
-            match Builder::new().spawn_scoped(scope, move || work(t)) {
+            let started = room_for_thread()
+                .and_then(|()| Builder::new().spawn_scoped(scope, move || work(t)));
+            match started {
                 Ok(handle) => handles.push(handle),
                 Err(source) => {
                     gave(t + 1, count, &source);

@@ -195,7 +195,9 @@ impl Common {
     fn alarm(&self, ranks: &Ranks, context: &Context) -> Result<Option<signals::Alarm>> {
         let limit = self.time_limit.filter(|_| ranks.is_answering());
         let alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel)).transpose();
-        alarm.map_err(|e| Error::Unsupported(format!("the system has no timer for a time limit: {e}")))
+        alarm.map_err(|e| {
+            Error::Unsupported(format!("the system has no timer for a time limit: {e}"))
+        })
     }
 
     /// Whether the order of the vertices is of no use. Whoever takes a part of the work, names vertices, or has little

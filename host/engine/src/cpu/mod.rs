@@ -30,8 +30,8 @@ use std::sync::OnceLock;
 
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
-use gramer_graph::memory::Phase;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::memory::Phase;
 use gramer_graph::parallel::beside;
 use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Measure, Task};

@@ -15,12 +15,12 @@ use std::sync::{Mutex, PoisonError};
 
 use tracing::debug_span;
 
+use super::EdgeBlock;
 use super::entry::tidy;
 use super::halves::{Placed, add_up, shares, split};
 use super::numbering::{Numbered, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{Dropped, Made, numbered_in_order};
-use super::EdgeBlock;
 use crate::VertexId;
 use crate::context::{Cancel, Looks};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! Numbers for ids in the order in which they first come.
 
-use super::numbering::check_vertex_count;
 use super::Pairs;
+use super::numbering::check_vertex_count;
 use crate::VertexId;
 use crate::context::Cancel;
 use crate::error::Result;

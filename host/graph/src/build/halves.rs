@@ -2,10 +2,10 @@
 
 use tracing::debug_span;
 
+use super::EdgeBlock;
 use super::ahead::{AHEAD, Ahead};
 use super::entry::Entry;
 use super::position::Position;
-use super::EdgeBlock;
 use crate::context::Cancel;
 use crate::error::Result;
 use crate::memory::zeroed;

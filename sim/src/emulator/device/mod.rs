@@ -102,9 +102,9 @@ impl Device {
                 simulated.fail(&error);
             }
         };
-        std::thread::Builder::new()
-            .spawn(work)
-            .context("the system refused a thread for the device: raise the limit of processes or of memory")?;
+        std::thread::Builder::new().spawn(work).context(
+            "the system refused a thread for the device: raise the limit of processes or of memory",
+        )?;
         Ok(device)
     }
 
