@@ -133,7 +133,7 @@ fn end_on(signal: libc::c_int) {
 pub fn watch_libraries() {
     #[cfg(target_os = "linux")]
     if LIMITED.load(Ordering::Relaxed) {
-        [libc::SIGABRT, libc::SIGSEGV].map(end_on);
+        [libc::SIGABRT, libc::SIGSEGV].into_iter().for_each(end_on);
     }
 }
 

@@ -13,11 +13,10 @@ use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Outcome, Together, Units};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::start_in;
 use gramer_pattern::task::Task;
 use tracing::warn;
 
-use crate::{Ready, named};
+use crate::{Ready, named, start_all};
 
 /// A device gets what is left of a level divided by this and by the number of devices.
 const PART: usize = 4;
@@ -226,23 +225,18 @@ fn once(
     let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
     let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {
-        let (mut started, mut refused) = (Vec::with_capacity(ready.len()), None);
-        for (device, progress) in ready.iter().zip(&progress) {
+        let works = ready.iter().zip(&progress).map(|(device, progress)| {
             let (shared, caller, ended) = (&shared, &caller, &ended);
-            let thread = start_in(scope, "for a device", move || {
+            move || {
                 // Also where it panics the others don't wait for it.
                 let _ends = Ends { shared, caller, ended };
                 one(&names[device.at], device, task, (shared, progress, threads), context)
-            });
-            match thread {
-                Ok(thread) => started.push(thread),
-                // The others wait for what it would find.
-                Err(error) => {
-                    shared.stop();
-                    refused = Some(Err(error));
-                    break;
-                }
             }
+        });
+        let (started, refused) = start_all(scope, works);
+        // The others wait for what it would find.
+        if refused.is_some() {
+            shared.stop();
         }
         while ended.load(Acquire) < started.len() {
             if context.cancel.is_cancelled() {
@@ -261,7 +255,7 @@ fn once(
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         let all: Vec<_> = started.into_iter().map(join).collect();
-        refused.into_iter().chain(all).collect()
+        refused.map(Err).into_iter().chain(all).collect()
     })
 }
 

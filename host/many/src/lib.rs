@@ -34,11 +34,12 @@ pub mod speeds;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::thread::{Scope, ScopedJoinHandle};
 
 use gramer_engine::{BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::for_parts;
+use gramer_graph::parallel::{for_parts, start_in};
 use gramer_graph::{Graph, Order};
 use gramer_pattern::task::Task;
 
@@ -243,6 +244,21 @@ impl Many {
             }
         }
     }
+}
+
+/// Starts a thread for the work of each device, up to the first that the system refuses: its error.
+fn start_all<'scope, T: Send + 'scope, W: FnOnce() -> T + Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    works: impl Iterator<Item = W>,
+) -> (Vec<ScopedJoinHandle<'scope, T>>, Option<Error>) {
+    let mut started = vec![];
+    for work in works {
+        match start_in(scope, "for a device", work) {
+            Ok(thread) => started.push(thread),
+            Err(error) => return (started, Some(error)),
+        }
+    }
+    (started, None)
 }
 
 /// A graph on one of the devices.

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
@@ -11,7 +12,6 @@ use gramer_engine::{Outcome, Sink, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::start_in;
 use gramer_pattern::task::Task;
 use tracing::{info, warn};
 
@@ -19,7 +19,7 @@ use crate::checkpoint::Checkpoint;
 use crate::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
 use crate::rivals::{Begun, Ended, Rivals};
 use crate::speeds::{Speeds, alike};
-use crate::{Ready, named};
+use crate::{Ready, named, start_all};
 
 /// How often the user's wish to stop is passed on to the devices.
 const LOOK: Duration = Duration::from_millis(5);
@@ -161,13 +161,10 @@ impl Run<'_> {
         // What computes on the host shares its threads; others take one that mostly waits.
         let threads = (self.context.threads() / takers).max(1);
         let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
-        let mut refused = None;
-        let all: Vec<std::thread::Result<Done>> = std::thread::scope(|scope| {
-            let mut started = Vec::with_capacity(takers);
-            for (taker, device) in ready.iter().enumerate() {
-                let (shared, portions) = (&shared, &portions);
-                let (caller, ended) = (&caller, &ended);
-                let thread = start_in(scope, "for a device", move || {
+        let (all, refused): (Vec<std::thread::Result<Done>>, _) = std::thread::scope(|scope| {
+            let (shared, portions, caller, ended) = (&shared, &portions, &caller, &ended);
+            let works = ready.iter().enumerate().map(|(taker, device)| {
+                move || {
                     let done = catch_unwind(AssertUnwindSafe(|| {
                         self.device((taker, device), (threads, part), shared, portions)
                     }));
@@ -177,16 +174,11 @@ impl Run<'_> {
                     ended.fetch_add(1, Release);
                     caller.unpark();
                     done
-                });
-                match thread {
-                    Ok(thread) => started.push(thread),
-                    // The others know how many they are.
-                    Err(error) => {
-                        shared.stop.cancel();
-                        refused = Some(error);
-                        break;
-                    }
                 }
+            });
+            let (started, refused) = start_all(scope, works);
+            if refused.is_some() {
+                shared.stop.cancel();
             }
             while ended.load(Acquire) < started.len() {
                 if self.context.cancel.is_cancelled() {
@@ -197,14 +189,13 @@ impl Run<'_> {
                     shared.state().rivals.stop();
                     shared.changed.notify_all();
                 }
-                progress.show(&shared);
+                progress.show(shared);
                 std::thread::park_timeout(LOOK);
             }
-            started.into_iter().map(|thread| thread.join().and_then(|done| done)).collect()
+            let done = |thread: ScopedJoinHandle<'_, _>| thread.join().and_then(|done| done);
+            (started.into_iter().map(done).collect(), refused)
         });
-        if let Some(error) = refused {
-            return Err(error);
-        }
+        refused.map_or(Ok(()), Err)?;
         let all: Vec<Done> =
             all.into_iter().map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect();
         progress.show(&shared);
