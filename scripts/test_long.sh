@@ -24,4 +24,6 @@ export GRAMER_GRAPHS=1000
 for test in cliques_of_random_graphs motifs_of_random_graphs; do
   cargo test --locked --workspace --test set $test -- --exact --nocapture
 done
+# Limits of memory and threads: every task, reader, converter and generator at each of 29 sizes.
+GRAMER_LIMITS=all cargo test --locked --workspace --test limits -- --nocapture
 echo "test-long: passed; GRAMER_SEED=$seed repeats this run"

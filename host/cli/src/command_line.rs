@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper,
+    cluster, device, devices, endings, explore, generated, graph, hints, log, mine, options, paper,
     paper_gpu, plan, run, selftest, signals, xclbin,
 };
 
@@ -99,6 +99,7 @@ fn only_device(words: &[OsString]) -> Option<&str> {
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
 /// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
 pub fn main() -> u8 {
+    endings::begin();
     let words: Vec<OsString> = std::env::args_os().collect();
     // SAFETY: nothing has started a thread yet.
     unsafe { gramer_gpu::platform::ask_for_little(only_device(&words)) }
@@ -124,6 +125,7 @@ fn run_command(cli: Cli) -> u8 {
     if let Err(e) = log::begin(cli.log.log) {
         return failure(&e);
     }
+    endings::name_options(&cli.command);
     let context = Context::default();
     if let Err(e) = signals::stop_on(&context.cancel) {
         complain(&Error::Unsupported(format!("Ctrl-C will not stop the run cleanly: {e}")));
@@ -144,7 +146,10 @@ fn run_command(cli: Cli) -> u8 {
         Command::Man(args) => args.run(),
     }));
     match outcome {
-        Ok(Ok(())) => 0,
+        Ok(Ok(())) => {
+            endings::warn_of_threads();
+            0
+        }
         // Rank 0 says it, and all end with its code.
         Ok(Err(e)) if cluster::tells(&e) => e.exit_code(),
         Ok(Err(e)) => failure(&e),

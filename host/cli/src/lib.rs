@@ -6,6 +6,7 @@ mod cluster;
 mod command_line;
 mod device;
 mod devices;
+mod endings;
 mod explore;
 mod generated;
 mod graph;

@@ -9,6 +9,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use gramer_graph::memory::watch_libraries;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
 use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::cl_platform_id;
@@ -129,6 +130,8 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
             vec![]
         }
     };
+    // The loader has loaded them, and they set handlers of their own.
+    watch_libraries();
     let names: Vec<String> = registered.iter().map(label).collect();
     let mut all: Vec<(Platform, Option<&'static str>)> =
         registered.into_iter().map(|p| (p, None)).collect();
@@ -142,6 +145,7 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
             all.extend(platforms.into_iter().map(|p| (p, Some(library))));
         }
     }
+    watch_libraries();
     let mut handles = vec![];
     for (platform, unregistered) in all {
         let name = platform.name().unwrap_or_default();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Result, said};
+use gramer_graph::parallel::start;
 use gramer_machine::trust;
 use opencl3::context::Context;
 use opencl3::error_codes::ClError;
@@ -147,7 +148,7 @@ fn build(
     // Pointers, which another thread may use: OpenCL's objects are those of the process.
     let devices: Vec<usize> = context.devices().iter().map(|&device| device as usize).collect();
     let (send, built) = channel();
-    std::thread::spawn(move || {
+    start("that waits for the driver's compiler", move || {
         let devices: Vec<_> = devices.into_iter().map(|device| device as _).collect();
         let done = program.build(&devices, options).map(|()| {
             // A driver without one has its programs built in each run.
@@ -155,7 +156,7 @@ fn build(
             binaries.and_then(|all| all.into_iter().next())
         });
         let _ = send.send((program, done));
-    });
+    })?;
     loop {
         match built.recv_timeout(LOOK) {
             Ok(built) => return Ok(built),

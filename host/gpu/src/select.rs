@@ -80,8 +80,15 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     }
     if wanted == "portable" {
         let cpu = found.iter().position(|f| f.kind == "cpu");
-        return cpu
-            .ok_or_else(|| Error::Device("no OpenCL driver for the processor was found".into()));
+        return cpu.ok_or_else(|| {
+            Error::Device(match gramer_graph::memory::address_space() {
+                None => "no OpenCL driver for the processor was found".into(),
+                Some(space) => format!(
+                    "no OpenCL driver for the processor was found in {space} of address space, where one may have no \
+                     room: raise the limit (ulimit -v)"
+                ),
+            })
+        });
     }
     let lower = wanted.to_lowercase();
     let fits = |f: &&&NamedDevice| {

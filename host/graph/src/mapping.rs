@@ -214,7 +214,7 @@ static UNFINISHED: [AtomicPtr<libc::c_char>; 32] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; 32];
 
 impl Unfinished {
-    /// Has `path` removed if a mapped file is cut while the result lives.
+    /// Has `path` removed if a mapped file is cut, or memory is refused, while the result lives.
     pub fn new(path: &Path) -> Self {
         let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return Unfinished(None) };
         // Never freed, as a handler may be reading it.

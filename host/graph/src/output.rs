@@ -246,6 +246,7 @@ pub fn write_output(
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
+    let _phase = crate::memory::Phase::begin(&"writing a file");
     let mut output = Output::create(path)?.replacing(force);
     let written = {
         let mut out = BufWriter::with_capacity(BUFFER, &mut output);

@@ -65,6 +65,28 @@ pub fn keep_none() {
     mapped::keep_none();
 }
 
+/// Gives what is kept of arrays that are gone back to the system, which refuses something else. Later ones are kept again.
+pub fn give_back() {
+    mapped::give_back_all();
+}
+
+/// Asks the system for memory once more, after all that is kept of arrays that are gone was given back to it.
+#[cold]
+fn once_more(bytes: usize, ask: impl FnOnce() -> *mut u8) -> *mut u8 {
+    give_back();
+    let array = ask();
+    if array.is_null() {
+        crate::memory::refused(bytes);
+    }
+    array
+}
+
+/// What the system gave, or gives once kept arrays are its own again.
+#[inline]
+fn given(array: *mut u8, bytes: usize, ask: impl FnOnce() -> *mut u8) -> *mut u8 {
+    if array.is_null() { once_more(bytes, ask) } else { array }
+}
+
 /// Keeps memory of arrays again that are gone.
 pub fn keep_again() {
     mapped::keep_again();
@@ -82,23 +104,27 @@ fn is_large(layout: Layout) -> bool {
 unsafe impl GlobalAlloc for LargeArrays {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
-            return mapped::kept(layout.size()).unwrap_or_else(|| mapped::new(layout.size()));
+            let array = mapped::kept(layout.size()).unwrap_or_else(|| mapped::new(layout.size()));
+            return given(array, layout.size(), || mapped::new(layout.size()));
         }
         // SAFETY: the caller's promise is the same.
-        unsafe { System.alloc(layout) }
+        let ask = || unsafe { System.alloc(layout) };
+        given(ask(), layout.size(), ask)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
             let Some(array) = mapped::kept(layout.size()) else {
-                return mapped::new(layout.size());
+                let ask = || mapped::new(layout.size());
+                return given(ask(), layout.size(), ask);
             };
             // SAFETY: so many bytes are the array's, which is nobody's yet.
             unsafe { array.write_bytes(0, layout.size()) };
             return array;
         }
         // SAFETY: the caller's promise is the same.
-        unsafe { System.alloc_zeroed(layout) }
+        let ask = || unsafe { System.alloc_zeroed(layout) };
+        given(ask(), layout.size(), ask)
     }
 
     unsafe fn dealloc(&self, array: *mut u8, layout: Layout) {
@@ -114,10 +140,16 @@ unsafe impl GlobalAlloc for LargeArrays {
         // SAFETY: the caller says that the size is possible with this alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (is_large(layout), is_large(new)) {
-            // SAFETY: the caller's promise is the same.
-            (false, false) => unsafe { System.realloc(array, layout, size) },
-            // SAFETY: it was mapped with this size.
-            (true, true) => unsafe { mapped::resize(array, layout.size(), size) },
+            (false, false) => {
+                // SAFETY: the caller's promise is the same; where it is refused the array stays.
+                let ask = || unsafe { System.realloc(array, layout, size) };
+                given(ask(), size, ask)
+            }
+            (true, true) => {
+                // SAFETY: it was mapped with this size; where it is refused the array stays.
+                let ask = || unsafe { mapped::resize(array, layout.size(), size) };
+                given(ask(), size, ask)
+            }
             _ => {
                 // SAFETY: the layouts are the caller's, both arrays have so many bytes, and they are different.
                 unsafe {
@@ -149,6 +181,8 @@ mod mapped {
     pub fn keep_none() {}
 
     pub fn keep_again() {}
+
+    pub fn give_back_all() {}
 
     pub unsafe fn resize(_array: *mut u8, _size: usize, _to: usize) -> *mut u8 {
         std::ptr::null_mut()
@@ -214,19 +248,14 @@ mod mapped {
         size.checked_next_multiple_of(LARGE).filter(|&whole| whole <= isize::MAX as usize)
     }
 
-    /// Zeros from the beginning of a large page on, or null. Where the system has no more memory, what is kept is given back
-    /// first.
-    pub fn new(size: usize) -> *mut u8 {
-        let array = of_system(size);
-        if !array.is_null() {
-            return array;
-        }
+    /// Gives back what is kept.
+    pub fn give_back_all() {
         let all = lock().take_all();
         all.for_each(give_back);
-        of_system(size)
     }
 
-    fn of_system(size: usize) -> *mut u8 {
+    /// Zeros from the beginning of a large page on, or null.
+    pub fn new(size: usize) -> *mut u8 {
         let Some(bytes) = whole(size) else { return ptr::null_mut() };
         let Some(start) = map(bytes) else { return ptr::null_mut() };
         if start.addr() % LARGE == 0 {

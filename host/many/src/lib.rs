@@ -34,10 +34,12 @@ pub mod speeds;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::thread::{Scope, ScopedJoinHandle};
 
 use gramer_engine::{BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::{for_parts, start_in};
 use gramer_graph::{Graph, Order};
 use gramer_pattern::task::Task;
 
@@ -222,17 +224,8 @@ impl Many {
             true => device.prepare_by_ids(graph, context),
             false => device.prepare(graph, context),
         };
-        let prepared: Vec<Result<Box<dyn Prepared + 'a>>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = self
-                .devices
-                .iter()
-                .map(|device| scope.spawn(move || prepare(device.as_ref())))
-                .collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
+        let prepared: Vec<Result<Box<dyn Prepared + 'a>>> =
+            for_parts(self.devices.iter().collect(), |device| prepare(device.as_ref()));
         let (mut ready, mut warnings, mut failed) = (vec![], vec![], None);
         for (at, prepared) in prepared.into_iter().enumerate() {
             match prepared.map_err(|e| named(&self.names[at], e)) {
@@ -251,6 +244,21 @@ impl Many {
             }
         }
     }
+}
+
+/// Starts a thread for the work of each device, up to the first that the system refuses: its error.
+fn start_all<'scope, T: Send + 'scope, W: FnOnce() -> T + Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    works: impl Iterator<Item = W>,
+) -> (Vec<ScopedJoinHandle<'scope, T>>, Option<Error>) {
+    let mut started = vec![];
+    for work in works {
+        match start_in(scope, "for a device", work) {
+            Ok(thread) => started.push(thread),
+            Err(error) => return (started, Some(error)),
+        }
+    }
+    (started, None)
 }
 
 /// A graph on one of the devices.

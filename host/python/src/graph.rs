@@ -404,7 +404,7 @@ impl Graph {
         engine.supports(&task, Some(&self.graph)).map_err(raise)?;
         let (watch, context) = (options.watch(python)?, options.context());
         let graph = supervised(python, &context, &watch, |context| self.ranked(context))?;
-        Ok(Embeddings::start(engine, graph, task, limit, context))
+        Embeddings::start(engine, graph, task, limit, context)
     }
 }
 

@@ -189,6 +189,25 @@ def test_files(tmp_path, pair):
         g.save(image)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone limits memory so")
+def test_memory_that_is_refused_is_an_error(tmp_path):
+    graph = tmp_path / "g.mtx"
+    many = 100_000_000
+    graph.write_text(f"%%MatrixMarket matrix coordinate pattern general\n{many} {many} 1\n1 2\n")
+    code = f"""
+import resource, gramer
+pages = int(open("/proc/self/statm").read().split()[0])
+most = pages * resource.getpagesize() + (300 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    gramer.read({str(graph)!r}, max_vertices={many}, threads=1)
+except MemoryError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "not enough memory: " in run.stdout and "while reading the graph" in run.stdout
+
+
 def test_errors(tmp_path):
     g = gramer.Graph.from_edges([(0, 1), (1, 2)])
     with pytest.raises(ValueError, match="3 to 16"):

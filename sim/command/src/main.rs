@@ -16,6 +16,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use check::{Usage, check};
 use clap::{Parser, ValueEnum};
+use gramer::graph::memory::{Ending, end_if_refused};
+use gramer::graph::pages::LargeArrays;
 use gramer_machine::{Accelerator, Core, lambda_range};
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::{OnChip, Simulation};
@@ -163,7 +165,15 @@ fn window(text: &str) -> Result<String, String> {
     }
 }
 
+#[global_allocator]
+static MEMORY: LargeArrays = LargeArrays;
+
+/// How the program ends where memory is refused.
+static ENDING: Ending =
+    Ending { program: "gramer-sim", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+
 fn main() -> ExitCode {
+    end_if_refused(&ENDING);
     let options = Options::parse(); // ends with 2 itself
     if let Some(trace) = &options.trace {
         // SAFETY: no other thread has been started yet.

@@ -21,6 +21,7 @@ use super::{Mode, Section, Xclbin, kind};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::write_whole;
+use gramer_graph::parallel::start_in;
 
 /// Folder inside the zip that the runtime starts the script in.
 const FOLDER: &str = "behav_waveform/xsim";
@@ -262,22 +263,30 @@ fn build_model(emulator: &Path, a: &Accelerator, options: &BuildOptions) -> Resu
         .map_err(|e| Error::io(emulator, "start", e))?;
     let (input, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let name = &a.machine.name;
-    let (status, printed, said) = std::thread::scope(|scope| {
+    let (status, printed, said) = std::thread::scope(|scope| -> Result<_> {
         let yaml = a.to_yaml();
         // A program that is no emulator may not read it.
-        scope.spawn(move || input.map(|mut input| input.write_all(yaml.as_bytes())));
-        let printed = scope.spawn(move || {
+        let write = move || input.map(|mut input| input.write_all(yaml.as_bytes()));
+        let written = start_in(scope, "that writes to the emulator", write);
+        let printed = start_in(scope, "that reads from the emulator", move || {
             let mut text = vec![];
             let _ = out.map(|mut out| out.read_to_end(&mut text));
             String::from_utf8_lossy(&text).into_owned()
         });
-        let said = scope.spawn(move || steps(err.map(BufReader::new), name, show));
+        let said = start_in(scope, "that reads from the emulator", move || {
+            steps(err.map(BufReader::new), name, show)
+        });
+        let threads = written.and_then(|_| Ok((printed?, said?)));
+        if threads.is_err() {
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+        }
         let status = wait(&mut child, cancel);
+        let (printed, said) = threads?;
         let text = |thread: std::thread::ScopedJoinHandle<'_, String>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        (status, text(printed), text(said))
-    });
+        Ok((status, text(printed), text(said)))
+    })?;
     let status = status.map_err(|e| Error::io(emulator, "wait for", e))?;
     cancel.check()?;
     let failed = |why: String| {

@@ -15,6 +15,7 @@ use gramer_engine::Engine;
 use gramer_engine::reference::Comparison;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start;
 use gramer_graph::standard_output;
 use gramer_machine::lambda_range;
 
@@ -169,10 +170,10 @@ fn in_time(
     let limit = launch::starts_within();
     let (send, receive) = mpsc::channel();
     let (file, name, settings) = (file.to_string(), device.to_string(), settings.clone());
-    let thread = std::thread::spawn(move || {
+    let thread = start("that opens the device", move || {
         // Nobody hears of it if it comes too late.
         let _ = send.send(Accelerator::open(&file, &name, settings));
-    });
+    })?;
     let begun = Instant::now();
     loop {
         match receive.recv_timeout(Duration::from_millis(10)) {

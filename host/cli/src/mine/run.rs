@@ -47,7 +47,7 @@ impl Common {
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let per = wanted.map(|wanted| wanted.0);
         let ranks = self.ranks(task, per.is_some())?;
-        let _alarm = self.alarm(&ranks, &context);
+        let _alarm = self.alarm(&ranks, &context)?;
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
@@ -192,9 +192,12 @@ impl Common {
     }
 
     /// Ends the run when its time is over: rank 0 stops all.
-    fn alarm(&self, ranks: &Ranks, context: &Context) -> Option<signals::Alarm> {
+    fn alarm(&self, ranks: &Ranks, context: &Context) -> Result<Option<signals::Alarm>> {
         let limit = self.time_limit.filter(|_| ranks.is_answering());
-        limit.map(|limit| signals::Alarm::set(limit, &context.cancel))
+        let alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel)).transpose();
+        alarm.map_err(|e| {
+            Error::Unsupported(format!("the system has no timer for a time limit: {e}"))
+        })
     }
 
     /// Whether the order of the vertices is of no use. Whoever takes a part of the work, names vertices, or has little

@@ -28,7 +28,7 @@ impl Meter {
             return Meter { stop: None, thread: None };
         }
         let (stop, stopped) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
+        let show = move || {
             let wait = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             if !wait(Duration::from_secs(1)) {
                 return;
@@ -42,8 +42,10 @@ impl Meter {
                 bar.set_position(done);
             }
             bar.finish_and_clear();
-        });
-        Meter { stop: Some(stop), thread: Some(thread) }
+        };
+        // A bar is decoration: nothing is shown where the system refuses a thread.
+        let thread = std::thread::Builder::new().spawn(show).ok();
+        Meter { stop: Some(stop), thread }
     }
 }
 

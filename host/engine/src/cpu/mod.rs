@@ -31,6 +31,7 @@ use std::sync::OnceLock;
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::memory::Phase;
 use gramer_graph::parallel::beside;
 use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Measure, Task};
@@ -195,6 +196,7 @@ impl Prepared for Resident<'_> {
         shares::check(self.graph, task, units, sink)?;
         budget::check(self.graph.vertices(), task, context)?;
         let share = units.share().is_some();
+        let _phase = Phase::begin(&"mining on the CPU");
         let _span = info_span!("mine", engine = "cpu", task = task.name(), share).entered();
         let job = Job { units, sink, context, others: None };
         let outcome = match task {
@@ -223,6 +225,7 @@ impl Prepared for Resident<'_> {
         if context.budget.is_some() {
             return Err(budget::unsupported("estimates"));
         }
+        let _phase = Phase::begin(&"estimating on the CPU");
         let _span = info_span!("estimate", engine = "cpu", task = task.name()).entered();
         estimate::run(self, task, precision, context)
     }
@@ -232,6 +235,7 @@ impl Prepared for Resident<'_> {
         if context.budget.is_some() {
             return Err(budget::unsupported("counts per vertex and edge"));
         }
+        let _phase = Phase::begin(&"mining on the CPU");
         let _span = info_span!("mine", engine = "cpu", task = task.name(), per = ?per).entered();
         per::run(self, task, per, context)
     }

@@ -17,6 +17,7 @@ use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start;
 use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Induced, Task};
 
@@ -88,13 +89,14 @@ impl Gpu {
     /// [`Error::Usage`] for a name that no device has, [`Error::Device`] where there is none or it
     /// can't be opened.
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
+        let _phase = gramer_graph::memory::Phase::begin(&"opening the OpenCL device");
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
         let Settings { strategy, balance, tile, steps, trial, stays_open, ref profile, .. } =
             settings;
         let shape = Shape { balance, tile: tile.unwrap_or_default() };
         let (profile, table) = (profile.clone(), settings.table.clone());
-        let opening = std::thread::spawn(move || Device::open(handle, &settings));
+        let opening = start("that opens the device", move || Device::open(handle, &settings))?;
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
         Ok(Gpu {
@@ -334,6 +336,7 @@ impl Engine for Gpu {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
+        let _phase = gramer_graph::memory::Phase::begin(&"bringing the graph to the GPU");
         if self.strategy == Some(Strategy::Table) {
             let _heeding = Heeding::begin(&context.cancel);
             let _watched = Watched::begin(&context.cancel, None)?;

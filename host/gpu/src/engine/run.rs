@@ -34,6 +34,7 @@ impl Prepared for OnDevice<'_> {
         self.gpu.supports(task, Some(self.graph))?;
         shares::check(self.graph, task, units, sink)?;
         let device = self.resident.device.label();
+        let _phase = gramer_graph::memory::Phase::begin(&"mining on the GPU");
         let _span = info_span!("mine", engine = "gpu", device).entered();
         let picked = Picked::of(units, self.graph.view(), &self.resident.by);
         let share = picked.as_ref();

@@ -86,6 +86,7 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 /// is no graph, [`Error::Usage`] for label options that don't fit, [`Error::Unsupported`] for
 /// graphs that are too large, [`Error::Interrupted`] after Ctrl-C.
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+    let _phase = crate::memory::Phase::begin(&"reading the graph");
     let _span = info_span!("read", path = %shown(path)).entered();
     let mut loaded = match bvgraph::open(path, options, context)? {
         Some(text) => built(text, options, context)?,
@@ -182,6 +183,7 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
     let order = if options.labels.is_none() { options.order } else { Order::Input };
     let graph = builder.build_in(order, context).map_err(|error| match error {
         Error::Unsupported(what) => Error::input(Place::file(&path), what),
+        Error::Memory(what) => Error::Memory(format!("{}: {what}", Place::file(&path))),
         other => other,
     })?;
     check_most(&path, graph.vertices() as u64, options)?;

@@ -176,8 +176,12 @@ impl Source {
                 (Compression::Gzip, Box::new(Gzip::new(BufReader::new(again), trailing.clone())))
             }
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
-                let decoder = zstd::stream::read::Decoder::new(again)
-                    .map_err(|source| Error::io(&path, "decompress", source))?;
+                let failed = |source| Error::io(&path, "decompress", source);
+                // The decoder panics where the system refuses its memory.
+                if zstd::zstd_safe::DCtx::try_create().is_none() {
+                    return Err(failed(io::ErrorKind::OutOfMemory.into()));
+                }
+                let decoder = zstd::stream::read::Decoder::new(again).map_err(failed)?;
                 (Compression::Zstd, Box::new(decoder))
             }
             [0xfd, b'7', b'z', b'X', b'Z', 0] => return refused("xz"),

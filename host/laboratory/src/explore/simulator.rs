@@ -19,6 +19,7 @@ use gramer_engine::WorkUnit;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::write_whole;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, image};
 use gramer_machine::trust;
 
@@ -154,19 +155,15 @@ impl Simulator {
         let done = AtomicUsize::new(0);
         let outcomes: Vec<Mutex<Option<Result<Ran>>>> =
             works.iter().map(|_| Mutex::new(None)).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.min(works.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(work) = works.get(at) else { break };
-                        let ran = self.point(work, task, &file, &points[at].options, context);
-                        if let Ok(ran) = &ran {
-                            told(done.fetch_add(1, Ordering::Relaxed) + 1, at, ran);
-                        }
-                        *outcomes[at].lock().expect("no panic with the lock") = Some(ran);
-                    }
-                });
+        on_threads(self.jobs.min(works.len()), |_| {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(work) = works.get(at) else { break };
+                let ran = self.point(work, task, &file, &points[at].options, context);
+                if let Ok(ran) = &ran {
+                    told(done.fetch_add(1, Ordering::Relaxed) + 1, at, ran);
+                }
+                *outcomes[at].lock().expect("no panic with the lock") = Some(ran);
             }
         });
         outcomes
