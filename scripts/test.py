@@ -58,6 +58,7 @@ PARTS = {
     "pages": {"packages": ["gramer-picture"], "tests": ["pages"]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
+                                          ["python3", "-B", "tests/test_features.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
                                           ["python3", "-B", "tests/test_package.py"],
                                           ["python3", "-B", "tests/test_paths.py"],
