@@ -58,7 +58,7 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 test-rtl: setup setup-rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
 	@scripts/test.py rtl
 
-test-long: setup setup-rtl ## 1,000 random tasks of each core that no run had before; GRAMER_SEED=N repeats them
+test-long: setup setup-rtl ## Host tests with AddressSanitizer; 1,000 new random tasks of each core (GRAMER_SEED=N repeats them)
 	@scripts/test_long.sh
 
 simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
