@@ -156,7 +156,10 @@ impl Progress {
 /// Notes::default().add("a hub has too many neighbours");
 /// ```
 #[derive(Clone, Default)]
-pub struct Notes(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct Notes(Option<Arc<Take>>);
+
+/// Takes a note.
+type Take = dyn Fn(&str) + Send + Sync;
 
 impl Notes {
     /// Gives each note to `take`, which any thread may call.

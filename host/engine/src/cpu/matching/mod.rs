@@ -252,7 +252,6 @@ pub(super) fn execute_named(
 
 /// The number of mappings that a plan counts, `None` if it needs more than 256 bits, and whether the search went to
 /// its end.
-
 fn execute(
     plan: &SearchPlan,
     space: &mut Space<'_>,

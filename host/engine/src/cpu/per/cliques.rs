@@ -92,8 +92,11 @@ pub(super) fn numbers(
                 Per::Vertex => add_vertices(oriented, unit.start, tally, &sums, count),
                 Per::Edge => add_edges(oriented, unit.start, tally, &sums, count, place),
             }
-            match tally.overflow || sums.overflows() {
-                true => ControlFlow::Break(sums.overflow()),
+            if tally.overflow {
+                sums.overflow();
+            }
+            match sums.overflows() {
+                true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         },
