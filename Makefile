@@ -70,7 +70,7 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 test-rtl: setup+rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
 	@scripts/test.py rtl
 
-test-long: setup+rtl ## 1,000 random tasks of each core that no run had before (GRAMER_SEED=N repeats them); all limits of memory
+test-long: setup+rtl ## Host tests with AddressSanitizer, 1,000 new random tasks of each core (GRAMER_SEED=N repeats them), all limits of memory
 	@scripts/test_long.sh
 
 simulator: setup+rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)

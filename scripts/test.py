@@ -61,6 +61,7 @@ PARTS = {
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_boards.py"],
+                                          ["python3", "-B", "tests/test_features.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
                                           ["python3", "-B", "tests/test_package.py"],
                                           ["python3", "-B", "tests/test_paths.py"],

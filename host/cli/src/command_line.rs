@@ -11,7 +11,7 @@ use crate::{
     paper_gpu, plan, run, selftest, signals, xclbin,
 };
 
-use gramer_graph::context::Context;
+use gramer_graph::context::{Context, Notes};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
 
@@ -114,7 +114,7 @@ pub fn main() -> u8 {
     gramer_accelerator::launch::ends();
     if LEAVE_AT_ONCE.load(Ordering::Relaxed) {
         let _ = std::io::stdout().flush();
-        // SAFETY: it doesn't return, and what the process has written is written.
+        // SAFETY: the call doesn't return; standard output was flushed, and other output is written whole by now.
         unsafe { libc::_exit(code.into()) }
     }
     code
@@ -126,7 +126,7 @@ fn run_command(cli: Cli) -> u8 {
         return failure(&e);
     }
     endings::name_options(&cli.command);
-    let context = Context::default();
+    let context = Context { notes: Notes::to(note), ..Context::default() };
     if let Err(e) = signals::stop_on(&context.cancel) {
         complain(&Error::Unsupported(format!("Ctrl-C will not stop the run cleanly: {e}")));
     }
@@ -219,6 +219,13 @@ fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
 /// A line on standard error for what didn't keep the command from its end.
 pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}: warning: {}", own_name(), options::told(text));
+}
+
+/// A line on standard error for what makes a run slow, while it works.
+fn note(text: &str) {
+    // On a terminal a progress bar may be there.
+    let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    let _ = writeln!(std::io::stderr(), "{clear}note: {}", options::told(text));
 }
 
 fn complain(e: &Error) {

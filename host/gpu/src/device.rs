@@ -280,7 +280,7 @@ impl Device {
     /// # Errors
     /// [`gramer_graph::Error::Device`].
     pub fn mark(&self) -> Result<Mark> {
-        // SAFETY: it waits for nothing but what is queued.
+        // SAFETY: the list of events to wait for is empty.
         let marked = self.calls.next().and_then(|()| unsafe {
             let event = self.queue.enqueue_marker_with_wait_list(&[])?;
             self.queue.flush()?;

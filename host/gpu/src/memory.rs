@@ -156,7 +156,7 @@ impl<T: Pod> Buffer<T> {
         let bytes = (len * size_of::<T>()) as u64;
         place.budget.take(bytes, what)?;
         let reserve = format!("reserve {bytes} bytes for {what}");
-        // SAFETY: no memory of the host is named.
+        // SAFETY: the host pointer is null, so that the driver allocates the buffer itself.
         let made = place.calls.next().and_then(|()| unsafe {
             ClBuffer::<T>::create(place.context, flags, len, std::ptr::null_mut())
         });

@@ -1,5 +1,6 @@
 //! What a run is given besides graph and task: threads, a stop flag, a progress meter.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -137,6 +138,50 @@ impl Progress {
     }
 }
 
+/// Takes notes on a run while it works: that a fast method is not possible, and why. Whoever waits for a slow run
+/// reads them before it ends.
+///
+/// ```
+/// use gramer_graph::context::Notes;
+/// use std::sync::{Arc, Mutex};
+///
+/// let seen = Arc::new(Mutex::new(vec![]));
+/// let notes = Notes::to({
+///     let seen = Arc::clone(&seen);
+///     move |text| seen.lock().unwrap().push(text.to_string())
+/// });
+/// notes.add("a hub has too many neighbours");
+/// assert_eq!(seen.lock().unwrap().len(), 1);
+/// // By default they go to the log alone.
+/// Notes::default().add("a hub has too many neighbours");
+/// ```
+#[derive(Clone, Default)]
+pub struct Notes(Option<Arc<Take>>);
+
+/// Takes a note.
+type Take = dyn Fn(&str) + Send + Sync;
+
+impl Notes {
+    /// Gives each note to `take`, which any thread may call.
+    pub fn to(take: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Notes(Some(Arc::new(take)))
+    }
+
+    /// Adds a note.
+    pub fn add(&self, text: &str) {
+        tracing::info!("{text}");
+        if let Some(take) = &self.0 {
+            take(text);
+        }
+    }
+}
+
+impl fmt::Debug for Notes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Notes").field(&self.0.is_some()).finish()
+    }
+}
+
 /// The surroundings of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
@@ -146,6 +191,8 @@ pub struct Context {
     pub cancel: Cancel,
     /// The progress meter.
     pub progress: Arc<Progress>,
+    /// Takes notes on the run.
+    pub notes: Notes,
     /// How much memory reading and the CPU engine may take; as much as they like by default.
     pub budget: Option<Arc<Budget>>,
 }

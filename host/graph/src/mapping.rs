@@ -83,9 +83,9 @@ impl Mapping {
         let opened = (|| {
             let file = file.try_clone()?;
             let state = State::of(&file.metadata()?);
-            // SAFETY: the bytes are read as plain numbers, and every position that they name is
-            // checked before it is used, so that a file that another process changes gives wrong
-            // numbers or a panic. `check_unchanged` tells of the first, `slot` of a file cut off.
+            // SAFETY: no process should write the file meanwhile, which no system call can rule out. The bytes are read
+            // as plain numbers, and every position is checked before it is used, so that a change gives wrong numbers
+            // or a panic. `check_unchanged` reports a change, and `slot` a file that was cut.
             let map = unsafe { Mmap::map(&file) }?;
             Ok((file, state, map))
         })();

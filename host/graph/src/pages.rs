@@ -33,7 +33,7 @@ pub fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
 #[cfg(target_os = "linux")]
 fn advise(start: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};
-    // SAFETY: the advice changes how pages are made, not what they hold, whosoever they are.
+    // SAFETY: the advice changes how pages are allocated, never their contents.
     let _ = unsafe { madvise(start.cast(), bytes, Advice::LinuxHugepage) };
 }
 
@@ -118,7 +118,7 @@ unsafe impl GlobalAlloc for LargeArrays {
                 let ask = || mapped::new(layout.size());
                 return given(ask(), layout.size(), ask);
             };
-            // SAFETY: so many bytes are the array's, which is nobody's yet.
+            // SAFETY: the block has `layout.size()` bytes and has not been handed out yet.
             unsafe { array.write_bytes(0, layout.size()) };
             return array;
         }
@@ -151,7 +151,7 @@ unsafe impl GlobalAlloc for LargeArrays {
                 given(ask(), size, ask)
             }
             _ => {
-                // SAFETY: the layouts are the caller's, both arrays have so many bytes, and they are different.
+                // SAFETY: both layouts are the caller's; each array has at least the bytes that are copied, and they don't overlap.
                 unsafe {
                     let to = self.alloc(new);
                     if !to.is_null() {
@@ -235,7 +235,7 @@ mod mapped {
     }
 
     fn give_back((start, bytes): (usize, usize)) {
-        // SAFETY: it was kept, so it is mapped, and nobody's.
+        // SAFETY: a kept block is mapped and not in use.
         unsafe { free(ptr::with_exposed_provenance_mut(start), bytes) }
     }
 
@@ -261,12 +261,12 @@ mod mapped {
         if start.addr() % LARGE == 0 {
             return start;
         }
-        // SAFETY: nobody has it yet.
+        // SAFETY: the mapping was made above and has not been handed out.
         let _ = unsafe { munmap(start.cast(), bytes) };
         let Some(start) = bytes.checked_add(LARGE).and_then(map) else { return ptr::null_mut() };
         let before = start.addr().next_multiple_of(LARGE) - start.addr();
         let array = start.wrapping_add(before);
-        // SAFETY: both are parts of what was mapped, and nobody has them.
+        // SAFETY: both parts are of the mapping made above, outside of the array, and have not been handed out.
         unsafe {
             if before > 0 {
                 let _ = munmap(start.cast(), before);
@@ -288,7 +288,7 @@ mod mapped {
     /// The array is of [`new`], [`kept`] or [`resize`], of this size, and isn't used any more.
     pub unsafe fn free(array: *mut u8, size: usize) {
         if let Some(bytes) = whole(size) {
-            // SAFETY: so many bytes were mapped for it alone.
+            // SAFETY: `whole(size)` bytes were mapped for this array alone.
             let _ = unsafe { munmap(array.cast(), bytes) };
         }
     }

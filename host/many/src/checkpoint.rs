@@ -8,7 +8,7 @@
 //!
 //! | field | is |
 //! |---|---|
-//! | `checkpoint` | the version of the format, 2 |
+//! | `checkpoint` | the version of the format, 3 |
 //! | `gramer` | the version of the program: another one may divide work in another way |
 //! | `graph` | `vertices`, `edges`, and a `hash` (XXH3, 128 bits) of the lists and labels |
 //! | `task` | as [`Task`] is serialised |
@@ -35,7 +35,7 @@ use gramer_graph::output::{hold, write_held};
 use gramer_pattern::task::Task;
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// The largest file that is read: a million patterns of frequent subgraph mining have room.
 const MAX_FILE: u64 = 1 << 30;
 

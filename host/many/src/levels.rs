@@ -283,8 +283,12 @@ fn one(
     (shared, progress, threads): (&Shared, &Arc<Progress>, usize),
     context: &Context,
 ) -> Result<Outcome> {
-    let budget = context.budget.clone();
-    let own = Context { threads, cancel: shared.stop.clone(), progress: progress.clone(), budget };
+    let own = Context {
+        threads,
+        cancel: shared.stop.clone(),
+        progress: progress.clone(),
+        ..context.clone()
+    };
     let member = Member {
         shared,
         own: AtomicUsize::new(0),

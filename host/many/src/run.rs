@@ -326,7 +326,7 @@ impl Run<'_> {
             threads,
             cancel: run.cancel.clone(),
             progress: progress.clone(),
-            budget: self.context.budget.clone(),
+            ..self.context.clone()
         };
         progress.begin(0);
         present.store(taken.len(), Release);

@@ -110,7 +110,7 @@ fn end_with_the_group() {
     extern "C" fn pass_on(signal: libc::c_int) {
         static PASSED: AtomicBool = AtomicBool::new(false);
         if !PASSED.swap(true, Ordering::Relaxed) {
-            // SAFETY: both calls may be made in a handler of signals.
+            // SAFETY: all three calls are async-signal-safe.
             unsafe {
                 if libc::getpgrp() == libc::getpid() {
                     libc::kill(0, signal);
@@ -120,7 +120,7 @@ fn end_with_the_group() {
     }
     let handler = pass_on as extern "C" fn(libc::c_int);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler makes only calls that may be made there.
+        // SAFETY: the handler makes async-signal-safe calls only.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
 }

@@ -12,6 +12,7 @@ mod homomorphism;
 mod matching;
 mod maximal;
 mod motif;
+mod number;
 mod oriented;
 mod per;
 mod phase;

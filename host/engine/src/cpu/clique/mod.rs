@@ -153,7 +153,8 @@ fn by_size(
         || (Local::new(true), none.clone()),
         |(local, leaves), unit| {
             local.enter(oriented, unit.start);
-            match pivot::count(local, unit.range(), leaves, &context.cancel) {
+            let whole = pivot::count(local, unit.range(), leaves, &context.cancel);
+            match whole && !leaves.overflows() {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }

@@ -23,9 +23,9 @@ pub(super) const WORDS: usize = HUBS / 64;
 #[repr(align(64))]
 pub(super) struct HubBits(pub [u64; WORDS]);
 
-// SAFETY: words of zeros are words.
+// SAFETY: an array of integers may be all zeros.
 unsafe impl Zeroable for HubBits {}
-// SAFETY: it is eight words, 64 bytes, at a multiple of as many.
+// SAFETY: eight words, 64 bytes at an alignment of 64: no padding, and every bit pattern is a value.
 unsafe impl Pod for HubBits {}
 
 /// Rows of bits, all of them empty at first. They are words, since of memory that is aligned further Rust's library
@@ -67,7 +67,7 @@ pub(super) struct Before {
     pub row: u32,
 }
 
-// SAFETY: numbers may be 0.
+// SAFETY: all fields are integers, which may be 0.
 unsafe impl Zeroable for Before {}
 
 /// The neighbours before each vertex, by its number in the order of the lists.
