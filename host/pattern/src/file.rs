@@ -211,7 +211,8 @@ impl Line<'_> {
             self.fault(format!("{} {what}", self.quoted()))
         };
         match self.words[1..] {
-            ["#"] | ["#", _] => Ok(None),
+            // Query files of TurboFlux and its kin write `t # 0 0`.
+            ["#"] | ["#", _] | ["#", _, _] => Ok(None),
             [a, b] => match (a.parse(), b.parse()) {
                 (Ok(a), Ok(b)) => Ok(Some((a, b))),
                 _ => Err(wrong()),
@@ -260,6 +261,7 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
         }
     }
     drawn.check_counts(&lines[0])?;
+    drawn.check_degrees()?;
     if drawn.vertices.len() > MAX_VERTICES {
         return Err(Error::input(Place::file(path), too_large(drawn.vertices.len())));
     }
@@ -275,6 +277,8 @@ struct Drawn<'a> {
     vertices: BTreeMap<u64, Option<Label>>,
     /// Edges with the ids of their ends and their label.
     edges: Vec<(&'a Line<'a>, u64, u64, Option<Label>)>,
+    /// Degrees of vertices where `v` lines have them.
+    degrees: Vec<(&'a Line<'a>, u64, u64)>,
 }
 
 impl<'a> Drawn<'a> {
@@ -289,18 +293,25 @@ impl<'a> Drawn<'a> {
             }
             Some("t") => {
                 if nth > 0 {
-                    return Err(line.fault("a second pattern begins here; give one a file"));
+                    return Err(line.fault("a second pattern begins here; write one a file"));
                 }
                 self.counts = line.counts()?;
             }
             Some("v") => {
                 let id = line.id(1)?;
                 let label = line.label(2)?;
-                if line.words.len() > 3 {
+                match line.words.get(3) {
+                    // Nothing more, in query files of TurboFlux and its kin.
+                    None | Some(&"-1") => {}
                     // The degree, as query sets have it.
-                    line.id(3)?;
-                    line.ends(4)?;
+                    Some(word) => {
+                        let number = word.parse().map_err(|_| {
+                            line.fault(format!("{} is no degree: a number from 0 on", quote(word)))
+                        })?;
+                        self.degrees.push((line, id, number));
+                    }
                 }
+                line.ends(4)?;
                 if self.vertices.insert(id, label).is_some() {
                     return Err(line.fault(format!("vertex {id} is there twice")));
                 }
@@ -341,6 +352,21 @@ impl<'a> Drawn<'a> {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a number behind a label that is not the degree, since it may be another label.
+    fn check_degrees(&self) -> Result<()> {
+        for &(line, id, number) in &self.degrees {
+            let ends = self.edges.iter().flat_map(|&(_, u, v, _)| [u, v]);
+            let degree = ends.filter(|&end| end == id).count() as u64;
+            if degree != number {
+                return Err(line.fault(format!(
+                    "{number} is not the degree of vertex {id}, which is {degree}; if it is a second label, keep \
+                     one label"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The pattern, whose vertices are numbered in the order of their ids.
@@ -434,7 +460,7 @@ mod tests {
         );
         assert_eq!(message("v 0 1 2 3 4 5\n"), "q.graph:1: `3` is too much");
         assert_eq!(message("v 0 1\nv 1 1\ne 0 1 2 3\n"), "q.graph:3: `3` is too much");
-        assert!(message("v 0 1 x\n").contains("`x` is no vertex"));
+        assert!(message("v 0 1 x\n").contains("`x` is no degree"));
         assert!(message("t 1\nv 0 1\n").starts_with("q.graph:1: `t 1` is no head of a pattern"));
         assert!(message("t # 1\nv 0 1\nt # -1\nv 1 1\n").starts_with("q.graph:4: a pattern ends"));
         assert!(parse("t # 1\nv 0 1\nt # -1\n").is_ok());
