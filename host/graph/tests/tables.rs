@@ -69,6 +69,7 @@ fn names_that_leave_the_ends_open_are_refused() {
         ",a1,k,q\n0,1,2,3\n1,2,3,4\n",
         "id,label\n0,5\n1,6\n",
         "node,group\n0,5\n1,6\n",
+        "id,target\n0,5\n1,6\n",
         "index source target\n1 2\n2 3\n",
     ] {
         let message = refused(text);

@@ -138,9 +138,11 @@ fn numbered(names: &[String]) -> Option<Ends> {
     found.iter().copied().find(|&ends| found.len() == 1 || ends == (0, 1))
 }
 
-/// Whether a column of this name holds no vertex.
-pub(crate) fn is_value(name: &str) -> bool {
-    VALUES.contains(&plain(name).as_str())
+/// Whether the second of two columns of these names holds no vertex.
+pub(crate) fn is_value(first: &str, second: &str) -> bool {
+    let (first, second) = (plain(first), plain(second));
+    let one = matches!(first.as_str(), "id" | "node" | "nodeid" | "vertex" | "vertexid");
+    VALUES.contains(&second.as_str()) || one && second == "target"
 }
 
 /// Small letters and digits alone.
@@ -222,7 +224,7 @@ mod tests {
         for names in ["person,friend", "index,alpha,beta", "id,label", "w,x1,x2,y1,y2"] {
             assert_eq!(find(names), None, "{names}");
         }
-        assert!(is_value("Label") && !is_value("friend"));
+        assert!(is_value("id", "Label") && is_value("id", "target") && !is_value("node", "friend"));
     }
 
     #[test]

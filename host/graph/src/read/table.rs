@@ -270,7 +270,10 @@ impl Table {
         if forced {
             return Ok(());
         }
-        if let Some(name) = names.get(1).filter(|name| self.columns == 2 && names::is_value(name)) {
+        if let [first, name] = &names[..]
+            && self.columns == 2
+            && names::is_value(first, name)
+        {
             return refused(format!(" ({} is no vertex)", quote(name)));
         }
         let whole = |line: &Line<'_>| {

@@ -265,11 +265,9 @@ fn boxed<P: Parser + 'static>(
     header.map(|(parser, body)| (Box::new(parser) as Box<dyn Parser>, body))
 }
 
-/// Whether the line at `at` is one of a format of numbers, but looks like an edge between names: then no other
-/// format helps.
+/// Whether the line at `at` of an edge list looks like an edge between names: then no other format helps.
 fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
     let line = scan::trim(&text[at..edges::line_end(text, at)]);
-    let numbers = !matches!(format, Format::Lg | Format::Tve | Format::Image | Format::BvGraph);
     let word = |field: &[u8]| {
         let text = names::unquoted(field);
         !text.is_empty()
@@ -277,7 +275,7 @@ fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
     };
     let fields: Vec<&[u8]> = scan::fields(line).take(4).collect();
     let edge = (2..4).contains(&fields.len()) && fields[..2].iter().all(|field| word(field));
-    numbers && edge && fields[..2].iter().any(|field| edges::begins_as_name(field))
+    format == Format::Edges && edge && fields[..2].iter().any(|field| edges::begins_as_name(field))
 }
 
 /// Complete lines with content, up to 2.
