@@ -133,6 +133,10 @@ pub(super) fn refuse(head: &[u8]) -> Result<(), Fault> {
     let fault = |at, what: String| Err(Fault { at, what });
     let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !scan::is_comment(line);
     let Some((at, first)) = scan::lines(head).find(content) else { return Ok(()) };
+    // No such format begins with a number.
+    if first[0].is_ascii_digit() {
+        return Ok(());
+    }
     if let Some((at, way)) = by_line(head, at, first) {
         return fault(at, way);
     }

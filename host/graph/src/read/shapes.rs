@@ -16,10 +16,11 @@ pub(super) fn refuse(head: &[u8], complete: bool) -> Result<(), Fault> {
     let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !is_comment(line);
     let Some((at, first)) = scan::lines(head).find(content) else { return Ok(()) };
     let fault = |at, what: String| Err(Fault { at, what });
-    let lines: Vec<&[u8]> = scan::lines(head).filter(content).map(|(_, line)| line).collect();
+    let lines = || scan::lines(head).filter(content).map(|(_, line)| line);
     let first = quote(first);
     // Nearly always an edge is two numbers, and there is nothing to look for.
-    if lines.iter().take(SAMPLE).any(|line| scan::fields(line).count() != 2) {
+    if lines().take(SAMPLE).any(|line| scan::fields(line).count() != 2) {
+        let lines: Vec<&[u8]> = lines().collect();
         if let Some(size) = matrix(&lines, complete) {
             let last = lines.last().copied().unwrap_or_default();
             let mark = [(b',', ","), (b';', ";"), (b'|', "|")];
