@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any, Callable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union, runtime_checkable
 
 from . import _program
 from ._gramer import Pattern, UnsupportedError
@@ -12,6 +12,7 @@ from ._gramer import Pattern, UnsupportedError
 Progress = Callable[[int, int], Any]
 
 
+@runtime_checkable
 class NetworkXGraph(Protocol):
     """A graph of NetworkX."""
 
@@ -45,7 +46,7 @@ def pattern_of(pattern: PatternLike) -> Pattern:
         return pattern
     if isinstance(pattern, str):
         return Pattern.read(pattern)
-    if hasattr(pattern, "nodes") and hasattr(pattern, "is_directed"):
+    if isinstance(pattern, NetworkXGraph):
         return of_networkx(pattern)
     wanted = "a pattern is a Pattern, a name, a graph of NetworkX, or pairs of vertices from 0 on"
     if not hasattr(pattern, "__iter__"):

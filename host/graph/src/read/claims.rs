@@ -81,9 +81,9 @@ impl Claims {
         let marks = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | ',' | ';');
         let words: Vec<&str> = text.split(marks).filter(|word| !word.is_empty()).collect();
         let pair = |at: usize| {
-            let of = match words.get(at)? {
-                &("nodes" | "vertices" | "|v|") => 'v',
-                &("edges" | "arcs" | "links" | "|e|") => 'e',
+            let of = match *words.get(at)? {
+                "nodes" | "vertices" | "|v|" => 'v',
+                "edges" | "arcs" | "links" | "|e|" => 'e',
                 _ => return None,
             };
             Some((of, words.get(at + 1)?.parse().ok()?))
@@ -115,7 +115,8 @@ impl Claims {
             // Each edge in both directions or once, self loops counted or not.
             let simple = stats.duplicates == 0 || stats.duplicates == edges;
             let meant = [read, read - stats.self_loops, edges, edges + stats.self_loops];
-            if !meant.contains(&number) && !(simple && 2 * number == read) {
+            let is_meant = meant.contains(&number) || simple && 2 * number == read;
+            if !is_meant {
                 notes.push(format!("line {line} says {number} edges, but {read} follow"));
             }
         }
@@ -185,7 +186,7 @@ impl Claims {
 fn says_directed(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("directed") else { return false };
     let rest = rest.trim_start_matches([':', '=', ' ', '\t']);
-    !["no", "false", "0"].iter().any(|word| rest == *word)
+    !["no", "false", "0"].contains(&rest)
 }
 
 /// The fault of a bipartite graph of KONECT.

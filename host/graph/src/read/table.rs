@@ -280,7 +280,8 @@ impl Table {
             let mut rest = self.separator.split(line.text).skip(2);
             rest.any(|field| scan::id(names::unquoted(field)).is_ok())
         };
-        if self.columns > 2 && (names[0].is_empty() || data.iter().any(whole)) {
+        let beyond = names::ends(&names).is_some();
+        if beyond || self.columns > 2 && (names[0].is_empty() || data.iter().any(whole)) {
             return refused(String::new());
         }
         Ok(())

@@ -84,9 +84,12 @@ fn parse_as_it_is(mut source: Source, options: &ReadOptions, context: &Context) 
     let spill = spill(format, &path, context)?;
     let fault_in =
         |fault, text: &[u8], line| fault_of_format(&path, format, forced, fault, text, line);
-    let header =
-        header(format, &head, forced, &mut claims).map_err(|fault| fault_in(fault, &head, 1))?;
-    let Header { parser, body } = header;
+    let header = header(format, &head, forced, &mut claims).map_err(|fault| match format {
+        // What is wrong with names of columns is no fault of a format.
+        Format::Edges => fault_at(fault),
+        _ => fault_in(fault, &head, 1),
+    });
+    let Header { parser, body } = header?;
     let line = 1 + memchr::memchr_iter(b'\n', &head[..body]).count() as u64;
     let before = body as u64;
     head.drain(..body);
