@@ -148,7 +148,8 @@ fn a_text_that_changes_while_it_is_read_is_refused() {
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
         file.set_modified(SystemTime::now() + Duration::from_secs(5)).unwrap();
     };
-    let changes: [(&str, &[u8], &(dyn Fn(&Path) + Sync)); 4] = [
+    type Change<'a> = &'a (dyn Fn(&Path) + Sync);
+    let changes: [(&str, &[u8], Change<'_>); 4] = [
         ("cut.txt", text.as_bytes(), &cut),
         ("longer.txt", text.as_bytes(), &add),
         ("touched.txt", text.as_bytes(), &touch),
