@@ -4,6 +4,7 @@ use crate::choice::choice;
 use crate::cluster;
 use std::path::{Path, PathBuf};
 
+use crate::options::told;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Place, Result};
 use gramer_graph::read::{Format, Loaded, ReadOptions, read};
@@ -86,7 +87,8 @@ impl GraphArgs {
     /// # Errors
     /// As [`read`].
     pub fn load_in(&self, order: Order, context: &Context) -> Result<Loaded> {
-        let loaded = read(&self.graph, &ReadOptions { order, ..self.options() }, context)?;
+        let mut loaded = read(&self.graph, &ReadOptions { order, ..self.options() }, context)?;
+        loaded.notes.iter_mut().for_each(|note| *note = told(note));
         // All ranks read the same.
         let notes = if cluster::above_0().is_none() { &loaded.notes[..] } else { &[] };
         for note in notes {

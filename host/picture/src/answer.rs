@@ -83,6 +83,8 @@ pub struct Answer<'a> {
     pub per: Option<&'a PerReport>,
     /// An estimate instead of counts, and what was asked of it.
     pub estimated: Option<(Precision, &'a Estimated)>,
+    /// Remarks of the reader of the graph.
+    pub notes: &'a [String],
     /// Wall time by phase.
     pub times: Times,
 }
@@ -104,6 +106,7 @@ impl<'a> Answer<'a> {
             listed,
             per,
             estimated,
+            notes: &[],
             times,
         }
     }

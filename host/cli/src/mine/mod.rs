@@ -147,7 +147,7 @@ pub struct Common {
     #[arg(long, conflicts_with = "drawing", help_heading = "Output")]
     pub no_drawing: bool,
 
-    /// How JSON has counts: as numbers, or as strings, for readers that lose integers above 2^53
+    /// How JSON has counts, and ids above 2^53: as numbers, or as strings, for readers that lose digits of these
     #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
     pub counts: Counts,
 

@@ -11,7 +11,7 @@ use super::{Common, Form};
 use crate::cluster;
 use crate::command_line::warn;
 use crate::report::per::list as list_columns;
-use crate::report::{Answer, Drawing, ListWriter, Meter, Stopped, Times};
+use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, Stopped, Times};
 use crate::signals;
 use gramer_cluster::Job;
 use gramer_engine::cpu::supports_budget;
@@ -61,11 +61,11 @@ impl Common {
 
         let counted = per.is_none() && precision.is_none();
         let any_order = counted && self.any_order(&miner, task, &context);
-        let (graph, load, prepare) = self.prepared(!any_order, &context)?;
+        let Prepared { graph, notes, load, prepare } = self.prepared(!any_order, &context)?;
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
-                Some(ListWriter::create(path, list_format, self.limit, &graph)?)
+                Some(ListWriter::create(path, list_format, self.limit, self.counts, &graph)?)
             }
             _ => None,
         };
@@ -91,7 +91,7 @@ impl Common {
             .filter(|_| outcome.complete)
             .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
         if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
-            listed = Some(list_columns(path, list_format, self.limit, &graph, *per, &columns)?);
+            listed = Some(self.list_per(path, list_format, &graph, *per, &columns)?);
         }
         let stopped = stopped(outcome.complete, limited);
         let source = self.graph.graph.to_string_lossy();
@@ -107,6 +107,7 @@ impl Common {
             listed,
             per: numbers.as_ref(),
             estimated: estimated.as_ref().map(|found| (found.0, &found.1)),
+            notes: &notes,
             times: Times { load, prepare, mine },
         };
         self.write(output, self.drawn(), &answer)?;
@@ -128,6 +129,18 @@ impl Common {
         let keeper = budget.keep(&context.cancel);
         context.budget = Some(Arc::new(budget));
         Ok(Some(keeper))
+    }
+
+    /// Writes the counts of each vertex or edge as a list.
+    fn list_per(
+        &self,
+        path: &Path,
+        format: ListFormat,
+        graph: &Graph,
+        per: Per,
+        columns: &[Column],
+    ) -> Result<u64> {
+        list_columns(path, format, self.limit, self.counts, graph, per, columns)
     }
 
     /// How the answer is written; refuses what can't be, before anything is read.
@@ -210,13 +223,24 @@ impl Common {
         }
     }
 
-    /// The graph, in the order of Rank(ON_1) if it is to be ranked, and how long reading and ordering it took.
-    fn prepared(&self, ranked: bool, context: &Context) -> Result<(Graph, Duration, Duration)> {
+    /// The graph, in the order of Rank(ON_1) if it is to be ranked.
+    fn prepared(&self, ranked: bool, context: &Context) -> Result<Prepared> {
         let begun = Instant::now();
         let order = if ranked { Order::RankOn1 } else { Order::Input };
         let loaded = self.graph.load_in(order, context)?;
-        Ok((loaded.graph, begun.elapsed() - loaded.ordering, loaded.ordering))
+        let load = begun.elapsed() - loaded.ordering;
+        Ok(Prepared { graph: loaded.graph, notes: loaded.notes, load, prepare: loaded.ordering })
     }
+}
+
+/// A graph ready to be mined.
+struct Prepared {
+    graph: Graph,
+    /// Remarks of the reader.
+    notes: Vec<String>,
+    /// Time of reading and of ordering.
+    load: Duration,
+    prepare: Duration,
 }
 
 /// What mines.

@@ -28,19 +28,40 @@ pub enum Counts {
     String,
 }
 
-/// A count as the reader wants it.
+/// A count or an id as the reader wants it.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Integer {
+pub(super) enum Integer {
     Number(u128),
     Digits(String),
 }
 
 impl Counts {
-    fn of(self, count: impl Into<u128>) -> Integer {
+    pub(super) fn of(self, count: impl Into<u128>) -> Integer {
         match self {
             Counts::Number => Integer::Number(count.into()),
             Counts::String => Integer::Digits(count.into().to_string()),
+        }
+    }
+
+    /// A vertex id: a string only where a double would lose digits of it.
+    pub(super) fn id(self, id: u64) -> Integer {
+        match self {
+            Counts::String if id > EXACT => self.of(id),
+            _ => Integer::Number(id.into()),
+        }
+    }
+}
+
+/// Doubles hold all whole numbers up to here.
+const EXACT: u64 = 1 << 53;
+
+impl std::fmt::Display for Integer {
+    /// As JSON has it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Integer::Number(number) => write!(f, "{number}"),
+            Integer::Digits(digits) => write!(f, "\"{digits}\""),
         }
     }
 }
@@ -71,6 +92,9 @@ struct Document<'a> {
     /// What devices measured of themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<Device<'a>>,
+    /// What the reader of the graph guessed, dropped or left out.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     /// What the user should hear all the same.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
@@ -242,8 +266,25 @@ struct ColumnPart {
 #[derive(Serialize)]
 struct TopPart {
     #[serde(flatten)]
-    item: Item,
+    item: ItemPart,
     count: Integer,
+}
+
+/// A vertex or an edge by its ids.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ItemPart {
+    Vertex(Integer),
+    Edge(Integer, Integer),
+}
+
+impl ItemPart {
+    fn of(item: Item, counts: Counts) -> Self {
+        match item {
+            Item::Vertex(v) => ItemPart::Vertex(counts.id(v)),
+            Item::Edge(u, v) => ItemPart::Edge(counts.id(u), counts.id(v)),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -260,7 +301,10 @@ impl PerPart {
             orbit: column.orbit.as_ref().map(|orbit| orbit.number),
             sum: counts.of(column.sum),
             top: (column.top.iter())
-                .map(|&(item, count)| TopPart { item, count: counts.of(count) })
+                .map(|&(item, count)| TopPart {
+                    item: ItemPart::of(item, counts),
+                    count: counts.of(count),
+                })
                 .collect(),
             histogram: (column.histogram.iter())
                 .map(|bin| BinPart {
@@ -344,6 +388,7 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
         stopped: report.stopped,
         listed: report.listed.map(|n| counts.of(n)),
         devices: outcome.devices.iter().map(|d| Device::of(d, counts)).collect(),
+        notes: report.notes,
         warnings: &outcome.warnings,
         seconds: Seconds {
             load: times.load.as_secs_f64(),

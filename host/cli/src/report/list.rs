@@ -14,6 +14,8 @@ use gramer_graph::{Graph, VertexId};
 
 use gramer_pattern::{Pattern, labelled_name};
 
+use super::Counts;
+
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ListFormat {
@@ -54,6 +56,7 @@ pub struct ListWriter<'a> {
     graph: &'a Graph,
     format: ListFormat,
     limit: u64,
+    counts: Counts,
     file: Mutex<Output>,
     buffers: Vec<Mutex<Buffer>>,
     begun: AtomicU64,
@@ -84,12 +87,14 @@ impl<'a> ListWriter<'a> {
         path: &Path,
         format: ListFormat,
         limit: Option<u64>,
+        counts: Counts,
         graph: &'a Graph,
     ) -> Result<Self> {
         Ok(ListWriter {
             graph,
             format,
             limit: limit.unwrap_or(u64::MAX),
+            counts,
             file: Mutex::new(Output::create(path)?),
             buffers: (0..BUFFERS).map(|_| Mutex::default()).collect(),
             begun: AtomicU64::new(0),
@@ -166,6 +171,7 @@ impl Sink for ListWriter<'_> {
             ListFormat::Jsonl => {
                 let _ = write!(bytes, "{{\"pattern\":\"{name}\",\"vertices\":[");
                 for (i, id) in ids.enumerate() {
+                    let id = self.counts.id(id);
                     let _ = write!(bytes, "{}{id}", if i == 0 { "" } else { "," });
                 }
                 writeln!(bytes, "]}}")

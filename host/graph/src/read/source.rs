@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
+use super::watch::Watch;
 use crate::context::Cancel;
 use crate::error::{Error, Place, Result};
 use crate::input::{self, Interruptible};
@@ -34,6 +35,11 @@ pub(crate) fn display_path(path: &Path) -> PathBuf {
     if path.as_os_str() == STDIN { PathBuf::from("<stdin>") } else { path.to_path_buf() }
 }
 
+/// Whether the name of a file ends in one of these.
+fn named(path: &Path, ends: &[&str]) -> bool {
+    path.extension().is_some_and(|own| ends.iter().any(|end| own.eq_ignore_ascii_case(end)))
+}
+
 /// An open input, decompressed.
 pub(crate) struct Source {
     /// For messages.
@@ -41,6 +47,8 @@ pub(crate) struct Source {
     pub compression: Compression,
     /// The file itself where it is a plain regular one; only such a file can be mapped.
     pub file: Option<File>,
+    /// A regular file, plain or compressed, as it was when it was opened.
+    pub watch: Option<Watch>,
     reader: Box<dyn Read + Send>,
     cancel: Cancel,
     /// Whether something else followed the compressed data.
@@ -145,7 +153,9 @@ impl Source {
             return Self::new(shown, Box::new(raw), None, cancel);
         }
         let mappable = file.try_clone().map_err(refused)?;
-        Self::new(shown, Box::new(file), Some(mappable), cancel)
+        let watch = Watch::new(shown.clone(), &file).map_err(refused)?;
+        let source = Self::new(shown, Box::new(file), Some(mappable), cancel)?;
+        Ok(Source { watch: Some(watch), ..source })
     }
 
     /// Bytes in memory, as if read from a file.
@@ -186,12 +196,17 @@ impl Source {
             }
             [0xfd, b'7', b'z', b'X', b'Z', 0] => return refused("xz"),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => return refused("bzip2"),
+            [b'P', b'K', 3, 4, ..] if named(&path, &["xlsx", "xlsm", "ods"]) => {
+                let what = "is a workbook of a spreadsheet; save the sheet as CSV";
+                return Err(Error::input(Place::file(&path), what));
+            }
             [b'P', b'K', 3, 4, ..] => return refused("zip"),
             [0x04, 0x22, 0x4d, 0x18, ..] => return refused("lz4"),
             _ => (Compression::None, Box::new(again)),
         };
         let file = file.filter(|_| compression == Compression::None);
-        Ok(Source { path, compression, file, reader, cancel: cancel.clone(), trailing })
+        let cancel = cancel.clone();
+        Ok(Source { path, compression, file, watch: None, reader, cancel, trailing })
     }
 
     /// A remark on what followed the compressed data, once all of it was read.
