@@ -29,3 +29,4 @@ mod xclbin;
 pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, print};
 
 pub use command_line::main;
+pub use generated::command;

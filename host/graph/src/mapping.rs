@@ -235,6 +235,17 @@ impl Drop for Unfinished {
     }
 }
 
+/// Removes all files that are being written, for a process that ends at once. A signal's handler may call it.
+pub fn remove_unfinished() {
+    for unfinished in &UNFINISHED {
+        let name = unfinished.load(Ordering::Acquire);
+        if !name.is_null() {
+            // SAFETY: a C string that is never freed.
+            unsafe { libc::unlink(name) };
+        }
+    }
+}
+
 /// What handled the signal before.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
@@ -265,13 +276,7 @@ extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
     for slot in SLOTS.iter().filter(|_| code > 0) {
         let end = slot.end.load(Ordering::Acquire);
         if (slot.start.load(Ordering::Relaxed)..end).contains(&address) {
-            for unfinished in &UNFINISHED {
-                let name = unfinished.load(Ordering::Acquire);
-                if !name.is_null() {
-                    // SAFETY: a C string that is never freed.
-                    unsafe { libc::unlink(name) };
-                }
-            }
+            remove_unfinished();
             let message = slot.message.load(Ordering::Relaxed);
             let length = slot.length.load(Ordering::Relaxed);
             // SAFETY: the message is never freed. The process ends without running anything else.

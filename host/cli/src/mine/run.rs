@@ -65,7 +65,7 @@ impl Common {
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
-                Some(ListWriter::create(path, list_format, self.limit, &graph)?)
+                Some(ListWriter::create((path, self.force), list_format, self.limit, &graph)?)
             }
             _ => None,
         };
@@ -91,7 +91,8 @@ impl Common {
             .filter(|_| outcome.complete)
             .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
         if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
-            listed = Some(list_columns(path, list_format, self.limit, &graph, *per, &columns)?);
+            let place = (&**path, self.force);
+            listed = Some(list_columns(place, list_format, self.limit, &graph, *per, &columns)?);
         }
         let stopped = stopped(outcome.complete, limited);
         let source = self.graph.graph.to_string_lossy();
