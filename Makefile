@@ -126,16 +126,16 @@ setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
 
 paper-quick: simulator setup-paper ## The paper's experiments on small random graphs (target/paper/quick)
-	$(GRAMER) paper --quick --out target/paper/quick --cache target/paper/quick-cache
+	$(GRAMER) paper --quick --force --out target/paper/quick --cache target/paper/quick-cache
 
 paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
-	$(GRAMER) paper --out docs/paper --cache target/paper/cache
+	$(GRAMER) paper --force --out docs/paper --cache target/paper/cache
 
 paper-gpu: build ## Experiments of the GPU engine's papers (GPU=gpu:0; target/paper-gpu)
-	$(GRAMER) paper-gpu --device $(or $(GPU),gpu) --html --out target/paper-gpu/report
+	$(GRAMER) paper-gpu --device $(or $(GPU),gpu) --html --force --out target/paper-gpu/report
 
 paper-gpu-quick: build setup-gpu ## The same on small random graphs, on the processor behind OpenCL
-	$(GRAMER) paper-gpu --quick --device $(or $(GPU),gpu:portable) --best 1 --html --out target/paper-gpu/quick
+	$(GRAMER) paper-gpu --quick --device $(or $(GPU),gpu:portable) --best 1 --html --force --out target/paper-gpu/quick
 
 mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
 	scripts/mutants.py

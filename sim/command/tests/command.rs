@@ -119,7 +119,8 @@ fn counts_in_json_and_lists() {
     assert_eq!(found["counters"]["core.work_units"][0][0], 5);
     assert_eq!(lines(&case.out()), ["3-clique 10 11 12", "3-clique 11 12 13"]);
 
-    let found = case.json(&["motif", "-k", "3", "GRAPH", "--ascending", "--list", "OUT"]);
+    let found =
+        case.json(&["motif", "-k", "3", "GRAPH", "--ascending", "--list", "OUT", "--force"]);
     assert_eq!(results(&found), [("wedge".to_string(), 4), ("triangle".to_string(), 2)]);
     let listed = lines(&case.out());
     assert_eq!(listed.len(), 6);
@@ -265,7 +266,7 @@ fn a_waveform_holds_its_window() {
     let Some(case) = Case::new() else { return };
     let traced = |window: &str| {
         // With assertions it is the model of the emulator's waveforms, which is built once for both.
-        let words = ["clique", "-k", "3", "GRAPH", "--assertions", "--trace", "OUT"];
+        let words = ["clique", "-k", "3", "GRAPH", "--assertions", "--force", "--trace", "OUT"];
         case.json(&[&words[..], &["--trace-cycles", window]].concat());
         std::fs::read(case.out()).unwrap()
     };
