@@ -289,10 +289,10 @@ mod tests {
     #[test]
     fn the_page_is_the_markdown() {
         let folder = tempfile::tempdir().unwrap();
-        report().write(folder.path(), false).unwrap();
+        report().write(folder.path(), false, false).unwrap();
         assert!(!folder.path().join("index.html").exists(), "it was not asked for");
-        report().write(folder.path(), true).unwrap();
-        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        report().write(folder.path(), true, true).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let markdown = read("README.md");
         let row = "| figure 1 | a < b | from 2 on | partly, 1 of 2 cases; 1\\|2 | not reproduced, 0 of 1 \
                    cases; 1\\|2 | cases |";
