@@ -299,7 +299,7 @@ fn outputs_replace_nothing_unasked() {
     let files: Vec<&str> = files.filter_map(|line| line.trim().split(' ').next()).collect();
     assert_eq!(files, ["--list", "--machine", "--units", "--trace"], "{help}");
 
-    std::fs::copy(environment::root().join("machines/small.yaml"), at("m.yaml")).unwrap();
+    std::fs::copy(environment::root().join("accelerator.yaml"), at("m.yaml")).unwrap();
     std::fs::write(at("graph.lg"), GRAPH).unwrap();
     std::fs::write(at("units"), "0 0 1\n").unwrap();
     std::fs::write(at("out"), "mine").unwrap();
