@@ -119,6 +119,9 @@ fn counts_in_json_and_lists() {
     assert_eq!(found["counters"]["core.work_units"][0][0], 5);
     assert_eq!(lines(&case.out()), ["3-clique 10 11 12", "3-clique 11 12 13"]);
 
+    // A link is replaced, and its target stays.
+    std::fs::rename(case.out(), case.folder.path().join("kept")).unwrap();
+    std::os::unix::fs::symlink("kept", case.out()).unwrap();
     let found =
         case.json(&["motif", "-k", "3", "GRAPH", "--ascending", "--list", "OUT", "--force"]);
     assert_eq!(results(&found), [("wedge".to_string(), 4), ("triangle".to_string(), 2)]);
