@@ -133,16 +133,16 @@ wheel: setup+python ## The Python package as a wheel for Python 3.9 and later (t
 setup-paper: setup+paper ## Install what `make paper` needs beside the simulator (valgrind)
 
 paper-quick: setup+rtl+paper simulator ## The paper's experiments on small random graphs (target/paper/quick)
-	$(GRAMER) paper --quick --out target/paper/quick --cache target/paper/quick-cache
+	$(GRAMER) paper --quick --force --out target/paper/quick --cache target/paper/quick-cache
 
 paper: setup+rtl+paper simulator ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
-	$(GRAMER) paper --out docs/paper --cache target/paper/cache
+	$(GRAMER) paper --force --out docs/paper --cache target/paper/cache
 
 paper-gpu: build ## Experiments of the GPU engine's papers (GPU=gpu:0; target/paper-gpu)
-	$(GRAMER) paper-gpu --device $(or $(GPU),gpu) --html --out target/paper-gpu/report
+	$(GRAMER) paper-gpu --device $(or $(GPU),gpu) --html --force --out target/paper-gpu/report
 
 paper-gpu-quick: setup+gpu build ## The same on small random graphs, on the processor behind OpenCL
-	$(GRAMER) paper-gpu --quick --device $(or $(GPU),gpu:portable) --best 1 --html --out target/paper-gpu/quick
+	$(GRAMER) paper-gpu --quick --device $(or $(GPU),gpu:portable) --best 1 --html --force --out target/paper-gpu/quick
 
 mutants: setup+rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
 	scripts/mutants.py

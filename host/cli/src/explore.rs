@@ -12,7 +12,7 @@ use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::Order;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::{check_files, write_files};
 use gramer_laboratory::explore::measures::Metric;
 use gramer_laboratory::explore::parameter::{Parameter, Point, Variation, combinations};
 use gramer_laboratory::explore::simulator::{Ran, Simulator};
@@ -36,6 +36,9 @@ const PLOTTED: [(Metric, bool, &str); 4] = [
     (Metric::VertexHits, false, "vertex_hits"),
     (Metric::EdgeHits, false, "edge_hits"),
 ];
+
+/// Files in the folder of --out beside the plots.
+const FILES: [&str; 3] = ["index.html", "points.csv", "points.json"];
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -66,10 +69,13 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     max_cycles: u64,
 
-    /// Folder for index.html, points.csv, points.json and the plots, which replace those of an earlier
-    /// run; made if it is missing
+    /// Folder for index.html, points.csv, points.json and the plots; made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/last")]
     out: PathBuf,
+
+    /// Replace files of an earlier run in the folder of --out
+    #[arg(long)]
+    force: bool,
 
     /// Folder that keeps each point's result, so that it isn't simulated twice
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/cache")]
@@ -104,6 +110,10 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
+        let plots = PLOTTED.iter().map(|(_, _, name)| format!("{name}.svg"));
+        let names: Vec<String> = FILES.map(String::from).into_iter().chain(plots).collect();
+        let inputs: Vec<&Path> = self.graph.inputs().chain(self.machine.as_deref()).collect();
+        check_files(&self.out, &names, self.force, &inputs)?;
         let (simulated, mined) = task(&self.task)?;
         let variations: Vec<Variation> =
             self.vary.iter().map(|text| Variation::parse(text)).collect::<Result<_>>()?;
@@ -124,24 +134,17 @@ impl Args {
         };
         let all = sweep(&simulator, &graph, &simulated, &mined, &points, &context, &told)?;
 
-        std::fs::create_dir_all(&self.out).map_err(|e| Error::io(&self.out, "create", e))?;
         let name = self.graph.graph.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let title = format!("{} on {name}", short_name(&mined));
-        let write = |file: &str, text: &str| {
-            write_whole(&self.out.join(file), |out| out.write_all(text.as_bytes()))
-        };
         let document = document(&all, &self.task, &self.graph.graph, &base.machine.name);
-        write("points.csv", &csv(&all))?;
-        write("points.json", &format!("{document:#}\n"))?;
         let x = variations.iter().position(|v| v.values.len() > 1).unwrap_or(0);
-        let mut plots = vec![];
-        for (metric, relative, file) in PLOTTED {
-            let plot = plot(&all, x, metric, relative, &title);
-            write(&format!("{file}.svg"), &plot.svg())?;
-            plots.push(plot);
-        }
+        let plots = PLOTTED.map(|(metric, relative, _)| plot(&all, x, metric, relative, &title));
         let rows: Vec<Vec<String>> = all.iter().map(cells).collect();
-        write("index.html", &page(&title, &header(&all), &rows, &plots))?;
+        let texts =
+            [page(&title, &header(&all), &rows, &plots), csv(&all), format!("{document:#}\n")];
+        let texts = texts.into_iter().chain(plots.iter().map(|plot| plot.svg()));
+        let files: Vec<(String, String)> = names.into_iter().zip(texts).collect();
+        write_files(&self.out, &files, self.force)?;
         super::print(|out| match self.output {
             Output::Json => writeln!(out, "{document:#}"),
             Output::Table => table(&all, &title, &self.out, out),

@@ -30,3 +30,4 @@ mod xclbin;
 pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, leave, print};
 
 pub use command_line::main;
+pub use generated::command;

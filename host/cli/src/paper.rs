@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_laboratory::paper::{Options, data_folder, run};
+use gramer_graph::output::check_files;
+use gramer_laboratory::paper::{Options, data_folder, files, run};
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -57,6 +58,10 @@ pub struct Args {
     #[arg(long)]
     html: bool,
 
+    /// Replace files of a report that are there already
+    #[arg(long)]
+    force: bool,
+
     /// Folder that keeps each point's result
     #[arg(long, value_name = "FOLDER", default_value = "target/paper/cache")]
     cache: PathBuf,
@@ -72,6 +77,8 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
+        let inputs: Vec<&Path> = self.machine.as_deref().into_iter().collect();
+        check_files(&self.out, &files(self.html), self.force, &inputs)?;
         let small = PathBuf::from("explore");
         let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
         let numbers = |given: Vec<u32>, quick: &[u32]| match given.is_empty() {
@@ -89,6 +96,7 @@ impl Args {
             data: data_folder(self.data.as_deref()),
             out: self.out,
             html: self.html,
+            force: self.force,
             cache: self.cache,
             max_cycles: self.max_cycles,
         };

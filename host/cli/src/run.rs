@@ -40,7 +40,7 @@ impl Args {
         let line = command_line(&self.job, &text)?;
         let cli = Cli::read(&line).map_err(|e| refused(&self.job, &text, &e))?;
         match cli.command {
-            Command::Mine(task) => task.run(context),
+            Command::Mine(task) => task.of_job(self.job).run(context),
             _ => Err(Error::usage(format!("{}: a job is a mining task", Place::file(&self.job)))),
         }
     }

@@ -125,11 +125,12 @@ pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
         let came = move || {
             let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
             if cancel.ask() && !launch::give_up() {
+                gramer_graph::output::remove_unfinished();
                 signal_hook::low_level::exit(exit_code().into());
             }
         };
         // Without a thread that waits for signals, since to start one is a good part of a small run (`docs/cpu.md`).
-        // SAFETY: what it does within a signal's handler is to read and write atomic numbers and to end the process.
+        // SAFETY: what it does within a signal's handler is to read and write atomic numbers, to remove files and to end the process.
         unsafe { signal_hook::low_level::register(signal, came)? };
     }
     Ok(())

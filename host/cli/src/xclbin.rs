@@ -76,6 +76,7 @@ impl Command {
                 let options = BuildOptions {
                     compute_units: args.compute_units,
                     functional: args.functional,
+                    force: args.force,
                     emulator: None,
                     cancel: context.cancel.clone(),
                     show: Some(BuildMeter::show),

@@ -59,6 +59,7 @@ impl Folder {
             .args(["--machine", "machines/explore.yaml", "--jobs", "2"])
             .arg("--out")
             .arg(self.path("out"))
+            .arg("--force")
             .arg("--cache")
             .arg(self.path("cache"))
             .args(words)
@@ -292,6 +293,12 @@ fn the_quick_report_is_whole() {
     ] {
         assert!(markdown.contains(expected), "{expected} is not in the report");
     }
+    // All that it may have is known before it is made.
+    let known = gramer_laboratory::paper::files(true);
+    for entry in fs::read_dir(folder.path("report")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(known.contains(&name), "{name}");
+    }
     // Whatever the report names is there, and plots have axes.
     let names: Vec<&str> =
         markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
@@ -406,6 +413,7 @@ fn the_report_names_all_that_lies_beside_it() {
     for entry in fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         // The page is made from it when asked, and not kept.
+        assert!(gramer_laboratory::paper::files(true).contains(&name), "{name}");
         let known = ["README.md", "index.html"].contains(&name.as_str());
         assert!(known || markdown.contains(&format!("({name})")), "{name} is not in the report");
     }

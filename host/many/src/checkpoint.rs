@@ -31,7 +31,7 @@ use gramer_graph::Graph;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result, said};
 use gramer_graph::input::read_small;
-use gramer_graph::output::{hold, write_held};
+use gramer_graph::output::{check_own, hold, write_held};
 use gramer_pattern::task::Task;
 
 /// The version of the format.
@@ -194,14 +194,8 @@ impl<'a> Checkpoint<'a> {
     ) -> Result<Self> {
         supports(task)?;
         let path = keeping.file.clone();
-        let found = path.try_exists().map_err(|e| Error::io(&path, "read", e))?;
-        if path.as_os_str() == "-" || found && !path.is_file() {
-            return Err(Error::usage(format!(
-                "{}: a checkpoint is read and replaced, which only a file can be: name one",
-                Place::file(&path)
-            )));
-        }
-        if !found && keeping.resume {
+        check_own(&path, "checkpoint", &[])?;
+        if !path.exists() && keeping.resume {
             return Err(Error::usage(format!(
                 "{}: there is no such checkpoint: the run has ended or was never begun; without the \
                  setting `resume` it begins",

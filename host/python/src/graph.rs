@@ -10,6 +10,7 @@ use gramer_engine::{Engine, Outcome, Per, PerOutcome, Sink};
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Place, Result};
+use gramer_graph::output::write_output;
 use gramer_graph::read::{Format, ReadOptions, read};
 use gramer_graph::{Builder, Context, Order, VertexId, image, prepare};
 use gramer_pattern::Task;
@@ -262,7 +263,10 @@ impl Graph {
     /// As an image file.
     fn save(&self, python: Python<'_>, path: PathBuf, name: &str) -> PyResult<()> {
         python
-            .detach(|| self.graph.guarded(|| image::write(&path, &self.graph, name)))
+            .detach(|| {
+                let write = |out: &mut dyn Write| image::write_to(out, &self.graph, name);
+                self.graph.guarded(|| write_output(&path, false, write))
+            })
             .map_err(raise)
     }
 

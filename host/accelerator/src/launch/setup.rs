@@ -14,6 +14,7 @@ use crate::xclbin::Xclbin;
 use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::output::check_new;
 use gramer_graph::standard_output;
 
 /// AMD's own installation, which is preferred, and where a distribution puts the libraries.
@@ -25,6 +26,8 @@ const CLOSED: &str = "closed";
 const PACKET: usize = 1 << 20;
 /// Most devices that one emulation has.
 const MOST_DEVICES: usize = 16;
+/// Names the file of a waveform that the emulator writes.
+const TRACE: &str = "GRAMER_TRACE";
 /// What the runtime prints, and how many of its last lines a failure quotes.
 const RUNTIME_LOG: &str = "runtime.log";
 const LINES_QUOTED: usize = 3;
@@ -47,6 +50,9 @@ impl Setup {
     /// Builds what is missing and puts everything in its place.
     pub fn new(request: &Request, launched: &Launched, cancel: &Cancel) -> Result<Self> {
         let wanted = Wanted::of(request)?;
+        if let Some(trace) = std::env::var_os(TRACE) {
+            check_new(Path::new(&trace), &[])?;
+        }
         let libraries = libraries()?;
         if !on_path("unzip") {
             return Err(Error::Unsupported(
@@ -123,8 +129,8 @@ impl Setup {
             (standard_output::LOG, path(RUNTIME_LOG)),
         ];
         // The emulator runs in a folder of the runtime's.
-        if let Some(trace) = std::env::var_os("GRAMER_TRACE") {
-            all.push(("GRAMER_TRACE", std::path::absolute(&trace).map_or(trace, Into::into)));
+        if let Some(trace) = std::env::var_os(TRACE) {
+            all.push((TRACE, std::path::absolute(&trace).map_or(trace, Into::into)));
         }
         if self.timeline {
             all.push((TIMELINE, path("timeline.jsonl")));

@@ -20,7 +20,7 @@ use super::layout::{
 use super::{Mode, Section, Xclbin, kind};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::write_output;
 use gramer_graph::parallel::start_in;
 
 /// Folder inside the zip that the runtime starts the script in.
@@ -52,6 +52,8 @@ pub struct BuildOptions {
     pub compute_units: Option<u32>,
     /// With the functional model of the core instead of its simulated hardware.
     pub functional: bool,
+    /// Replace a file that is there already.
+    pub force: bool,
     /// The emulator; [`find_emulator`] finds it if absent.
     pub emulator: Option<PathBuf>,
     /// Ends the build of the model.
@@ -88,7 +90,7 @@ pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Resul
         .insert(0, Section { kind: kind::BITSTREAM, name: String::new(), data: program });
     identify(&mut xclbin);
     let bytes = xclbin.to_bytes();
-    write_whole(out, |file| file.write_all(&bytes))?;
+    write_output(out, options.force, |file| file.write_all(&bytes))?;
     Ok(xclbin)
 }
 

@@ -1,5 +1,6 @@
 //! The accelerator: behind an xclbin, or emulated.
 
+use std::path::PathBuf;
 use std::process::exit;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -119,6 +120,17 @@ fn settings(options: &ArgMatches) -> Result<Settings> {
 pub fn is_emulated(device: &str) -> bool {
     let said = device == "emulator" || device.starts_with("emulator:");
     said || matches!(launch::parse(device), Ok(Some(_)))
+}
+
+/// The file that a device is made from: an xclbin, or the description of an emulated machine.
+pub fn file(device: &str) -> Option<PathBuf> {
+    if let Some(machine) = device.strip_prefix("emulator:") {
+        return Some(machine.strip_suffix(":functional").unwrap_or(machine).into());
+    }
+    if !gramer_accelerator::is_xclbin(device) {
+        return None;
+    }
+    gramer_accelerator::parse(device).ok().map(|(file, _)| file)
 }
 
 /// Opens the accelerator. For an emulation, the command runs once more in a process of its own, and

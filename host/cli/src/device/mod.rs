@@ -119,6 +119,11 @@ pub fn split(devices: &str) -> Vec<String> {
     all
 }
 
+/// Files that devices of a list are made from: xclbins and descriptions of machines.
+pub fn files(devices: &str) -> impl Iterator<Item = PathBuf> {
+    split(devices).into_iter().filter_map(|device| accelerator::file(&device))
+}
+
 /// The kinds of the devices of a list, each once.
 ///
 /// # Errors

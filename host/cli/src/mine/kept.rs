@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::is_one_file;
+use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::Keeping;
 
 use super::{Common, time_limit};
@@ -30,19 +29,13 @@ pub struct KeptArgs {
 }
 
 impl Common {
-    /// How the run is kept, if it is; refuses a file that is another of the command.
+    /// How the run is kept, if it is.
     pub(super) fn keeping(&self, per: bool) -> Result<Option<Keeping>> {
         let Some(file) = &self.kept.checkpoint else { return Ok(None) };
         if per {
             return Err(Error::usage(
                 "--checkpoint keeps counts of the whole graph: leave --per or --checkpoint out",
             ));
-        }
-        if self.to.as_ref().is_some_and(|to| to == file || is_one_file(to, file)) {
-            return Err(Error::usage(format!(
-                "--to and --checkpoint name one file, {}; give each its own",
-                Place::file(file)
-            )));
         }
         Ok(Some(Keeping {
             file: file.clone(),

@@ -14,14 +14,16 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
 use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
 use distribute::DistributeArgs;
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::output::{check_output, is_one_file, write_output};
+use gramer_graph::error::{Error, Place, Result, quote};
+use gramer_graph::output::{check_new, check_output, check_own, is_one_file, write_output};
 use kept::KeptArgs;
 use share::ShareArgs;
 
@@ -82,6 +84,18 @@ impl Task {
             Task::Match(args) => &args.common,
         }
     }
+
+    /// The task of a job: its file is an input, which no output may replace.
+    pub fn of_job(mut self, job: PathBuf) -> Self {
+        let common = match &mut self {
+            Task::Clique(args) => &mut args.common,
+            Task::Motif(args) => &mut args.common,
+            Task::Fsm(args) => &mut args.common,
+            Task::Match(args) => &mut args.common,
+        };
+        common.job = Some(job);
+        self
+    }
 }
 
 /// How results of other commands are printed.
@@ -104,13 +118,42 @@ pub enum Form {
     Html,
 }
 
+/// Endings of names that say nothing of a form.
+const PLAIN: [&str; 5] = ["", "txt", "text", "log", "out"];
+
 impl Form {
-    /// The form that the name of a file asks for.
-    fn of(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+    /// The form of an answer in a file: the one that is asked for, else the one that the file's name ends with, else
+    /// a table.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name that ends as one of another form, or of a form that answers don't have.
+    fn of(path: &Path, asked: Option<Self>) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let named = match ending {
             "html" | "htm" => Some(Form::Html),
             "json" => Some(Form::Json),
-            _ => None,
+            // A number or a date.
+            _ if !ending.contains(char::is_alphabetic) || PLAIN.contains(&ending) => None,
+            _ => {
+                return Err(Error::usage(format!(
+                    "{}: an answer is not written as {}; end the name with .txt (--output table), .json (--output \
+                     json) or .html (--output html)",
+                    Place::file(path),
+                    quote(ending)
+                )));
+            }
+        };
+        match (named, asked) {
+            (Some(named), Some(asked)) if named != asked => {
+                let word = |form: Form| form.to_possible_value().map(|v| v.get_name().to_string());
+                Err(Error::usage(format!(
+                    "{}: the name ends with {ending}, but the answer is written as {}; change the name or --output",
+                    Place::file(path),
+                    word(asked).unwrap_or_default()
+                )))
+            }
+            _ => Ok(asked.or(named).unwrap_or(Form::Table)),
         }
     }
 }
@@ -135,7 +178,8 @@ pub struct Common {
     #[arg(long, short, value_enum, help_heading = "Output")]
     pub output: Option<Form>,
 
-    /// Write the answer to FILE instead, which appears whole or not at all
+    /// Write the answer to FILE instead, whole or not at all: a table (no ending, .txt, .log, .out), .json
+    /// or .html
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
@@ -164,7 +208,7 @@ pub struct Common {
     #[arg(long, value_enum, requires = "list", help_heading = "Output")]
     pub list_format: Option<ListFormat>,
 
-    /// Replace files of --to and --list that are there already
+    /// Replace files of --to and --list that are there already; of a symbolic link, the link alone
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -200,6 +244,10 @@ pub struct Common {
 
     #[command(flatten)]
     pub options: DeviceOptions,
+
+    /// The job that these options come from
+    #[arg(skip)]
+    pub job: Option<PathBuf>,
 }
 
 impl Common {
@@ -237,24 +285,24 @@ impl Common {
         if self.force && self.list.is_none() && self.to.is_none() {
             return Err(Error::usage("--force goes with --to or --list: no file is written"));
         }
+        self.check_one_file_each(list)?;
+        let inputs = self.inputs(pattern);
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         if let Some(to) = &self.to {
-            check_output(to, self.force, &self.inputs(pattern))?;
+            check_output(to, self.force, &inputs)?;
         }
-        let named = [("--to", self.to.as_deref()), ("--list", list)];
-        let named = named.into_iter().chain([("--profile", self.options.profile())]);
-        let named: Vec<_> = named.filter_map(|(option, path)| Some((option, path?))).collect();
-        for (at, (option, path)) in named.iter().enumerate() {
-            if let Some((other, _)) =
-                named[..at].iter().find(|(_, other)| path == other || is_one_file(path, other))
-            {
-                let both = format!("{other} and {option} name one file; give each its own");
-                return Err(Error::usage(both));
-            }
+        if let Some(profile) = self.options.profile() {
+            check_new(profile, &inputs)?;
         }
-        let named = self.to.as_deref().and_then(Form::of);
-        let output = match self.json {
-            true => Form::Json,
-            false => self.output.or(named).unwrap_or(Form::Table),
+        if let Some(file) = &self.kept.checkpoint {
+            check_own(file, "checkpoint", &inputs)?;
+        }
+        let asked = if self.json { Some(Form::Json) } else { self.output };
+        let output = match &self.to {
+            // The library's outcome, whatever form an answer would have.
+            Some(to) if self.share.share.is_some() => Form::of(to, Some(Form::Json))?,
+            Some(to) => Form::of(to, asked)?,
+            None => asked.unwrap_or(Form::Table),
         };
         if output == Form::Html && self.to.is_none() && std::io::stdout().is_terminal() {
             return Err(Error::usage(
@@ -264,19 +312,42 @@ impl Common {
         Ok(output)
     }
 
+    /// Refuses two outputs in one file.
+    fn check_one_file_each(&self, list: Option<&Path>) -> Result<()> {
+        let outputs = [
+            ("--to", self.to.as_deref()),
+            ("--list", list),
+            ("--profile", self.options.profile()),
+            ("--checkpoint", self.kept.checkpoint.as_deref()),
+        ];
+        let outputs = outputs.into_iter().filter_map(|(option, path)| Some((option, path?)));
+        let outputs: Vec<_> = outputs.collect();
+        for (at, (option, path)) in outputs.iter().enumerate() {
+            let same = |(_, other): &&(&str, &Path)| path == other || is_one_file(path, other);
+            if let Some((other, _)) = outputs[..at].iter().find(same) {
+                return Err(Error::usage(format!(
+                    "{other} and {option} name one file, {}; give each its own",
+                    Place::file(path)
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Files that are read.
-    fn inputs<'a>(&'a self, pattern: Option<&'a Path>) -> Vec<&'a Path> {
-        self.graph.inputs().chain(pattern).collect()
+    fn inputs(&self, pattern: Option<&Path>) -> Vec<PathBuf> {
+        let inputs = self.graph.inputs().chain(pattern).chain(self.job.as_deref());
+        let inputs = inputs.chain(self.share.share.as_deref()).map(Path::to_path_buf);
+        inputs.chain(device::files(&self.device)).collect()
     }
 
     /// Refuses a list that would destroy something, before anything is read; returns its format.
     fn check_list(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<ListFormat> {
         let Some(path) = list else { return Ok(ListFormat::Jsonl) };
-        check_output(path, self.force, &self.inputs(pattern))?;
-        match self.list_format {
-            Some(format) => Ok(format),
-            None => ListFormat::of(path),
-        }
+        let inputs = self.inputs(pattern);
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        check_output(path, self.force, &inputs)?;
+        ListFormat::of(path, self.list_format)
     }
 }
 

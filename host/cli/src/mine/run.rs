@@ -65,7 +65,8 @@ impl Common {
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
-                Some(ListWriter::create(path, list_format, self.limit, self.counts, &graph)?)
+                let place = (path.as_path(), self.force);
+                Some(ListWriter::create(place, list_format, self.limit, self.counts, &graph)?)
             }
             _ => None,
         };

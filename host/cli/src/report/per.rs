@@ -12,12 +12,12 @@ use gramer_picture::per::{Item, column_name, items};
 use super::{Counts, ListFormat};
 
 /// Writes the numbers of each vertex or edge as a line, up to `limit` of them; vertices by
-/// ascending id. Returns how many lines there are.
+/// ascending id. Without `force` the file replaces none. Returns how many lines there are.
 ///
 /// # Errors
 /// [`Error::Io`] if the file can't be written.
 pub fn list(
-    path: &Path,
+    (path, force): (&Path, bool),
     format: ListFormat,
     limit: Option<u64>,
     numbers: Counts,
@@ -25,7 +25,7 @@ pub fn list(
     per: Per,
     columns: &[Column],
 ) -> Result<u64> {
-    let mut file = Output::create(path)?;
+    let mut file = Output::create(path, force)?;
     let write = |file: &mut Output, bytes: &[u8]| {
         file.write_all(bytes).map_err(|e| Error::io(path, "write", e))
     };

@@ -8,6 +8,7 @@ mod run;
 mod trial;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -65,6 +66,8 @@ pub struct Gpu {
     table: TableSettings,
     steps: Steps,
     profile: Option<PathBuf>,
+    /// The trace at `profile` is this engine's.
+    traced: AtomicBool,
     trial: Option<Trial>,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
@@ -108,6 +111,7 @@ impl Gpu {
             table,
             steps,
             profile,
+            traced: AtomicBool::new(false),
             trial,
             opening,
             opened,

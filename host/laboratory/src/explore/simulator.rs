@@ -18,7 +18,7 @@ use super::parameter::Point;
 use gramer_engine::WorkUnit;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::write_own;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, image};
 use gramer_machine::trust;
@@ -183,7 +183,7 @@ impl Simulator {
         fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, "create", e))?;
         let path = folder.join(format!("{}.txt", key(&[&text])));
         if !path.exists() {
-            write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+            write_own(&path, |out| out.write_all(text.as_bytes()))?;
         }
         Ok(path)
     }
@@ -207,7 +207,7 @@ impl Simulator {
     fn machine(&self, yaml: &str, context: &Context) -> Result<Machine> {
         let path = self.cache.join("machines").join(format!("{}.yaml", key(&[yaml])));
         if !path.exists() {
-            write_whole(&path, |out| out.write_all(yaml.as_bytes()))?;
+            write_own(&path, |out| out.write_all(yaml.as_bytes()))?;
         }
         let words = ["--identity".into(), "--machine".into(), path.display().to_string()];
         match self.child(&words, context)? {
@@ -263,7 +263,7 @@ impl Simulator {
             Ok(said) => said,
             Err(said) if said.contains("no end after") => {
                 let text = format!("{}\n", self.max_cycles);
-                write_whole(&work.limit, |out| out.write_all(text.as_bytes()))?;
+                write_own(&work.limit, |out| out.write_all(text.as_bytes()))?;
                 return Ok(Ran::Limit);
             }
             Err(said) => return Ok(Ran::Failed(said)),
@@ -278,7 +278,7 @@ impl Simulator {
             options: options.to_vec(),
             result,
         };
-        write_whole(&work.kept, |out| Ok(serde_json::to_writer_pretty(out, &kept)?))?;
+        write_own(&work.kept, |out| Ok(serde_json::to_writer_pretty(out, &kept)?))?;
         Ok(Ran::Done(Box::new(kept)))
     }
 

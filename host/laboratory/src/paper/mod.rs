@@ -130,10 +130,59 @@ pub struct Options {
     pub out: PathBuf,
     /// Whether the report is written as an HTML page as well.
     pub html: bool,
+    /// Whether the report's files may replace others.
+    pub force: bool,
     /// Folder of the points' results.
     pub cache: PathBuf,
     /// Most cycles of a point.
     pub max_cycles: u64,
+}
+
+/// Plots and tables of numbers that a report may have.
+const PLOTS: [&str; 19] = [
+    "beyond-cycles_a_beat",
+    "beyond-latency",
+    "beyond-memory",
+    "beyond-partitions",
+    "beyond-processing_units",
+    "figure-12-edge_hits-ascending",
+    "figure-12-edge_hits-descending",
+    "figure-12-speed-ascending",
+    "figure-12-speed-descending",
+    "figure-12-vertex_hits-ascending",
+    "figure-12-vertex_hits-descending",
+    "figure-13",
+    "figure-14a",
+    "figure-14b",
+    "figure-3-ascending",
+    "figure-3-descending",
+    "figure-5-edges",
+    "figure-5-vertices",
+    "figure-8",
+];
+const NUMBERS: [&str; 14] = [
+    "beyond-cycles_a_beat",
+    "beyond-latency",
+    "beyond-memory",
+    "beyond-partitions",
+    "beyond-processing_units",
+    "figure-12",
+    "figure-13",
+    "figure-14a",
+    "figure-14b",
+    "figure-3",
+    "figure-5",
+    "figure-8",
+    "sampling",
+    "table-3",
+];
+
+/// Names of the files that a report may have.
+pub fn files(html: bool) -> Vec<String> {
+    let plots = PLOTS.iter().map(|name| format!("{name}.svg"));
+    let numbers = NUMBERS.iter().map(|name| format!("{name}.csv"));
+    let pages = [Some(report::REPORT), html.then_some(report::PAGE)].into_iter().flatten();
+    pages.map(String::from).chain(plots).chain(numbers).collect()
 }
 
 /// Runs all experiments and writes the report. Gives the points that failed.
@@ -186,7 +235,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
         opening: opening(&lab),
         sections,
     };
-    report.write(&options.out, options.html)?;
+    report.write(&options.out, options.html, options.force)?;
     Ok(missing)
 }
 

@@ -2,7 +2,6 @@
 //! the rule of its verdicts.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use gramer_picture::page::{PreEscaped, document};
@@ -12,8 +11,12 @@ pub use super::verdict::{
     Cases, Finding, NOT_MEASURED, PARTLY, REPRODUCED, TOLERANCE, Verdict, far, near, rule, span,
 };
 use crate::explore::plot::Plot;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::error::Result;
+use gramer_graph::output::write_files;
+
+/// The report's file, and that of its page.
+pub(crate) const REPORT: &str = "README.md";
+pub(crate) const PAGE: &str = "index.html";
 
 /// What became of a claim in each order of comparison.
 #[derive(Debug, Clone)]
@@ -100,7 +103,7 @@ pub struct Section {
 ///     }],
 /// };
 /// let folder = tempfile::tempdir()?;
-/// report.write(folder.path(), true)?;
+/// report.write(folder.path(), true, false)?;
 /// let text = std::fs::read_to_string(folder.path().join("README.md"))?;
 /// assert!(text.contains("| reproduced, 1 of 1 cases; 1.70 to 1.70 times |"));
 /// assert!(text.contains("Numbers: [figure-12.csv](figure-12.csv)"));
@@ -118,32 +121,30 @@ pub struct PaperReport {
 }
 
 impl PaperReport {
-    /// Writes README.md, the plots and the CSV into a folder, and index.html if it is asked for.
+    /// Writes README.md, the plots and the CSV into a folder, and index.html if `html`. Without `force` no file
+    /// replaces another.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn write(&self, folder: &Path, html: bool) -> Result<()> {
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
-        let write = |name: &str, text: &str| {
-            write_whole(&folder.join(name), |out| out.write_all(text.as_bytes()))
-        };
-        for block in self.sections.iter().flat_map(|s| &s.blocks) {
-            match block {
-                Block::Plot(name, plot) => write(&format!("{name}.svg"), &plot.svg())?,
-                Block::File(name, text) => write(name, text)?,
-                _ => {}
-            }
-        }
+    pub fn write(&self, folder: &Path, html: bool, force: bool) -> Result<()> {
+        let blocks = || self.sections.iter().flat_map(|s| &s.blocks);
+        let mut files: Vec<(String, String)> = blocks()
+            .filter_map(|block| match block {
+                Block::Plot(name, plot) => Some((format!("{name}.svg"), plot.svg())),
+                Block::File(name, text) => Some((name.clone(), text.clone())),
+                _ => None,
+            })
+            .collect();
         let markdown = self.markdown();
         if html {
-            let plots =
-                self.sections.iter().flat_map(|s| &s.blocks).filter_map(|block| match block {
-                    Block::Plot(name, plot) => Some((name.as_str(), plot)),
-                    _ => None,
-                });
-            write("index.html", &page(&markdown, plots))?;
+            let plots = blocks().filter_map(|block| match block {
+                Block::Plot(name, plot) => Some((name.as_str(), plot)),
+                _ => None,
+            });
+            files.push((PAGE.into(), page(&markdown, plots)));
         }
-        write("README.md", &markdown)
+        files.push((REPORT.into(), markdown));
+        write_files(folder, &files, force)
     }
 
     fn claims(&self) -> (Vec<String>, Vec<Vec<String>>) {
@@ -288,10 +289,10 @@ mod tests {
     #[test]
     fn the_page_is_the_markdown() {
         let folder = tempfile::tempdir().unwrap();
-        report().write(folder.path(), false).unwrap();
+        report().write(folder.path(), false, false).unwrap();
         assert!(!folder.path().join("index.html").exists(), "it was not asked for");
-        report().write(folder.path(), true).unwrap();
-        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        report().write(folder.path(), true, true).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let markdown = read("README.md");
         let row = "| figure 1 | a < b | from 2 on | partly, 1 of 2 cases; 1\\|2 | not reproduced, 0 of 1 \
                    cases; 1\\|2 | cases |";
