@@ -17,10 +17,12 @@ pub(super) struct LimitArgs {
     /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Edge
     /// lists, Matrix Market, Arabesque, BVGraph and images may be larger
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(hide_short_help = true)]
     memory: Option<u64>,
 
     /// Folder for what has no room there, which is gone after the run; by default that for temporary files
     #[arg(long, value_name = "FOLDER")]
+    #[arg(hide_short_help = true)]
     spill: Option<PathBuf>,
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gramer_gpu::default_cache;
+use crate::command_line::tell;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
@@ -73,7 +74,7 @@ impl Args {
             time_limit: self.time_limit,
             cache: default_cache(),
         };
-        let failed = run(&options, &context, &|line| eprintln!("{line}"))?;
+        let failed = run(&options, &context, &tell)?;
         let report = options.out.join("README.md");
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match failed.is_empty() {

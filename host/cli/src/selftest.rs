@@ -18,6 +18,7 @@ use gramer_graph::prepare::renumber;
 use gramer_graph::{Builder, Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_picture::number::seconds;
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -76,7 +77,7 @@ impl Args {
                 };
                 let verdict = if equal { "right" } else { "WRONG" };
                 super::print(|out| {
-                    writeln!(out, "{verdict}  {name}: {question} ({}{cycles})", time(took))
+                    writeln!(out, "{verdict}  {name}: {question} ({}{cycles})", seconds(took))
                 })?;
                 if !equal {
                     wrong.push(format!(
@@ -207,6 +208,3 @@ fn counts(outcome: &Outcome) -> Vec<u128> {
     outcome.results.iter().map(|r| r.count).collect()
 }
 
-fn time(t: Duration) -> String {
-    format!("{:.1} ms", 1e3 * t.as_secs_f64())
-}

@@ -17,15 +17,18 @@ pub struct KeptArgs {
     /// is continued by the same command. The file is removed once the answer is written
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["list", "estimate"])]
+    #[arg(hide_short_help = true)]
     pub checkpoint: Option<PathBuf>,
 
     /// Go on from the file of --checkpoint, which must be there
     #[arg(long, requires = "checkpoint")]
+    #[arg(hide_short_help = true)]
     pub resume: bool,
 
     /// Time between two writes of the checkpoint, in seconds or with s, m or h behind it
     #[arg(long, value_name = "TIME", value_parser = time_limit, default_value = "10s")]
     #[arg(requires = "checkpoint")]
+    #[arg(hide_short_help = true)]
     pub checkpoint_interval: Duration,
 }
 

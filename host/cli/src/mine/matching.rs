@@ -16,8 +16,8 @@ use gramer_pattern::task::{Induced, Task};
     gramer mine match --pattern query.graph data.graph --mappings\n  \
     gramer mine match --pattern query.graph data.graph --list found.tsv --limit 1000")]
 pub struct Args {
-    /// Pattern of 1 to 32 vertices: a file (t/v/e lines, edges, YAML or JSON; `*` is any label),
-    /// or a name such as triangle, 5-path, house
+    /// Pattern of 1 to 32 vertices: a name such as triangle, 5-path, house (`gramer plan --names` lists them),
+    /// or a file (t/v/e lines, edges, YAML or JSON; `*` is any label)
     #[arg(long, short = 'p', value_name = "PATTERN")]
     pub pattern: PathBuf,
 

@@ -17,6 +17,7 @@ use std::time::Duration;
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
+use crate::usage::threads;
 use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
 use distribute::DistributeArgs;
 use gramer_graph::context::Context;
@@ -126,8 +127,8 @@ pub struct Common {
     #[arg(help = device::help())]
     pub device: String,
 
-    /// Worker threads; one for each core by default
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Worker threads; 0 or auto is one for each core [default: auto]
+    #[arg(long, short, value_name = "N", value_parser = threads)]
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
@@ -135,20 +136,23 @@ pub struct Common {
     #[arg(long, short, value_enum, help_heading = "Output")]
     pub output: Option<Form>,
 
-    /// Write the answer to FILE instead, which appears whole or not at all
+    /// Write results to FILE (atomically) instead of standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
     /// Pictures of the patterns in a table
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub drawing: Drawing,
 
     /// The same as `--drawing never`
     #[arg(long, conflicts_with = "drawing", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub no_drawing: bool,
 
     /// How JSON has counts: as numbers, or as strings, for readers that lose integers above 2^53
     #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub counts: Counts,
 
     /// The same as `--output json`
@@ -162,6 +166,7 @@ pub struct Common {
 
     /// Format of the list, where the name of FILE doesn't say it (.jsonl, .tsv)
     #[arg(long, value_enum, requires = "list", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub list_format: Option<ListFormat>,
 
     /// Replace files of --to and --list that are there already
@@ -171,6 +176,7 @@ pub struct Common {
     /// Stop after N embeddings (with --per, lines)
     #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(hide_short_help = true)]
     pub limit: Option<u64>,
 
     /// Estimate the counts from a random sample, so that the total is known within P percent with a
@@ -182,6 +188,7 @@ pub struct Common {
     /// Seed of the sample; the same seed gives the same estimate
     #[arg(long, value_name = "N", requires = "estimate", default_value_t = 1)]
     #[arg(help_heading = "Estimate")]
+    #[arg(hide_short_help = true)]
     pub seed: u64,
 
     /// Stop after so many seconds, reading of the graph included; what was counted until then is
@@ -280,13 +287,17 @@ impl Common {
     }
 }
 
-/// A share from the command line: `1%`, `0.5%`.
+/// A share from the command line: `1%`, `0.5%`; a number from 1 on needs no sign.
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let number = match text.strip_suffix('%') {
+        Some(number) => number.trim().parse::<f64>().ok(),
+        // 0.01 may be meant as a share or as a percentage.
+        None => text.parse::<f64>().ok().filter(|&number| number >= 1.0),
+    };
     number
         .map(|percent| percent / 100.0)
         .filter(|share| (0.0001..=0.5).contains(share))
-        .ok_or_else(|| "a precision is 0.01% to 50%, with the sign".into())
+        .ok_or_else(|| "it must be a percentage from 0.01% to 50%, for example --estimate 1%".into())
 }
 
 /// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
@@ -299,5 +310,5 @@ pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     let seconds = number.parse::<f64>().ok().filter(|s| *s > 0.0).map(|s| s * unit);
     seconds
         .and_then(|s| Duration::try_from_secs_f64(s).ok())
-        .ok_or_else(|| "a time is a number above 0, of seconds or with s, m or h behind it".into())
+        .ok_or_else(|| "it must be a time above 0 in seconds, or with s, m or h: 90, 10s, 5m, 2h".into())
 }

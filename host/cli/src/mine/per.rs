@@ -17,9 +17,11 @@ pub struct PerArgs {
     /// Show the N vertices or edges with the largest numbers, by column
     #[arg(long, value_name = "N", requires = "per", default_value_t = 5)]
     #[arg(help_heading = HEADING)]
+    #[arg(hide_short_help = true)]
     pub top: usize,
 
     /// Show how many vertices or edges have 0, 1, 2 to 3, 4 to 7 … occurrences
     #[arg(long, requires = "per", help_heading = HEADING)]
+    #[arg(hide_short_help = true)]
     pub histogram: bool,
 }

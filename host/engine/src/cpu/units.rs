@@ -178,13 +178,13 @@ pub(super) fn run_dealt<S: Send>(
     let states = on_threads(threads, |_| {
         let mut state = make();
         while let Some(group) = dealt.next() {
-            for unit in group {
+            for unit in units.group(group) {
                 if dealt.ended() || work(&mut state, unit).is_break() {
                     dealt.broken.store(true, Ordering::Relaxed);
                     return state;
                 }
             }
-            context.progress.add(1);
+            context.progress.add(units.work_of(group));
         }
         #[cfg(test)]
         by_rayon::ended();
@@ -210,24 +210,24 @@ struct Dealt<'a> {
 
 impl<'a> Dealt<'a> {
     fn begin(units: &'a Groups, context: &'a Context, phase: Option<Phase<'a>>) -> Self {
-        context.progress.begin(units.len() as u64);
+        context.progress.begin(units.work());
         let broken = AtomicBool::new(context.cancel.is_cancelled());
         let phase = phase.map(|phase| (phase, Mutex::new(0..0)));
         Dealt { units, context, next: AtomicUsize::new(0), phase, broken }
     }
 
     /// The next group, if the run goes on.
-    fn next(&self) -> Option<&'a [WorkUnit]> {
+    fn next(&self) -> Option<usize> {
         if let Some((phase, left)) = &self.phase {
             return self.next_of(*phase, left);
         }
         let group = self.next.fetch_add(1, Ordering::Relaxed);
         let ended = group >= self.units.len() || self.broken.load(Ordering::Relaxed);
-        (!ended).then(|| self.units.group(group))
+        (!ended).then_some(group)
     }
 
     /// The next group of those that this process has or gets.
-    fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<&'a [WorkUnit]> {
+    fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<usize> {
         // Whoever finds nothing asks, and the other threads wait for the answer.
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         if self.ended() {
@@ -241,7 +241,7 @@ impl<'a> Dealt<'a> {
             };
             *left = got;
         }
-        left.next().map(|group| self.units.group(group))
+        left.next()
     }
 
     /// Whether the run ends before the next unit.

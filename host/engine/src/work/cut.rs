@@ -23,6 +23,8 @@ pub struct Groups {
     units: Vec<WorkUnit>,
     /// Group i is `units[ends[i - 1]..ends[i]]`.
     ends: Vec<usize>,
+    /// The estimated work of each group.
+    sums: Vec<u64>,
     work: u64,
 }
 
@@ -42,6 +44,12 @@ impl Groups {
     #[inline]
     pub fn work(&self) -> u64 {
         self.work
+    }
+
+    /// The estimated work of a group.
+    #[inline]
+    pub fn work_of(&self, number: usize) -> u64 {
+        self.sums[number]
     }
 
     /// The units of a group; there is at least one.
@@ -158,6 +166,7 @@ impl Cutter {
         let units = self.groups.units.len();
         if self.begun < units {
             self.groups.ends.push(units);
+            self.groups.sums.push(self.sum);
             self.begun = units;
         }
         self.sum = 0;
