@@ -252,7 +252,7 @@ impl Cli {
         if let Some(cli) = Self::of_task(words) {
             return Ok(cli);
         }
-        let command = device::command_for(Cli::command(), words);
+        let command = usage::with_negative_numbers(device::command_for(Cli::command(), words));
         Cli::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 

@@ -18,11 +18,12 @@ pub struct GraphArgs {
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
 
-    /// Format of the graph, where its content should not decide
+    /// Format of the graph [default: detected from its content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub format: Option<Format>,
 
-    /// Vertex labels: one per line (line i belongs to id i, from 0), or `id label`
+    /// Vertex labels: `id label` per line, or one label per line by id from 0
     #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels", help_heading = "Graph")]
     pub labels: Option<PathBuf>,
 

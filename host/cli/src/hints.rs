@@ -43,9 +43,10 @@ pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) ->
             let Some(ContextValue::String(wrong)) = e.get(ContextKind::InvalidSubcommand) else {
                 return None;
             };
-            if task == "mine" && named(wrong).is_some() {
+            let one = wrong.strip_suffix('s').unwrap_or(wrong);
+            if let Some(pattern) = [wrong, one].into_iter().find(|word| named(word).is_some()) {
                 return Some(format!(
-                    "tip: gramer mine match --pattern {wrong} GRAPH counts the occurrences of a pattern"
+                    "tip: gramer mine match --pattern {pattern} GRAPH counts the occurrences of a pattern"
                 ));
             }
             // clap has named one that is spelt alike.
@@ -62,7 +63,7 @@ pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) ->
             (!given).then(|| pattern_of_match(&operands(at, rest)))
         }
         ErrorKind::MissingRequiredArgument if task == "clique" && missing("--maximal") => Some(
-            "tip: -k K counts the cliques of K vertices, with --up-to SIZE those of all sizes from K to SIZE;\n     \
+            "tip: -k K counts the cliques of K vertices, with --up-to SIZE those of all sizes from K to SIZE;\n       \
              --maximal counts all maximal cliques by size; --maximum finds one of the largest"
                 .into(),
         ),

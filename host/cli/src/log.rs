@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, short, global = true, conflicts_with_all = ["verbose", "log"])]
     quiet: bool,
 
-    /// Log phases and chosen algorithms (as --log info), and progress as lines; -vv logs parts of phases
+    /// Log phases, algorithms and progress (--log info); -vv logs more
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 
@@ -83,7 +83,7 @@ pub struct Args {
     #[arg(hide_short_help = true)]
     color: Option<Colour>,
 
-    /// Print help; -h the common options, --help all
+    /// Print help: -h common options, --help all
     #[arg(long, short, global = true, action = clap::ArgAction::Help)]
     help: Option<bool>,
 }

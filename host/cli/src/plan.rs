@@ -90,7 +90,8 @@ fn list_of_names() -> String {
         let what = match (named(&name), name.strip_prefix("k-")) {
             (Some(pattern), _) => {
                 let edges = pattern.edges().into_iter().map(|(i, j)| format!(" {i}-{j}"));
-                format!("{} vertices{}", pattern.vertices(), edges.collect::<String>())
+                let of = if pattern.vertices() == 1 { "vertex" } else { "vertices" };
+                format!("{} {of}{}", pattern.vertices(), edges.collect::<String>())
             }
             (None, Some("star")) => format!("a vertex with k leaves, up to {}-star", MAX_VERTICES - 1),
             (None, _) => format!("of k vertices, up to {MAX_VERTICES}"),

@@ -29,6 +29,7 @@ pub fn text(
     if fault.kind() == ErrorKind::UnknownArgument {
         fault.insert(ContextKind::Suggested, ContextValue::None);
     }
+    command.build();
     if fault.get(ContextKind::Usage).is_some() {
         // That of the help, not one made from the words at hand.
         let usage = hints::command_of(&mut command, words).0.render_usage();
@@ -36,11 +37,21 @@ pub fn text(
     }
     let styled = fault.render();
     let text = if coloured { styled.ansi().to_string() } else { styled.to_string() };
-    let mut text = in_words(&text.replacen("error:", &format!("{name}:"), 1));
-    if let Some(tip) = hints::hint(&fault, &mut command, words) {
-        text += &format!("\n{tip}\n");
-    }
-    text
+    let text = in_words(&text.replacen("error:", &format!("{name}:"), 1));
+    let Some(tip) = hints::hint(&fault, &mut command, words) else { return text };
+    // Behind what is wrong, before the usage.
+    let end = text.find("Usage:").or(text.find("For more")).unwrap_or(text.len());
+    let end = text[..end].rfind("\n\n").unwrap_or(text.len());
+    format!("{}\n\n  {tip}{}", &text[..end], &text[end..])
+}
+
+/// Lets every option take a negative number, to say what it takes instead.
+pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let options = command.mut_args(|option| match option.get_action().takes_values() {
+        true if !option.is_positional() => option.allow_negative_numbers(true),
+        _ => option,
+    });
+    options.mut_subcommands(with_negative_numbers)
 }
 
 /// What is wrong in one line, without the usage.
@@ -65,6 +76,7 @@ fn in_words(text: &str) -> String {
                 (from, "") => format!("at least {from}"),
                 ("", to) => format!("at most {to}"),
                 // Without the sign the end is beyond the range.
+                (from, end) if is_most(end) => format!("at least {from}"),
                 (from, end) if !to.starts_with('=') => format!("{from} to below {end}"),
                 (from, to) => format!("{from} to {to}"),
             },
@@ -74,6 +86,11 @@ fn in_words(text: &str) -> String {
         text = format!("{before}: it must be {said}{after}");
     }
     text
+}
+
+/// Whether a number is the largest of its type, which bounds nothing.
+fn is_most(number: &str) -> bool {
+    number.parse() == Ok(u64::MAX) || number.parse() == Ok(u32::MAX)
 }
 
 /// A whole number of an option, with what is allowed and an example.
@@ -105,7 +122,7 @@ mod tests {
             ("invalid value '0' for '--n <N>': 0 is not in 1..", "'--n <N>': it must be at least 1"),
             (
                 "invalid value '0' for '--n <N>': 0 is not in 1..18446744073709551615",
-                "it must be 1 to below 18446744073709551615",
+                "'--n <N>': it must be at least 1",
             ),
             ("invalid value 'x' for '--n <N>': invalid digit found in string", "this is not a whole number"),
             ("invalid value 'x' for '--a <A>': invalid float literal", "this is not a number"),

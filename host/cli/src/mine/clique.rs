@@ -25,15 +25,15 @@ pub struct Args {
     #[arg(short = 'k', alias = "k", value_name = "K", group = "size", value_parser = whole::<usize>(SIZES))]
     k: Option<usize>,
 
-    /// All sizes from K to this one, counted by one search; there is no upper bound
+    /// All sizes from K to this one, of any size, counted by one search
     #[arg(long, value_name = "SIZE", requires = "k", value_parser = whole::<usize>(UP_TO))]
     up_to: Option<usize>,
 
-    /// One of the largest cliques instead
+    /// Find one of the largest cliques instead
     #[arg(long, group = "size")]
     maximum: bool,
 
-    /// All maximal cliques instead, counted by size
+    /// Count all maximal cliques by size instead
     #[arg(long, group = "size")]
     maximal: bool,
 

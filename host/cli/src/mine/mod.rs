@@ -122,9 +122,9 @@ pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// What mines
+    /// Device that mines: cpu, gpu, emulator, FILE.xclbin; `gramer devices` lists them
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
-    #[arg(help = device::help())]
+    #[arg(long_help = device::help())]
     pub device: String,
 
     /// Worker threads; 0 or auto is one for each core [default: auto]
@@ -132,7 +132,7 @@ pub struct Common {
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
-    /// How results are printed; by default as the name of the file of --to asks for, else as a table
+    /// Format of the results [default: that of the name of --to, else table]
     #[arg(long, short, value_enum, help_heading = "Output")]
     pub output: Option<Form>,
 
@@ -140,7 +140,7 @@ pub struct Common {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
-    /// Pictures of the patterns in a table
+    /// Pictures of patterns in a table
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", help_heading = "Output")]
     #[arg(hide_short_help = true)]
     pub drawing: Drawing,
@@ -150,7 +150,7 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub no_drawing: bool,
 
-    /// How JSON has counts: as numbers, or as strings, for readers that lose integers above 2^53
+    /// Counts in JSON: numbers, or strings for readers that lose integers above 2^53
     #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
     #[arg(hide_short_help = true)]
     pub counts: Counts,
@@ -159,8 +159,10 @@ pub struct Common {
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub json: bool,
 
-    /// Write every embedding to FILE, which is there at the end of the run (`-` is standard output
-    /// and gets each as it is found; results then go to standard error)
+    /// Write every embedding to FILE (.jsonl, .tsv)
+    ///
+    /// The file is there at the end of the run. `-` is standard output and gets each embedding as it is found;
+    /// results then go to standard error.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub list: Option<PathBuf>,
 
@@ -169,7 +171,7 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub list_format: Option<ListFormat>,
 
-    /// Replace files of --to and --list that are there already
+    /// Replace existing files of --to and --list
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -179,21 +181,24 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub limit: Option<u64>,
 
-    /// Estimate the counts from a random sample, so that the total is known within P percent with a
-    /// confidence of 95 % (CPU engine: cliques of k vertices, motifs, matches)
-    #[arg(long, value_name = "P%", value_parser = percent, help_heading = "Estimate")]
+    /// Estimate the counts from a sample, the total within P percent
+    ///
+    /// The interval of P percent holds with a confidence of 95 %. The CPU engine estimates cliques of k
+    /// vertices, motifs and matches.
+    #[arg(long, value_name = "P%", value_parser = percent, help_heading = per::HEADING)]
     #[arg(conflicts_with = "list")]
     pub estimate: Option<f64>,
 
     /// Seed of the sample; the same seed gives the same estimate
     #[arg(long, value_name = "N", requires = "estimate", default_value_t = 1)]
-    #[arg(help_heading = "Estimate")]
+    #[arg(help_heading = per::HEADING)]
     #[arg(hide_short_help = true)]
     pub seed: u64,
 
-    /// Stop after so many seconds, reading of the graph included; what was counted until then is
-    /// said to be incomplete, and the exit code is 124
-    #[arg(long, value_name = "SECONDS", value_parser = time_limit, help_heading = "Run")]
+    /// Stop after this time (90, 10s, 5m, 2h) with what was counted, exit code 124
+    ///
+    /// The time includes reading the graph. The answer says that it is incomplete.
+    #[arg(long, value_name = "TIME", value_parser = time_limit, help_heading = "Run")]
     pub time_limit: Option<Duration>,
 
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(short = 'k', alias = "k", value_name = "K", value_parser = whole::<usize>(SIZES))]
     k: usize,
 
-    /// Whether an occurrence has all edges between its vertices (vertex), or some (edge)
+    /// Occurrences: with all edges among their vertices (vertex), or some (edge)
     #[arg(long, value_parser = choice::<Induced>(), default_value = "vertex")]
     induced: Induced,
 
