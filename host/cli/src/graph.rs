@@ -252,7 +252,7 @@ fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
     let mut context = context.clone();
     let _keeper = args.limit.keep(&mut context)?;
     let _meter = Meter::new("converting", context.progress.clone());
-    let _plan = context.progress.plan(&[3.0, 1.0]);
+    let _plan = context.progress.plan(|| vec![3.0, 1.0]);
     let graph = args.graph.load_as_part(args.target.order()?, &context)?.graph;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
     args.target.write(graph, &name.unwrap_or_default(), &context)

@@ -110,7 +110,7 @@ impl GraphArgs {
 
     fn read_in(&self, order: Order, context: &Context) -> Result<Loaded> {
         // Its bytes, then its rows.
-        let _plan = context.progress.plan(&[6.0, 4.0]);
+        let _plan = context.progress.plan(|| vec![6.0, 4.0]);
         read(&self.graph, &ReadOptions { order, ..self.options() }, context)
     }
 

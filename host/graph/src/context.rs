@@ -1,6 +1,6 @@
 //! What a run is given besides graph and task: threads, a stop flag, a progress meter.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::budget::Budget;
@@ -113,13 +113,14 @@ impl<'a> Looks<'a> {
 /// assert_eq!(progress.get(), (4, 10));
 /// ```
 ///
-/// A run of several phases plans them by the time that each is expected to take. Phases may have plans
-/// themselves.
+/// Where the meter is watched, a run of several phases plans them by the time that each is expected to take.
+/// Phases may have plans themselves.
 ///
 /// ```
 /// # use gramer_graph::context::Progress;
 /// let progress = Progress::default();
-/// let plan = progress.plan(&[3.0, 1.0]);
+/// progress.watch();
+/// let plan = progress.plan(|| vec![3.0, 1.0]);
 /// progress.begin(10);
 /// progress.add(5);
 /// let (done, all) = progress.get();
@@ -130,6 +131,7 @@ impl<'a> Looks<'a> {
 pub struct Progress {
     total: AtomicU64,
     done: AtomicU64,
+    watched: AtomicBool,
     phases: Mutex<Phases>,
 }
 
@@ -161,9 +163,19 @@ impl Progress {
     /// Units of a planned run.
     const PLANNED: u64 = 1 << 20;
 
+    /// Asks for plans: the whole of a run is then shown, and not each phase.
+    pub fn watch(&self) {
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
     /// Plans the next phases of a run, or of the next phase of the plan at hand, by the time that each is
-    /// expected to take compared with the others. The plan ends when it is dropped.
-    pub fn plan(&self, parts: &[f64]) -> Plan<'_> {
+    /// expected to take compared with the others. The plan ends when it is dropped; there is none where the meter
+    /// isn't watched.
+    pub fn plan(&self, parts: impl FnOnce() -> Vec<f64>) -> Option<Plan<'_>> {
+        if !self.watched.load(Ordering::Relaxed) {
+            return None;
+        }
+        let parts = parts();
         let mut phases = self.phases();
         let outermost = !phases.planned;
         if outermost {
@@ -173,9 +185,9 @@ impl Progress {
         let room = phases.next.pop().unwrap_or(0.0);
         let plan =
             Plan { progress: self, next: phases.next.len(), end: phases.before + room, outermost };
-        let all: f64 = parts.iter().sum();
+        let all = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         phases.next.extend(parts.iter().rev().map(|part| room * part / all));
-        plan
+        Some(plan)
     }
 
     /// Begins a phase of `total` units.
@@ -262,13 +274,15 @@ mod tests {
     #[test]
     fn phases_have_their_parts_of_the_whole() {
         let progress = Progress::default();
-        let plan = progress.plan(&[2.0, 1.0, 1.0]);
+        assert!(progress.plan(|| unreachable!()).is_none());
+        progress.watch();
+        let plan = progress.plan(|| vec![2.0, 1.0, 1.0]);
         assert_eq!(share(&progress), 0.0);
         progress.begin(4);
         progress.add(2);
         assert_eq!(share(&progress), 0.25);
         // A phase of two phases, of which one is left out.
-        let inner = progress.plan(&[1.0, 1.0]);
+        let inner = progress.plan(|| vec![1.0, 1.0]);
         assert_eq!(share(&progress), 0.5);
         progress.begin(8);
         progress.add(8);
@@ -287,7 +301,8 @@ mod tests {
     #[test]
     fn phases_beyond_the_plan_take_nothing_back() {
         let progress = Progress::default();
-        let _plan = progress.plan(&[1.0]);
+        progress.watch();
+        let _plan = progress.plan(|| vec![1.0]);
         progress.begin(1);
         progress.add(1);
         progress.begin(5);

@@ -35,6 +35,7 @@ impl Meter {
         if is_quiet() || cluster::above_0().is_some() || !(lines || console_is_terminal()) {
             return Meter { stop: None, thread: None };
         }
+        progress.watch();
         let (stop, stopped) = mpsc::channel();
         let run = move || {
             let wait = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);

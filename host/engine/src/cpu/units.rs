@@ -194,7 +194,7 @@ pub(super) fn run_dealt<S: Send>(
 }
 
 fn span(units: &Groups, context: &Context) -> Span {
-    debug_span!("units", groups = units.len(), threads = context.threads())
+    debug_span!("units", groups = units.len(), work = units.work(), threads = context.threads())
 }
 
 /// Groups of units as threads take them.

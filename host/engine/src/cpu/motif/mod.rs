@@ -73,7 +73,8 @@ pub(super) fn one(
 /// all units, and may have other processes.
 fn whole(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
     let (context, view) = (job.context, graph.graph.view());
-    let _plan = parts(k, context).map(|parts| context.progress.plan(parts));
+    // Those of six vertices are counted in phases that depend on the graph.
+    let _plan = if k < 6 { context.progress.plan(|| parts(k, view, context)) } else { None };
     let found = match k {
         3 => {
             // Pairs of neighbours: those that are adjacent are in triangles, three in each.
@@ -108,17 +109,14 @@ fn whole(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(Vec<u128>, boo
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
 }
 
-/// Typical parts of the time of the phases in which [`whole`] counts, on social, citation and web graphs.
-fn parts(k: usize, context: &Context) -> Option<&'static [f64]> {
-    Some(match k {
-        3 => &[1.0],
-        // Cycles; triangles, 4-cliques and both again by edge; pairs of common neighbours; collisions and what is
-        // left of them; cliques.
-        5 if context.budget.is_none() => &[20.0, 3.0, 5.0, 4.0, 32.0, 33.0, 0.0, 3.0],
-        // Sums over edges, cliques, cycles.
-        4 | 5 => &[47.0, 25.0, 28.0],
-        _ => return None,
-    })
+/// Expected parts of the time of the phases in which [`whole`] counts up to five vertices.
+fn parts(k: usize, graph: View<'_>, context: &Context) -> Vec<f64> {
+    match k {
+        3 => vec![1.0],
+        5 if context.budget.is_none() => five::parts(graph),
+        // Sums over edges, cliques, cycles: much the same in social, citation, web and random graphs.
+        _ => vec![47.0, 25.0, 28.0],
+    }
 }
 
 /// Edge-induced counts of the patterns of 3, 4 and 5 vertices; `None` if the run was not finished.
