@@ -14,7 +14,7 @@ use super::graph_rank::{RankArgs, rank};
 use super::limit::LimitArgs;
 use super::mine::Output;
 use crate::command_line::print_note;
-use crate::report::{Meter, pretty};
+use crate::report::{Meter, pretty, symbols};
 use crate::usage::threads;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
@@ -181,7 +181,7 @@ impl Info {
 
 /// A length of time in a unit that fits.
 pub(super) fn time(seconds: f64) -> String {
-    gramer_picture::number::seconds(Duration::from_secs_f64(seconds))
+    symbols::time(Duration::from_secs_f64(seconds))
 }
 
 /// A number with its thousands set apart.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use comfy_table::CellAlignment;
 
 use super::device::{self, DeviceOptions};
-use crate::report::symbols::new_table;
+use crate::report::symbols::{new_table, time};
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Outcome, Prepared, Sink, Units};
 use gramer_graph::context::Context;
@@ -18,7 +18,6 @@ use gramer_graph::prepare::renumber;
 use gramer_graph::{Builder, Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
-use gramer_picture::number::seconds;
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -77,7 +76,7 @@ impl Args {
                 };
                 let verdict = if equal { "right" } else { "WRONG" };
                 super::print(|out| {
-                    writeln!(out, "{verdict}  {name}: {question} ({}{cycles})", seconds(took))
+                    writeln!(out, "{verdict}  {name}: {question} ({}{cycles})", time(took))
                 })?;
                 if !equal {
                     wrong.push(format!(
