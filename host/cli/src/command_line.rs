@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, log, mine, options, paper, paper_gpu, plan,
-    run, selftest, signals, usage, version, xclbin,
+    cluster, device, devices, explore, generated, graph, log, mine, options, paper, paper_gpu,
+    plan, run, selftest, signals, usage, version, xclbin,
 };
 
 use gramer_graph::context::Context;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::graph_args::GraphArgs;
 use super::mine::Output;
 use crate::command_line::tell;
-use crate::usage::threads;
 use crate::report::symbols::new_table;
+use crate::usage::threads;
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::Order;
 use gramer_graph::context::Context;
@@ -122,7 +122,11 @@ impl Args {
                 Ran::Limit => "too many cycles".into(),
                 Ran::Failed(_) => "failed".into(),
             };
-            tell(&format!("{done} of {}: {}: {what}", points.len(), described(&points[at].settings)));
+            tell(&format!(
+                "{done} of {}: {}: {what}",
+                points.len(),
+                described(&points[at].settings)
+            ));
         };
         let all = sweep(&simulator, &graph, &simulated, &mined, &points, &context, &told)?;
 

@@ -54,7 +54,11 @@ pub enum Colour {
 
 impl Choice for Colour {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Colour::Auto, "auto", "On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE stands for a terminal"),
+        (
+            Colour::Auto,
+            "auto",
+            "On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE stands for a terminal",
+        ),
         (Colour::Always, "always", "Always"),
         (Colour::Never, "never", "Never"),
     ];

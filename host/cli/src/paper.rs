@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use gramer_accelerator::xclbin::build::read_machine;
 use crate::command_line::tell;
 use crate::usage::threads;
+use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_laboratory::paper::{Options, data_folder, run};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gramer_gpu::default_cache;
 use crate::command_line::tell;
+use gramer_gpu::default_cache;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;

@@ -93,7 +93,9 @@ fn list_of_names() -> String {
                 let of = if pattern.vertices() == 1 { "vertex" } else { "vertices" };
                 format!("{} {of}{}", pattern.vertices(), edges.collect::<String>())
             }
-            (None, Some("star")) => format!("a vertex with k leaves, up to {}-star", MAX_VERTICES - 1),
+            (None, Some("star")) => {
+                format!("a vertex with k leaves, up to {}-star", MAX_VERTICES - 1)
+            }
             (None, _) => format!("of k vertices, up to {MAX_VERTICES}"),
         };
         let _ = writeln!(text, "{name:<18}{what}");

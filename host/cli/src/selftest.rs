@@ -206,4 +206,3 @@ fn ask(
 fn counts(outcome: &Outcome) -> Vec<u128> {
     outcome.results.iter().map(|r| r.count).collect()
 }
-

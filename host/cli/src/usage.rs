@@ -64,9 +64,9 @@ pub fn short(fault: &clap::Error) -> String {
 
 /// Replaces the words of libraries, and ranges as Rust writes them.
 fn in_words(text: &str) -> String {
-    let mut text = WORDS.iter().fold(text.to_string(), |text, (of_library, own)| {
-        text.replacen(of_library, own, 1)
-    });
+    let mut text = WORDS
+        .iter()
+        .fold(text.to_string(), |text, (of_library, own)| text.replacen(of_library, own, 1));
     // `17 is not in 1..=16`
     if let Some((before, range)) = text.split_once(" is not in ") {
         let end = range.find('\n').unwrap_or(range.len());
@@ -118,13 +118,22 @@ mod tests {
     #[test]
     fn ranges_and_numbers_are_in_words() {
         let cases = [
-            ("invalid value '17' for '--n <N>': 17 is not in 1..=16\n\nFor", "'--n <N>': it must be 1 to 16\n\nFor"),
-            ("invalid value '0' for '--n <N>': 0 is not in 1..", "'--n <N>': it must be at least 1"),
+            (
+                "invalid value '17' for '--n <N>': 17 is not in 1..=16\n\nFor",
+                "'--n <N>': it must be 1 to 16\n\nFor",
+            ),
+            (
+                "invalid value '0' for '--n <N>': 0 is not in 1..",
+                "'--n <N>': it must be at least 1",
+            ),
             (
                 "invalid value '0' for '--n <N>': 0 is not in 1..18446744073709551615",
                 "'--n <N>': it must be at least 1",
             ),
-            ("invalid value 'x' for '--n <N>': invalid digit found in string", "this is not a whole number"),
+            (
+                "invalid value 'x' for '--n <N>': invalid digit found in string",
+                "this is not a whole number",
+            ),
             ("invalid value 'x' for '--a <A>': invalid float literal", "this is not a number"),
         ];
         for (of_library, own) in cases {

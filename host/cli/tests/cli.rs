@@ -559,7 +559,14 @@ fn short_help_fits_a_screen() {
     for task in ["clique", "motif", "fsm", "match"] {
         let help = |option: &str| {
             let mut command = gramer();
-            text(&command.args(["mine", task, option]).env("COLUMNS", "100").output().unwrap().stdout)
+            text(
+                &command
+                    .args(["mine", task, option])
+                    .env("COLUMNS", "100")
+                    .output()
+                    .unwrap()
+                    .stdout,
+            )
         };
         let (short, long) = (help("-h"), help("--help"));
         assert!(short.lines().count() <= 48, "{task}: {short}");
@@ -585,14 +592,20 @@ fn faults_begin_alike_and_say_what_is_allowed() {
         (&["mine", "motif", "-k", "three"], "'-k <K>': it must be a whole number from 3 to 8, for"),
         (&["mine", "clique", "-k", "-3"], "it must be a whole number from 3 to 16, for example"),
         (&["mine", "fsm", "-s", "50%"], "not a share of the graph, for example --support 100"),
-        (&["mine", "motif", "-k", "4", "--estimate", "x"], "0.01% to 50%, for example --estimate 1%"),
+        (
+            &["mine", "motif", "-k", "4", "--estimate", "x"],
+            "0.01% to 50%, for example --estimate 1%",
+        ),
         (&["mine", "motif", "-k", "3", "-t", "many"], "it must be 1 to 1024, or 0 or auto for one"),
         (&["mine", "motif", "-k", "3", "--threads", "-1"], "it must be 1 to 1024, or 0 or auto"),
         (&["graph", "info", "--threads", "1025"], "it must be 1 to 1024, or 0 or auto"),
         (&["mine", "motif", "-k", "3", "--list", "x.tsv", "--limit", "0"], "it must be at least 1"),
         (&["mine", "motif", "-k", "3", "--time-limit", "soon"], "90, 10s, 5m, 2h"),
         (&["mine", "clique"], "tip: -k K counts the cliques of K vertices, with --up-to SIZE"),
-        (&["mine", "clique"], "\nUsage: gramer mine clique [OPTIONS] <-k <K>|--maximum|--maximal> <GRAPH>\n"),
+        (
+            &["mine", "clique"],
+            "\nUsage: gramer mine clique [OPTIONS] <-k <K>|--maximum|--maximal> <GRAPH>\n",
+        ),
         (&["mine", "clique", "-k", "3", "--maximal"], "'-k <K>' cannot be used with '--maximal'"),
     ];
     for (words, expected) in cases {

@@ -168,11 +168,16 @@ impl Progress {
         self.watched.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the meter is watched.
+    pub fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed)
+    }
+
     /// Plans the next phases of a run, or of the next phase of the plan at hand, by the time that each is
     /// expected to take compared with the others. The plan ends when it is dropped; there is none where the meter
     /// isn't watched.
     pub fn plan(&self, parts: impl FnOnce() -> Vec<f64>) -> Option<Plan<'_>> {
-        if !self.watched.load(Ordering::Relaxed) {
+        if !self.is_watched() {
             return None;
         }
         let parts = parts();

@@ -40,8 +40,7 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
                     [] => format!("names are {}", names().join(", ")),
                     near => format!("did you mean {}?", near.join(" or ")),
                 };
-                let what =
-                    format!("there is no such file, and no pattern has this name; {names}");
+                let what = format!("there is no such file, and no pattern has this name; {names}");
                 return Err(Error::input(Place::file(path), what));
             }
             Err(Error::io(path, action, source))

@@ -291,7 +291,8 @@ mod tests {
             assert_eq!(similar(word), [name], "{word}");
             assert!(named(name).is_some(), "{name}");
         }
-        for none in ["", "x", "query.graph", "data/q3.txt", "K99", "5-wheel", "elephant", "e", "12"] {
+        for none in ["", "x", "query.graph", "data/q3.txt", "K99", "5-wheel", "elephant", "e", "12"]
+        {
             assert!(similar(none).is_empty(), "{none}: {:?}", similar(none));
         }
     }

@@ -84,7 +84,8 @@ pub fn size(text: &str) -> Result<u64, String> {
     };
     let number = digits.parse::<u64>().ok().filter(|&n| n > 0);
     let bytes = number.and_then(|n| n.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "it must be a number of bytes, or one with K, M or G: 4096, 512M, 2G".into())
+    bytes
+        .ok_or_else(|| "it must be a number of bytes, or one with K, M or G: 4096, 512M, 2G".into())
 }
 
 /// The kind of the device with a name.

@@ -46,7 +46,8 @@ pub struct Args {
 /// A support from the command line.
 fn support(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| {
-        let percent = if text.trim_end().ends_with('%') { ", not a share of the graph" } else { "" };
+        let percent =
+            if text.trim_end().ends_with('%') { ", not a share of the graph" } else { "" };
         format!("it must be a whole number from 1 on{percent}, for example --support 100")
     })
 }

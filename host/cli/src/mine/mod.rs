@@ -17,8 +17,8 @@ use std::time::Duration;
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
-use crate::usage::threads;
 use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
+use crate::usage::threads;
 use distribute::DistributeArgs;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -299,10 +299,9 @@ fn percent(text: &str) -> Result<f64, String> {
         // 0.01 may be meant as a share or as a percentage.
         None => text.parse::<f64>().ok().filter(|&number| number >= 1.0),
     };
-    number
-        .map(|percent| percent / 100.0)
-        .filter(|share| (0.0001..=0.5).contains(share))
-        .ok_or_else(|| "it must be a percentage from 0.01% to 50%, for example --estimate 1%".into())
+    number.map(|percent| percent / 100.0).filter(|share| (0.0001..=0.5).contains(share)).ok_or_else(
+        || "it must be a percentage from 0.01% to 50%, for example --estimate 1%".into(),
+    )
 }
 
 /// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
@@ -313,7 +312,7 @@ pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
         .find_map(|(name, unit)| text.strip_suffix(name).map(|number| (number, *unit)))
         .unwrap_or((text, 1.0));
     let seconds = number.parse::<f64>().ok().filter(|s| *s > 0.0).map(|s| s * unit);
-    seconds
-        .and_then(|s| Duration::try_from_secs_f64(s).ok())
-        .ok_or_else(|| "it must be a time above 0 in seconds, or with s, m or h: 90, 10s, 5m, 2h".into())
+    seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).ok_or_else(|| {
+        "it must be a time above 0 in seconds, or with s, m or h: 90, 10s, 5m, 2h".into()
+    })
 }

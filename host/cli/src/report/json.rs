@@ -381,7 +381,8 @@ fn joined(lines: Vec<String>) -> Vec<String> {
             let length: usize = all[at..].iter().map(|part| part.trim_start().len() + 1).sum();
             let indented = all[at].len() - all[at].trim_start().len();
             if indented + length < LINE {
-                let inside: Vec<&str> = all[at + 1..].iter().map(|part| part.trim_start()).collect();
+                let inside: Vec<&str> =
+                    all[at + 1..].iter().map(|part| part.trim_start()).collect();
                 let one = format!("{}{}{}", all[at], inside.join(" "), line.trim_start());
                 all.truncate(at);
                 all.push(one);

@@ -70,7 +70,13 @@ impl Watched {
     fn log(&mut self, wait: impl Fn(Duration) -> bool) {
         while wait(BETWEEN_LINES) {
             let (share, took) = (self.share(), self.begun.elapsed());
-            info!("{}: {:.0} % after {}{}", self.what, 100.0 * share, words(took), to_go(share, took));
+            info!(
+                "{}: {:.0} % after {}{}",
+                self.what,
+                100.0 * share,
+                words(took),
+                to_go(share, took)
+            );
         }
     }
 
@@ -144,7 +150,9 @@ impl BuildSteps for BuildMeter {
             if console_is_terminal() && !is_quiet() {
                 self.bar = Some(ProgressBar::new(0));
             } else {
-                tell(&format!("building the model of machine {machine}, which takes minutes, once"));
+                tell(&format!(
+                    "building the model of machine {machine}, which takes minutes, once"
+                ));
             }
         }
         let Some(bar) = &self.bar else { return };

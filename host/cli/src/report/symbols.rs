@@ -41,7 +41,6 @@ pub fn new_table() -> Table {
     table
 }
 
-
 /// A length of time in a unit that fits, with the characters that there are.
 pub fn time(time: Duration) -> String {
     plain(number::seconds(time))

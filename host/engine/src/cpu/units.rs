@@ -184,7 +184,7 @@ pub(super) fn run_dealt<S: Send>(
                     return state;
                 }
             }
-            context.progress.add(units.work_of(group));
+            context.progress.add(units.shown_of(group));
         }
         #[cfg(test)]
         by_rayon::ended();
@@ -210,7 +210,7 @@ struct Dealt<'a> {
 
 impl<'a> Dealt<'a> {
     fn begin(units: &'a Groups, context: &'a Context, phase: Option<Phase<'a>>) -> Self {
-        context.progress.begin(units.work());
+        context.progress.begin(units.shown());
         let broken = AtomicBool::new(context.cancel.is_cancelled());
         let phase = phase.map(|phase| (phase, Mutex::new(0..0)));
         Dealt { units, context, next: AtomicUsize::new(0), phase, broken }
@@ -287,6 +287,27 @@ mod tests {
         assert!(seen.iter().flatten().all(|&times| times == 1));
         // The heavy vertex is divided.
         assert!(units.iter().flatten().filter(|u| u.start == 2).count() >= 100);
+    }
+
+    #[test]
+    fn progress_is_the_work_that_is_done() {
+        let graph = edgeless(1000);
+        let context = Context::with_threads(2);
+        let weight = |v: u32| if v == 7 { 1_000_000 } else { 1 };
+        let mut units = Starts::vertices(graph.view()).units(all(&context), |_| 50, weight);
+        for factor in [1, 3] {
+            if factor > 1 {
+                units.show(|unit| factor * weight(unit.start) * unit.range().len() as u64 / 50);
+            }
+            let sums = (0..units.len()).map(|group| units.shown_of(group)).sum::<u64>();
+            // What each unit costs beside its weight is in it.
+            assert!(sums == units.shown() && sums.abs_diff(factor * 1_000_999) < 4000, "{sums}");
+            run_units(&units, &context, || (), |_, _| ControlFlow::Continue(()));
+            assert_eq!(context.progress.get(), (sums, sums));
+        }
+        // Half of the groups aren't half of the work.
+        let largest = (0..units.len()).map(|group| units.shown_of(group)).max().unwrap();
+        assert!(largest > 2 * units.shown() / units.len() as u64);
     }
 
     #[test]

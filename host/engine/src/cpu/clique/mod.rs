@@ -115,8 +115,16 @@ fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> G
     let targets = |n| oriented.targets(n).len();
     let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
     // The real cost lies between the square (building the matrix) and the power k - 1.
-    Starts::numbered(graph.graph.view(), &oriented.vertex)
-        .units(job, list, |n| (list(n) as u64).pow(3))
+    let mut units = Starts::numbered(graph.graph.view(), &oriented.vertex)
+        .units(job, list, |n| (list(n) as u64).pow(3));
+    let e: f64 = std::env::var("E").ok().and_then(|c| c.parse().ok()).unwrap_or(4.0);
+    if job.context.progress.is_watched() {
+        units.show(|unit| {
+            let targets = targets(unit.start) as f64;
+            (unit.range().len() as f64 * targets.powf(e - 1.0)) as u64
+        });
+    }
+    units
 }
 
 /// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
