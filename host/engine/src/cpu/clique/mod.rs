@@ -117,11 +117,15 @@ fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> G
     // The real cost lies between the square (building the matrix) and the power k - 1.
     let mut units = Starts::numbered(graph.graph.view(), &oriented.vertex)
         .units(job, list, |n| (list(n) as u64).pow(3));
-    let e: f64 = std::env::var("E").ok().and_then(|c| c.parse().ok()).unwrap_or(4.0);
     if job.context.progress.is_watched() {
+        // A start vertex reads the rows of its targets, and goes through words of bits for each clique of k - 2 of
+        // them, of which half of the pairs are taken to be adjacent.
+        let cliques = (1..=k - 2).fold(1.0 / 64.0, |all, n| all / (2 * n) as f64);
         units.show(|unit| {
-            let targets = targets(unit.start) as f64;
-            (unit.range().len() as f64 * targets.powf(e - 1.0)) as u64
+            let own = oriented.targets(unit.start);
+            let rows = own.iter().map(|&n| targets(n)).sum::<usize>() as f64;
+            let whole = rows + cliques * (own.len() as f64).powi(k as i32 - 1);
+            (whole * unit.range().len() as f64 / own.len() as f64) as u64
         });
     }
     units
