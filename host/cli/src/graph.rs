@@ -3,7 +3,7 @@
 use crate::choice::choice;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -11,11 +11,11 @@ use serde::Serialize;
 use super::graph_args::GraphArgs;
 use super::graph_compress::{CompressArgs, RestoreArgs, compress, restore};
 use super::graph_rank::{RankArgs, rank};
-use super::limit::LimitArgs;
+use super::limit::{LimitArgs, Threads};
 use super::mine::Output;
 use crate::command_line::print_note;
-use crate::report::{Meter, pretty, symbols};
-use crate::usage::threads;
+use crate::report::symbols::seconds;
+use crate::report::{Meter, pretty};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -68,13 +68,6 @@ impl Command {
             Command::Restore(args) => restore(args, &context),
         }
     }
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Threads {
-    /// Threads that read and write; 0 or auto is one for each core [default: auto]
-    #[arg(long, short, value_name = "N", value_parser = threads)]
-    pub(super) threads: Option<u16>,
 }
 
 /// Options of `gramer graph info`.
@@ -172,16 +165,11 @@ impl Info {
             ("duplicates dropped", grouped(s.duplicates)),
             ("with another edge label", grouped(s.label_conflicts)),
             ("memory", format!("{:.1} MB", s.memory_bytes as f64 / 1e6)),
-            ("read in", format!("{} ({rate:.0} MB/s)", time(self.seconds))),
+            ("read in", format!("{} ({rate:.0} MB/s)", seconds(self.seconds))),
         ];
         let lines = rows.iter().filter(|(_, value)| !value.is_empty());
         lines.map(|(name, value)| format!("{name:<28}{value}\n")).collect()
     }
-}
-
-/// A length of time in a unit that fits.
-pub(super) fn time(seconds: f64) -> String {
-    symbols::time(Duration::from_secs_f64(seconds))
 }
 
 /// A number with its thousands set apart.
@@ -327,7 +315,8 @@ impl Target {
     }
 
     fn save(&self, graph: &Graph, name: &str, format: Format, context: &Context) -> Result<()> {
-        context.progress.begin(bytes(graph, format));
+        // About as many bytes as it has in any format.
+        context.progress.begin(8 * graph.vertices() as u64 + 12 * graph.edges() as u64);
         if self.compress {
             let rows = image::PackedRows::new(graph, &context.cancel)?;
             save(&self.out, self.force, context, |out| {
@@ -347,16 +336,6 @@ impl Target {
             Some(path) => save(path, self.force, context, |out| write_labels(out, graph)),
             None => Ok(()),
         }
-    }
-}
-
-/// About as many bytes as a graph has in a format.
-fn bytes(graph: &Graph, format: Format) -> u64 {
-    let (vertices, edges) = (graph.vertices() as u64, graph.edges() as u64);
-    let of_id = u64::from(vertices.max(1).ilog10()) + 2;
-    match format {
-        Format::Image => 8 * vertices + 8 * edges,
-        _ => 2 * of_id * edges,
     }
 }
 

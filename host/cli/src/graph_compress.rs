@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::graph::{Target, Threads, grouped, save, time};
+use super::graph::{Target, grouped, save};
 use super::graph_args::GraphArgs;
+use super::limit::Threads;
 use super::mine::Output;
 use crate::report::pretty;
+use crate::report::symbols::seconds;
 use gramer_engine::compress::{self, Compressed};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
@@ -104,7 +106,7 @@ impl Report {
             ("fewer vertices and edges", grouped(self.score)),
             ("vertices", change(self.vertices)),
             ("edges", change(self.edges)),
-            ("found in", time(self.seconds)),
+            ("found in", seconds(self.seconds)),
         ];
         rows.iter().map(|(name, value)| format!("{name:<28}{value}\n")).collect()
     }

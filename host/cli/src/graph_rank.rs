@@ -7,11 +7,10 @@ use std::time::Instant;
 use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 
-use super::graph::time;
 use super::graph_args::GraphArgs;
 use super::mine::Output;
 use crate::report::pretty;
-use crate::report::symbols::new_table;
+use crate::report::symbols::{new_table, seconds};
 use crate::usage::threads;
 use gramer_engine::reference::{Comparison, accesses};
 use gramer_graph::context::Context;
@@ -272,12 +271,12 @@ impl Ranking {
             100.0 * tau
         )?;
         for h in &self.heuristics {
-            writeln!(out, "ON_{} computed in {}", h.k, time(h.seconds))?;
+            writeln!(out, "ON_{} computed in {}", h.k, seconds(h.seconds))?;
         }
         let Some(task) = &self.task else {
             return Ok(());
         };
-        writeln!(out, "\naccesses of {} in % ({})", task.task, time(task.seconds))?;
+        writeln!(out, "\naccesses of {} in % ({})", task.task, seconds(task.seconds))?;
         let mut table = new_table();
         table.set_header([
             "iteration",

@@ -1,4 +1,4 @@
-//! `--memory` and `--spill` of what the processor does.
+//! `--threads`, `--memory` and `--spill` of what the processor does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +9,15 @@ use gramer_graph::error::Result;
 
 use super::device::cpu::budget_of;
 use super::device::size;
+use crate::usage::threads;
+
+/// How many threads work.
+#[derive(Debug, clap::Args)]
+pub(super) struct Threads {
+    /// Threads that read and write; 0 or auto is one for each core [default: auto]
+    #[arg(long, short, value_name = "N", value_parser = threads)]
+    pub(super) threads: Option<u16>,
+}
 
 /// How much memory may be used.
 #[derive(Debug, clap::Args)]

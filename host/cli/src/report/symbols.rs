@@ -46,6 +46,11 @@ pub fn time(time: Duration) -> String {
     plain(number::seconds(time))
 }
 
+/// The same of a number of seconds.
+pub fn seconds(seconds: f64) -> String {
+    time(Duration::from_secs_f64(seconds))
+}
+
 /// The same of a number that was computed.
 pub fn exact_time(seconds: f64) -> String {
     plain(number::exact_seconds(seconds))
