@@ -1,14 +1,14 @@
 //! The subcommands, and how the program ends.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, endings, explore, generated, graph, hints, log, mine, options, paper,
-    paper_gpu, plan, run, selftest, signals, xclbin,
+    cluster, device, devices, endings, explore, generated, graph, log, mine, options, paper, paper_gpu,
+    plan, run, selftest, signals, usage, version, xclbin,
 };
 
 use gramer_graph::context::{Context, Notes};
@@ -23,6 +23,8 @@ const STDOUT: &str = "<stdout>";
 #[command(
     name = "gramer",
     version,
+    long_version = version::LONG,
+    disable_help_flag = true,
     max_term_width = 100,
     after_help = "Examples:\n  \
         gramer mine motif -k 4 graph.txt               every 4-vertex pattern with its count\n  \
@@ -31,7 +33,7 @@ const STDOUT: &str = "<stdout>";
         gramer mine match --pattern query.graph data.graph --list found.jsonl\n  \
         gramer graph convert graph.txt graph.gramer    an image: checked, not parsed\n\n\
         Exit codes: 0 done, 1 failure, 2 wrong usage, 124 time limit reached, 130 interrupted (129 and 143 by the signals\n\
-        HUP and TERM), 141 nobody reads the output any more."
+        HUP and TERM), 141 broken pipe."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -46,33 +48,33 @@ pub enum Command {
     /// Mine a graph
     #[command(subcommand)]
     Mine(Box<mine::Task>),
-    /// Mine as a YAML file says, whose fields are the options of `mine`
+    /// Run a mining job from a YAML file
     Run(run::Args),
     /// Explain how a pattern is searched
     Plan(plan::Args),
-    /// Look at graphs, convert and make them
+    /// Inspect, convert and generate graphs
     #[command(subcommand)]
     Graph(graph::Command),
-    /// List the devices that can mine, and say what others lack
+    /// List available devices and why others are unavailable
     Devices(devices::Args),
-    /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
+    /// Test a device against the CPU engine, and measure its memory banks
     Selftest(selftest::Args),
-    /// Run a task on many variants of the machine, simulated: table, CSV, plots
+    /// Simulate a task on variants of the machine: table, CSV, plots
     Explore(explore::Args),
-    /// The paper's experiments on the simulated machine, as a report
+    /// Repeat the paper's experiments on the simulated machine, as a report
     Paper(paper::Args),
-    /// Experiments of the papers behind the GPU engine on one device, as a report
+    /// Repeat the experiments of the papers behind the GPU engine, as a report
     PaperGpu(paper_gpu::Args),
-    /// Build and look at what programs a device
+    /// Build and inspect xclbin files
     #[command(subcommand)]
     Xclbin(xclbin::Command),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(generated::Completions),
-    /// Print the manual page, or write those of all commands into a folder
+    /// Print the manual page, or write the pages of all commands to a folder
     Man(generated::Man),
 }
 
-/// The exit code of a program whose reader has gone, as if the signal PIPE had ended it.
+/// Exit code after a broken pipe, as if the signal PIPE had ended the program.
 const READER_GONE: u8 = 141;
 
 /// Set once a device doesn't answer, whose library would wait for it again on the way out, or takes long to be closed.
@@ -108,7 +110,7 @@ pub fn main() -> u8 {
     });
     let code = match Cli::read(&words) {
         Ok(cli) => run_command(cli),
-        Err(e) => usage(&e, &words),
+        Err(e) => wrong_usage(e, &words),
     };
     let code = cluster::ends(code);
     gramer_accelerator::launch::ends();
@@ -122,7 +124,7 @@ pub fn main() -> u8 {
 
 /// Runs a command and complains of its failure.
 fn run_command(cli: Cli) -> u8 {
-    if let Err(e) = log::begin(cli.log.log) {
+    if let Err(e) = cli.log.begin() {
         return failure(&e);
     }
     endings::name_options(&cli.command);
@@ -194,26 +196,42 @@ pub fn leave() {
     unsafe { libc::_exit(code.into()) }
 }
 
-/// Prints what clap says: help and version to standard output, faults to standard error.
-fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
+/// Prints help and version to standard output, faults to standard error.
+fn wrong_usage(e: clap::Error, words: &[OsString]) -> u8 {
+    let colour = log::Colour::of_words(words);
     if e.use_stderr() {
+        let code = e.exit_code() as u8;
         if cluster::rank_0_speaks(words) {
-            return e.exit_code() as u8;
+            return code;
         }
+        let command = device::command_for(Cli::command(), words);
+        let coloured = colour.on(&std::io::stderr());
+        let text = usage::text(e, command, words, &own_name(), coloured);
         // Nothing can be done where even this can't be written.
-        let _ = e.print();
-        if let Some(hint) = hints::hint(e, words) {
-            let _ = writeln!(std::io::stderr(), "\n{hint}");
-        }
-        return e.exit_code() as u8;
+        let _ = write!(std::io::stderr(), "{text}");
+        return code;
     }
     let text = e.render();
-    let plain = !std::io::stdout().is_terminal();
-    let printed = print(|out| match plain {
-        true => write!(out, "{text}"),
-        false => write!(out, "{}", text.ansi()),
+    let coloured = colour.on(&std::io::stdout());
+    let printed = print(|out| match coloured {
+        true => write!(out, "{}", text.ansi()),
+        false => write!(out, "{text}"),
     });
     printed.map_or_else(|e| failure(&e), |()| 0)
+}
+
+/// A line on standard error about the input or the output, unless --quiet.
+pub fn print_note(text: &str) {
+    if !log::is_quiet() {
+        let _ = writeln!(std::io::stderr(), "note: {}", options::told(text));
+    }
+}
+
+/// A line on standard error about what is done so far, unless --quiet.
+pub fn tell(text: &str) {
+    if !log::is_quiet() {
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
 }
 
 /// A line on standard error for what didn't keep the command from its end.
@@ -256,7 +274,7 @@ impl Cli {
         if let Some(cli) = Self::of_task(words) {
             return Ok(cli);
         }
-        let command = device::command_for(Cli::command(), words);
+        let command = usage::with_negative_numbers(device::command_for(Cli::command(), words));
         Cli::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 
@@ -273,7 +291,8 @@ impl Cli {
         let [_, mine, task, ..] = words else { return None };
         let task = mine::Task::command(task.to_str()?).filter(|_| mine == "mine")?;
         let mine = clap::Command::new("mine").subcommand(device::task_for(task, words));
-        Some(log::Args::augment_args(clap::Command::new("gramer")).subcommand(mine))
+        let gramer = clap::Command::new("gramer").disable_help_flag(true);
+        Some(log::Args::augment_args(gramer).subcommand(mine))
     }
 }
 

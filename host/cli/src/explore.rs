@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::graph_args::GraphArgs;
 use super::mine::Output;
+use crate::command_line::tell;
 use crate::report::symbols::new_table;
+use crate::usage::threads;
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::Order;
 use gramer_graph::context::Context;
@@ -61,8 +63,8 @@ pub struct Args {
     #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
-    /// Points at a time; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Points at a time; 0 or auto is one for each core [default: auto]
+    #[arg(long, value_name = "N", value_parser = threads)]
     jobs: Option<u16>,
 
     /// Give a point up after so many cycles
@@ -130,7 +132,11 @@ impl Args {
                 Ran::Limit => "too many cycles".into(),
                 Ran::Failed(_) => "failed".into(),
             };
-            eprintln!("{done} of {}: {}: {what}", points.len(), described(&points[at].settings));
+            tell(&format!(
+                "{done} of {}: {}: {what}",
+                points.len(),
+                described(&points[at].settings)
+            ));
         };
         let all = sweep(&simulator, &graph, &simulated, &mined, &points, &context, &told)?;
 

@@ -25,6 +25,8 @@ pub mod report;
 mod run;
 mod selftest;
 mod signals;
+mod usage;
+mod version;
 mod xclbin;
 
 pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, leave, print};

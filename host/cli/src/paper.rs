@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::command_line::tell;
+use crate::usage::threads;
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -42,8 +44,8 @@ pub struct Args {
     #[arg(long)]
     no_sampling: bool,
 
-    /// Points at a time; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Points at a time; 0 or auto is one for each core [default: auto]
+    #[arg(long, value_name = "N", value_parser = threads)]
     jobs: Option<u16>,
 
     /// Estimate a point from a sample of its work units after so many cycles
@@ -100,7 +102,7 @@ impl Args {
             cache: self.cache,
             max_cycles: self.max_cycles,
         };
-        let missing = run(&options, &context, &|line| eprintln!("{line}"))?;
+        let missing = run(&options, &context, &tell)?;
         let report = options.out.join("README.md");
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match missing.is_empty() {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::command_line::tell;
 use gramer_gpu::default_cache;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -81,7 +82,7 @@ impl Args {
             time_limit: self.time_limit,
             cache: default_cache(),
         };
-        let failed = run(&options, &context, &|line| eprintln!("{line}"))?;
+        let failed = run(&options, &context, &tell)?;
         let report = options.out.join("README.md");
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match failed.is_empty() {

@@ -37,7 +37,7 @@ fn look_at_processor() {
         // SAFETY: every x86-64 processor has it.
         let features = unsafe { std::arch::x86_64::__cpuid(1) }.ecx;
         if features & NEEDED != NEEDED {
-            let said = b"error: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \
+            let said = b"gramer: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \
                 for an older one, build it with RUSTFLAGS=\"-C target-cpu=x86-64\"\n";
             // SAFETY: the array has `said.len()` bytes. A failure to write them is ignored: the program ends anyway.
             unsafe { libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len()) };

@@ -1,6 +1,6 @@
 //! `gramer xclbin build | info`.
 
-use crate::report::BuildMeter;
+use crate::report::{BuildMeter, pretty};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,10 +87,7 @@ impl Command {
             Command::Info(args) => {
                 let info = Info::of(&Xclbin::read(&args.file)?)?;
                 super::print(|out| match args.json {
-                    true => {
-                        serde_json::to_writer_pretty(&mut *out, &info)?;
-                        writeln!(out)
-                    }
+                    true => pretty(&info, out),
                     false => tables(&info, out),
                 })
             }

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::name::{names, similar};
 use super::{MAX_VERTICES, Pattern, named};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result, quote, said};
@@ -34,10 +35,12 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
                 return Ok(pattern);
             }
             if source.kind() == std::io::ErrorKind::NotFound {
-                let what = format!(
-                    "there is no such file, and no pattern has this name (names are triangle, 4-cycle, \
-                     5-path, house, …, of up to {MAX_VERTICES} vertices)"
-                );
+                let wanted = path.to_string_lossy();
+                let names = match &similar(&wanted)[..] {
+                    [] => format!("names are {}", names().join(", ")),
+                    near => format!("did you mean {}?", near.join(" or ")),
+                };
+                let what = format!("there is no such file, and no pattern has this name; {names}");
                 return Err(Error::input(Place::file(path), what));
             }
             Err(Error::io(path, action, source))

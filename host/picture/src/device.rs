@@ -4,7 +4,7 @@ use gramer_engine::DeviceMetrics;
 use gramer_engine::metrics::{Metric, Timeline, Value};
 use maud::{Markup, html};
 
-use crate::number::{grouped, percent};
+use crate::number::{exact_seconds, grouped, percent};
 use crate::page::{Part, breakable, stack};
 use crate::timeline::strips;
 
@@ -115,9 +115,11 @@ fn tables(metrics: &[&Metric]) -> Markup {
                     tr {
                         th scope="row" { (readable(parts(metric).1)) }
                         td { (value(&metric.value)) }
-                        // Its unit is that of the part: `24.8 % cycles` would be nothing.
+                        // The unit of a share is that of the part: `24.8 % cycles` means nothing. A time has its own.
                         td.unit {
-                            @if !matches!(metric.value, Value::Share { .. }) { (metric.unit) }
+                            @if !matches!(metric.value, Value::Share { .. } | Value::Seconds(_)) {
+                                (metric.unit)
+                            }
                         }
                     }
                 }
@@ -135,7 +137,7 @@ fn value(value: &Value) -> Markup {
                 (grouped((*n).into()))
             }
         },
-        Value::Seconds(s) => html! { (format!("{s:.6}")) },
+        Value::Seconds(s) => html! { (exact_seconds(*s)) },
         share @ Value::Share { .. } => html! { (percent(share.number().unwrap_or(0.0))) },
         Value::Text(text) => html! { (text) },
         other => html! { (format!("{other:?}")) },

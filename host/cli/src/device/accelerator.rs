@@ -79,7 +79,7 @@ pub struct AcceleratorArgs {
     #[arg(long, default_value_t = 1.0, value_name = "SHARE")]
     pub capacity: f64,
 
-    /// Runs that the work is cut into; by default as many as are worth while
+    /// Number of kernel runs [default: automatic]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 

@@ -107,8 +107,8 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Tile>(), value_name = "LANES")]
     pub tile: Option<Tile>,
 
-    /// How lanes of a warp tell each other something, in the strategy plan, motifs of 5 and cliques of 6 and more; by
-    /// default as the device offers it, where a kernel finds that right
+    /// How lanes of a warp exchange values, in the strategy plan, motifs of 5 and cliques of 6 and more [default:
+    /// the fastest form that passes a self-test]
     #[arg(long, value_parser = choice::<Lanes>(), value_name = "FORM")]
     pub lanes: Option<Lanes>,
 

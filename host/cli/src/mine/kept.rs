@@ -12,19 +12,23 @@ use super::{Common, time_limit};
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct KeptArgs {
-    /// Keep what is finished, and the work that is left, in FILE: a run that is stopped, killed or fails
-    /// is continued by the same command. The file is removed once the answer is written
+    /// Keep finished work in FILE: the same command continues a run that was stopped or killed
+    ///
+    /// The file is removed once the answer is written.
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["list", "estimate"])]
+    #[arg(hide_short_help = true)]
     pub checkpoint: Option<PathBuf>,
 
-    /// Go on from the file of --checkpoint, which must be there
+    /// Continue from the file of --checkpoint, which must exist
     #[arg(long, requires = "checkpoint")]
+    #[arg(hide_short_help = true)]
     pub resume: bool,
 
     /// Time between two writes of the checkpoint, in seconds or with s, m or h behind it
     #[arg(long, value_name = "TIME", value_parser = time_limit, default_value = "10s")]
     #[arg(requires = "checkpoint")]
+    #[arg(hide_short_help = true)]
     pub checkpoint_interval: Duration,
 }
 

@@ -20,6 +20,7 @@ use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
 use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
+use crate::usage::threads;
 use distribute::DistributeArgs;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result, quote};
@@ -164,73 +165,84 @@ pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// What mines
+    /// Device that mines: cpu, gpu, emulator, FILE.xclbin; `gramer devices` lists them
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
-    #[arg(help = device::help())]
+    #[arg(long_help = device::help())]
     pub device: String,
 
-    /// Worker threads; one for each core by default
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Worker threads; 0 or auto is one for each core [default: auto]
+    #[arg(long, short, value_name = "N", value_parser = threads)]
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
-    /// How results are printed; by default as the name of the file of --to asks for, else as a table
+    /// Format of the results [default: that of the name of --to, else table]
     #[arg(long, short, value_enum, help_heading = "Output")]
     pub output: Option<Form>,
 
-    /// Write the answer to FILE instead, whole or not at all: a table (no ending, .txt, .log, .out), .json
-    /// or .html
+    /// Write results to FILE (atomically) instead of standard output: a table (no ending, .txt, .log,
+    /// .out), .json or .html
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
-    /// Pictures of the patterns in a table
+    /// Pictures of patterns in a table
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub drawing: Drawing,
 
     /// The same as `--drawing never`
     #[arg(long, conflicts_with = "drawing", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub no_drawing: bool,
 
-    /// How JSON has counts, and ids above 2^53: as numbers, or as strings, for readers that lose digits of these
+    /// Counts and ids above 2^53 in JSON: numbers, or strings for readers that lose digits
     #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub counts: Counts,
 
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub json: bool,
 
-    /// Write every embedding to FILE, which is there at the end of the run (`-` is standard output
-    /// and gets each as it is found; results then go to standard error)
+    /// Write every embedding to FILE (.jsonl, .tsv)
+    ///
+    /// The file is there at the end of the run. `-` is standard output and gets each embedding as it is found;
+    /// results then go to standard error.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub list: Option<PathBuf>,
 
     /// Format of the list, where the name of FILE doesn't say it (.jsonl, .tsv)
     #[arg(long, value_enum, requires = "list", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub list_format: Option<ListFormat>,
 
-    /// Replace files of --to and --list that are there already; of a symbolic link, the link alone
+    /// Replace existing files of --to and --list; of a symbolic link, the link alone
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
     /// Stop after N embeddings (with --per, lines)
     #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(hide_short_help = true)]
     pub limit: Option<u64>,
 
-    /// Estimate the counts from a random sample, so that the total is known within P percent with a
-    /// confidence of 95 % (CPU engine: cliques of k vertices, motifs, matches)
-    #[arg(long, value_name = "P%", value_parser = percent, help_heading = "Estimate")]
+    /// Estimate the counts from a sample, the total within P percent
+    ///
+    /// The interval of P percent holds with a confidence of 95 %. The CPU engine estimates cliques of k
+    /// vertices, motifs and matches.
+    #[arg(long, value_name = "P%", value_parser = percent, help_heading = per::HEADING)]
     #[arg(conflicts_with = "list")]
     pub estimate: Option<f64>,
 
     /// Seed of the sample; the same seed gives the same estimate
     #[arg(long, value_name = "N", requires = "estimate", default_value_t = 1)]
-    #[arg(help_heading = "Estimate")]
+    #[arg(help_heading = per::HEADING)]
+    #[arg(hide_short_help = true)]
     pub seed: u64,
 
-    /// Stop after so many seconds, reading of the graph included; what was counted until then is
-    /// said to be incomplete, and the exit code is 124
-    #[arg(long, value_name = "SECONDS", value_parser = time_limit, help_heading = "Run")]
+    /// Stop after this time (90, 10s, 5m, 2h) with what was counted, exit code 124
+    ///
+    /// The time includes reading the graph. The answer says that it is incomplete.
+    #[arg(long, value_name = "TIME", value_parser = time_limit, help_heading = "Run")]
     pub time_limit: Option<Duration>,
 
     #[command(flatten)]
@@ -351,13 +363,16 @@ impl Common {
     }
 }
 
-/// A share from the command line: `1%`, `0.5%`.
+/// A share from the command line: `1%`, `0.5%`; a number from 1 on needs no sign.
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    number
-        .map(|percent| percent / 100.0)
-        .filter(|share| (0.0001..=0.5).contains(share))
-        .ok_or_else(|| "a precision is 0.01% to 50%, with the sign".into())
+    let number = match text.strip_suffix('%') {
+        Some(number) => number.trim().parse::<f64>().ok(),
+        // 0.01 may be meant as a share or as a percentage.
+        None => text.parse::<f64>().ok().filter(|&number| number >= 1.0),
+    };
+    number.map(|percent| percent / 100.0).filter(|share| (0.0001..=0.5).contains(share)).ok_or_else(
+        || "it must be a percentage from 0.01% to 50%, for example --estimate 1%".into(),
+    )
 }
 
 /// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
@@ -368,7 +383,7 @@ pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
         .find_map(|(name, unit)| text.strip_suffix(name).map(|number| (number, *unit)))
         .unwrap_or((text, 1.0));
     let seconds = number.parse::<f64>().ok().filter(|s| *s > 0.0).map(|s| s * unit);
-    seconds
-        .and_then(|s| Duration::try_from_secs_f64(s).ok())
-        .ok_or_else(|| "a time is a number above 0, of seconds or with s, m or h behind it".into())
+    seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).ok_or_else(|| {
+        "it must be a time above 0 in seconds, or with s, m or h: 90, 10s, 5m, 2h".into()
+    })
 }

@@ -141,7 +141,7 @@ impl Common {
         per: Per,
         columns: &[Column],
     ) -> Result<u64> {
-        list_columns(path, format, self.limit, self.counts, graph, per, columns)
+        list_columns((path, self.force), format, self.limit, self.counts, graph, per, columns)
     }
 
     /// How the answer is written; refuses what can't be, before anything is read.

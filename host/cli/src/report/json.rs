@@ -396,6 +396,76 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
             mine: times.mine.as_secs_f64(),
         },
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    pretty(&document, out)
+}
+
+/// Writes a document with a field a line and short arrays of numbers, words or pairs on one, and a line end.
+///
+/// # Errors
+/// Those of `out`.
+pub fn pretty(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(document)?;
+    // Pairs first, then arrays of pairs.
+    let lines = joined(joined(text.lines().map(String::from).collect()));
+    writeln!(out, "{}", lines.join("\n"))
+}
+
+/// Most characters of a line of joined ones.
+const LINE: usize = 100;
+
+/// The lines of a document, those of each array without others in it as one where that is short. Within a string
+/// there is no line end, so that the last character of a line tells what begins there.
+fn joined(lines: Vec<String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::with_capacity(lines.len());
+    let mut begun = None;
+    for line in lines {
+        let closes = matches!(line.trim_start(), "]" | "],");
+        if line.ends_with(['[', '{']) {
+            begun = line.ends_with('[').then_some(all.len());
+        } else if let (true, Some(at)) = (closes, begun.take_if(|_| closes)) {
+            let length: usize = all[at..].iter().map(|part| part.trim_start().len() + 1).sum();
+            let indented = all[at].len() - all[at].trim_start().len();
+            if indented + length < LINE {
+                let inside: Vec<&str> =
+                    all[at + 1..].iter().map(|part| part.trim_start()).collect();
+                let one = format!("{}{}{}", all[at], inside.join(" "), line.trim_start());
+                all.truncate(at);
+                all.push(one);
+                continue;
+            }
+        } else if matches!(line.trim_start(), "}" | "},") {
+            begun = None;
+        }
+        all.push(line);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_arrays_are_on_one_line_and_nothing_is_lost() {
+        let document = serde_json::json!({
+            "edges": [[0, 1], [0, 2]],
+            "long": (0..200).collect::<Vec<_>>(),
+            "pairs": (0..40).map(|n| [n, n + 1]).collect::<Vec<_>>(),
+            "names": ["a [", "b {", "], c"],
+            "none": [],
+            "mixed": [{"x": [1, 2]}, [3, {"y": []}]],
+        });
+        let mut text = vec![];
+        pretty(&document, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), document);
+        for line in [
+            "  \"edges\": [[0, 1], [0, 2]],\n",
+            "    [39, 40]\n",
+            "  \"names\": [\"a [\", \"b {\", \"], c\"],\n",
+            "      \"x\": [1, 2]\n",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+    }
 }

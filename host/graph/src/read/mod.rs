@@ -97,7 +97,10 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
     let _span = info_span!("read", path = %shown(path)).entered();
     let mut loaded = match bvgraph::open(path, options, context)? {
         Some(text) => built(text, options, context)?,
-        None => read_source(Source::open(path, &context.cancel)?, options, context)?,
+        None => {
+            let source = Source::watched(path, &context.cancel, Some(&context.progress))?;
+            read_source(source, options, context)?
+        }
     };
     if !options.edge_labels {
         loaded.graph = loaded.graph.without_edge_labels();
@@ -188,6 +191,7 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
     // What the graph asks for is more than there is: then the file must be named.
     // A table of labels names rows in the order of the input.
     let order = if options.labels.is_none() { options.order } else { Order::Input };
+    context.progress.begin(1);
     let graph = builder.build_in(order, context).map_err(|error| match error {
         Error::Unsupported(what) => Error::input(Place::file(&path), what),
         Error::Memory(what) => Error::Memory(format!("{}: {what}", Place::file(&path))),

@@ -10,7 +10,7 @@ use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
 use super::watch::Watch;
-use crate::context::Cancel;
+use crate::context::{Cancel, Progress};
 use crate::error::{Error, Place, Result};
 use crate::input::{self, Interruptible};
 use crate::pages::in_large_pages;
@@ -53,6 +53,20 @@ pub(crate) struct Source {
     cancel: Cancel,
     /// Whether something else followed the compressed data.
     trailing: Arc<AtomicBool>,
+}
+
+/// A file whose bytes are added to a meter as they are read.
+struct Watched {
+    file: File,
+    progress: Arc<Progress>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.progress.add(count as u64);
+        Ok(count)
+    }
 }
 
 /// The members of a gzip file one after the other. What follows the last one and is none is left
@@ -133,6 +147,14 @@ impl Source {
     /// [`Error::Io`] where it can't be opened or read, [`Error::Input`] for a directory and for
     /// kinds of compression that aren't supported, [`Error::Interrupted`] after Ctrl-C.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
+        Self::watched(path, cancel, None)
+    }
+
+    /// As [`Source::open`], with the bytes of a regular file as a phase of `progress`.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn watched(path: &Path, cancel: &Cancel, progress: Option<&Arc<Progress>>) -> Result<Self> {
         let shown = display_path(path);
         let refused = |source| Error::io(&shown, "read", source);
         if path.as_os_str() == STDIN {
@@ -154,7 +176,14 @@ impl Source {
         }
         let mappable = file.try_clone().map_err(refused)?;
         let watch = Watch::new(shown.clone(), &file).map_err(refused)?;
-        let source = Self::new(shown, Box::new(file), Some(mappable), cancel)?;
+        let raw: Box<dyn Read + Send> = match progress {
+            Some(progress) => {
+                progress.begin(kind.len());
+                Box::new(Watched { file, progress: progress.clone() })
+            }
+            None => Box::new(file),
+        };
+        let source = Self::new(shown, raw, Some(mappable), cancel)?;
         Ok(Source { watch: Some(watch), ..source })
     }
 

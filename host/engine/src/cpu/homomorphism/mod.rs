@@ -110,7 +110,6 @@ pub(super) fn numbers(
 /// What the estimates of cost need to know of a graph: two looks at every vertex, and a sample of
 /// its edges.
 pub(super) fn shape(graph: View<'_>) -> Shape {
-    const SAMPLE: usize = 1 << 10;
     let (mut walks, mut triangle_steps, mut cycle_steps) = (0.0, 0.0, 0.0);
     for v in 0..graph.vertices() as u32 {
         let degree = graph.degree(v) as f64;
@@ -120,18 +119,8 @@ pub(super) fn shape(graph: View<'_>) -> Shape {
         triangle_steps += before * (degree - before);
         cycle_steps += before * (degree - before) + before * before / 2.0;
     }
-    let step = (graph.neighbours.len() / SAMPLE).max(1);
-    let (mut sampled, mut common) = (0, 0);
-    let mut source = 0;
-    for arc in (0..graph.neighbours.len()).step_by(step) {
-        while graph.row(source).end <= arc {
-            source += 1;
-        }
-        let target = graph.neighbours[arc];
-        common +=
-            super::sets::intersection_size(graph.neighbours(source), graph.neighbours(target));
-        sampled += 1;
-    }
+    let mut common = 0;
+    let sampled = sample_common(graph, |of_edge| common += of_edge);
     Shape {
         vertices: graph.vertices() as f64,
         arcs: graph.neighbours.len() as f64,
@@ -140,6 +129,22 @@ pub(super) fn shape(graph: View<'_>) -> Shape {
         cycle_steps,
         common: common as f64 / f64::from(sampled.max(1)),
     }
+}
+
+/// Hands the number of common neighbours of each edge of a sample to `each`; returns how many edges there are.
+pub(super) fn sample_common(graph: View<'_>, mut each: impl FnMut(usize)) -> u32 {
+    const SAMPLE: usize = 1 << 10;
+    let step = (graph.neighbours.len() / SAMPLE).max(1);
+    let (mut sampled, mut source) = (0, 0);
+    for arc in (0..graph.neighbours.len()).step_by(step) {
+        while graph.row(source).end <= arc {
+            source += 1;
+        }
+        let target = graph.neighbours[arc];
+        each(super::sets::intersection_size(graph.neighbours(source), graph.neighbours(target)));
+        sampled += 1;
+    }
+    sampled
 }
 
 /// A table of values by vertex or arc.

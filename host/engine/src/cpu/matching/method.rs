@@ -49,7 +49,7 @@ impl Method {
     /// The method as a result states it.
     pub fn metrics(self) -> DeviceMetrics {
         let mut metrics = DeviceMetrics::of("cpu");
-        metrics.headline("match.method", "", Value::Text(self.name().into()));
+        metrics.detail("match.method", "", Value::Text(self.name().into()));
         metrics
     }
 }
