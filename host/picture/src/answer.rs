@@ -213,7 +213,7 @@ impl Answer<'_> {
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }
-                    @if let Some(said) = self.sampled() { p.warning role="note" { (said) } }
+                    @if let Some(said) = self.sampled() { p.warning role="note" { (numbers(&said)) } }
                     (self.facts())
                 }
                 section { h2 { "Patterns" } (patterns::section(self)) }
@@ -303,13 +303,12 @@ impl Answer<'_> {
             amount: seconds(time),
             share: if all > 0.0 { time.as_secs_f64() / all } else { 0.0 },
         };
-        stack(
-            "Phases",
-            &[
-                part("reading the graph", load),
-                part("ordering its vertices", prepare),
-                part("mining", mine),
-            ],
-        )
+        let mut parts = vec![part("reading the graph", load)];
+        // A graph that is read in order, or needs none, has no such phase.
+        if !prepare.is_zero() {
+            parts.push(part("ordering its vertices", prepare));
+        }
+        parts.push(part("mining", mine));
+        stack("Phases", &parts)
     }
 }

@@ -4,7 +4,7 @@ use gramer_engine::DeviceMetrics;
 use gramer_engine::metrics::{Metric, Timeline, Value};
 use maud::{Markup, html};
 
-use crate::number::{grouped, percent, time};
+use crate::number::{exact_seconds, grouped, percent};
 use crate::page::{Part, numbers, stack};
 use crate::timeline::strips;
 
@@ -113,28 +113,20 @@ fn tables(metrics: &[&Metric]) -> Markup {
                 table.measured {
                     caption { (readable(parts(section[0]).0)) }
                     @for metric in section {
-                        @let (number, unit) = shown(metric);
                         tr {
                             th scope="row" { (readable(parts(metric).1)) }
-                            td { (number) }
-                            td.unit { (unit) }
+                            td { (value(&metric.value)) }
+                            // The unit of a share is that of the part: `24.8 % cycles` means nothing. A time has its own.
+                            td.unit {
+                                @if !matches!(metric.value, Value::Share { .. } | Value::Seconds(_)) {
+                                    (metric.unit)
+                                }
+                            }
                         }
                     }
                 }
             }
         }
-    }
-}
-
-/// A metric's value and unit. That of a share is the part's (`24.8 % cycles` would be nothing), and seconds have the
-/// unit that fits.
-fn shown(metric: &Metric) -> (Markup, &str) {
-    match metric.value {
-        Value::Share { .. } => (value(&metric.value), ""),
-        Value::Seconds(s) if metric.unit == "s" || metric.unit.is_empty() => {
-            (html! { span.n { (time(s)) } }, "")
-        }
-        _ => (value(&metric.value), &metric.unit),
     }
 }
 
@@ -147,7 +139,7 @@ fn value(value: &Value) -> Markup {
                 span.n { (grouped((*n).into())) }
             }
         },
-        Value::Seconds(s) => html! { span.n { (time(*s)) } },
+        Value::Seconds(s) => html! { span.n { (exact_seconds(*s)) } },
         share @ Value::Share { .. } => {
             html! { span.n { (percent(share.number().unwrap_or(0.0))) } }
         }
@@ -175,7 +167,7 @@ mod tests {
         let page = section(&metrics).into_string();
         assert!(
             page.contains(
-                "PU of compute unit 2 over time: <span class=\"n\">100</span> cycles, 1.000 µs"
+                "PU of compute unit 2 over time: <span class=\"n\">100</span> cycles, 1 µs"
             ),
             "{page}"
         );

@@ -29,23 +29,37 @@ pub fn about(value: f64) -> String {
     if value < 1e6 { grouped(value.round() as u128) } else { format!("{value:.4e}") }
 }
 
-/// A length of time with three digits or so: `0.3 ms`, `2.50 s`.
+/// A length of time with three digits, in a unit that fits: `340 ns`, `1.48 µs`, `17.3 ms`, `2.1 s`.
 pub fn seconds(time: Duration) -> String {
-    let s = time.as_secs_f64();
-    if s < 0.1 { format!("{:.1} ms", 1e3 * s) } else { format!("{s:.2} s") }
+    in_unit(time.as_secs_f64(), 3)
 }
 
-/// Seconds with the unit that fits: `1.475 µs`, `2.50 s`.
-///
-/// ```
-/// assert_eq!(gramer_picture::number::time(1.475e-6), "1.475 µs");
-/// ```
-pub fn time(seconds: f64) -> String {
-    match seconds {
-        s if s >= 1.0 => format!("{s:.2} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s if s >= 1e-6 || s == 0.0 => format!("{:.3} µs", s * 1e6),
-        s => format!("{:.1} ns", s * 1e9),
+/// Seconds that were computed rather than measured, with four digits: `1.475 µs`.
+pub fn exact_seconds(seconds: f64) -> String {
+    in_unit(seconds, 4)
+}
+
+fn in_unit(seconds: f64, digits: i32) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")];
+    // What is rounded up to 1,000 of a unit is one of the next.
+    let below = 1000.0 - 0.5 * 10f64.powi(3 - digits);
+    let fits = |(unit, _): &&(f64, &str)| seconds / unit < below;
+    let (unit, name) = UNITS.iter().find(fits).copied().unwrap_or((1.0, "s"));
+    let number = seconds / unit;
+    if number >= 1000.0 {
+        return format!("{} {name}", grouped(number.round() as u128));
+    }
+    let whole = if number < 1.0 { 1 } else { 1 + libm::log10(number) as i32 };
+    // Nothing is known below a nanosecond.
+    let decimals = if name == "ns" { 0 } else { (digits - whole).max(0) as usize };
+    let text = format!("{number:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    match text {
+        "0" => "0 s".into(),
+        text => format!("{text} {name}"),
     }
 }
 
@@ -128,8 +142,33 @@ mod tests {
         assert_eq!(percent(0.0002), "<0.1 %");
         assert_eq!(percent(0.9999), ">99.9 %");
         assert_eq!(percent(1.0), "100.0 %");
-        assert_eq!(seconds(Duration::from_micros(340)), "0.3 ms");
-        assert_eq!(seconds(Duration::from_millis(2500)), "2.50 s");
+    }
+
+    #[test]
+    fn times_have_a_unit_that_fits() {
+        let cases = [
+            (0, "0 s"),
+            (7, "7 ns"),
+            (340, "340 ns"),
+            (1_475, "1.48 µs"),
+            (340_000, "340 µs"),
+            (999_499, "999 µs"),
+            (999_600, "1 ms"),
+            (17_312_000, "17.3 ms"),
+            (100_040_000, "100 ms"),
+            (2_100_000_000, "2.1 s"),
+            (2_104_000_000, "2.1 s"),
+            (59_960_000_000, "60 s"),
+            (753_000_000_000, "753 s"),
+            (3_723_400_000_000, "3,723 s"),
+        ];
+        for (nanoseconds, text) in cases {
+            assert_eq!(seconds(Duration::from_nanos(nanoseconds)), text, "{nanoseconds}");
+        }
+        assert_eq!(exact_seconds(295.0 / 200e6), "1.475 µs");
+        assert_eq!(exact_seconds(0.0), "0 s");
+        assert_eq!(exact_seconds(0.25), "250 ms");
+        assert_eq!(exact_seconds(0.000_999_99), "1 ms");
     }
 
     #[test]

@@ -48,12 +48,19 @@ pub fn series(at: usize) -> String {
 /// ```
 pub fn numbers(text: &str) -> Markup {
     let is_number = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    // A percent sign stays with its number.
+    let kept = text.replace(" %", "\u{a0}%");
     html! {
-        @for (at, word) in text.split(' ').enumerate() {
+        @for (at, word) in kept.split(' ').enumerate() {
             @if at > 0 { " " }
-            @if is_number(word) { span.n { (word) } } @else { (word) }
+            @if is_number(word) { span.n { (word.replace('\u{a0}', " ")) } } @else { (word) }
         }
     }
+}
+
+/// A name that may be broken after its commas and brackets, but not in a number.
+pub(crate) fn name(text: &str) -> Markup {
+    html! { @for part in text.split_inclusive([',', ']']) { span.n { (part) } wbr; } }
 }
 
 /// A part of a whole.

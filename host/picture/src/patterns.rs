@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::answer::Answer;
 use crate::colour::Colour;
 use crate::number::{Scale, about, grouped, percent, power_of_ten};
-use crate::page::{numbers, series};
+use crate::page::{name, numbers, series};
 use crate::svg::{self, Labels};
 use crate::words;
 
@@ -155,7 +155,7 @@ fn single(line: &Line<'_>, labels: &Labels) -> Markup {
             div {
                 div.number style={ "--n:" (line.number.chars().count()) } { (line.number) }
                 @if let Some((said, _)) = &line.interval { div { (numbers(said)) } }
-                div { b { (line.name()) } }
+                div { b { (name(&line.name())) } }
                 div.muted { (line.size()) }
                 @if let Some(edges) = line.edges() { div.note { (edges) } }
             }
@@ -208,16 +208,15 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                 li class={ "row" @if line.count == 0 { " none" } } {
                     (line.picture(labels, 96))
                     div.name {
-                        b { (line.name()) }
+                        b { (name(&line.name())) }
                         span { (line.size()) }
                         @if let Some(edges) = line.edges() { span { (edges) } }
                     }
                     div.track style=(track) {
-                        @if !logarithmic { (mark(scale, line.count)) }
+                        (mark(scale, line.count))
                         @if let Some((_, Some((from, to)))) = line.interval {
                             (whisker(scale.length(from), scale.length(to)))
                         }
-                        @if logarithmic { (mark(scale, line.count)) }
                     }
                     div.number {
                         b { (line.number) }

@@ -236,7 +236,7 @@ fn vertex(
     let size = if letters <= 4.0 { radius * 1.2 } else { radius * 4.8 / letters };
     // An ellipsis is wider than a digit.
     let extra = if text == whole { 0.0 } else { 0.4 * size };
-    let width = (letters * size * 0.6 + extra + 0.7 * radius).max(2.0 * radius);
+    let width = (letters * size * 0.64 + extra + 0.7 * radius).max(2.0 * radius);
     html! {
         rect x=(short(at.x - width / 2.0)) y=(short(at.y - radius)) width=(short(width))
             height=(short(2.0 * radius)) rx=(short(radius)) fill=(fill)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use gramer_engine::metrics::Timeline;
 use maud::{Markup, html};
 
-use crate::number::{grouped, time};
+use crate::number::{exact_seconds, grouped};
 use crate::page::{numbers, series};
 
 /// Width and height of a strip in units of its own; the page stretches it.
@@ -41,7 +41,7 @@ pub(crate) fn strips(
                 (what) @if over_time { " over time" } ": "
                 (numbers(&grouped(whole.into()))) " " (unit)
                 @if let Some(rate) = per_second.filter(|rate| *rate > 0.0) {
-                    ", " (time(whole as f64 / rate))
+                    ", " (exact_seconds(whole as f64 / rate))
                 }
             }
             ul.legend {
@@ -165,7 +165,7 @@ mod tests {
     fn strips_are_said_and_have_a_legend() {
         let page = strips(&timeline(), "cycles", "", Some(200e6)).unwrap().into_string();
         assert!(
-            page.contains("PUs over time: <span class=\"n\">400</span> cycles, 2.000 µs"),
+            page.contains("PUs over time: <span class=\"n\">400</span> cycles, 2 µs"),
             "{page}"
         );
         assert!(

@@ -2,8 +2,8 @@
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
 use super::{Input, Lab, NOT_RUN};
-use crate::explore::plot::{Plot, Series};
-use crate::explore::short_name;
+use crate::explore::plot::{Kind, Plot, Series};
+use crate::explore::{long_name, short_name};
 use gramer_engine::reference::{Accesses, Comparison, accesses};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::prepare::locality::{share_of_first, share_of_most_accessed};
@@ -39,7 +39,8 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
     for input in &lab.inputs {
         for (name, task) in traced(lab, input) {
             for (which, order) in COMPARISONS.into_iter().enumerate() {
-                let case = Case { input, name: &name, which };
+                let words = long_name(&task);
+                let case = Case { input, name: &name, words: &words, which };
                 match accesses(&input.graph, &task, order, MOST, lab.context) {
                     Err(Error::Unsupported(_)) => locality.not_run(&case),
                     other => locality.add(&case, &Shares::of(&other?)),
@@ -56,6 +57,8 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
 struct Case<'a> {
     input: &'a Input,
     name: &'a str,
+    /// The task in words.
+    words: &'a str,
     /// Of [`ORDERS`].
     which: usize,
 }
@@ -264,7 +267,8 @@ impl Locality {
         }
         for (series, values) in self.series.iter_mut().zip([&shares.vertex, &shares.edge]) {
             let points = values.iter().enumerate().map(|(x, &y)| (x, y, 0.0)).collect();
-            series.push(Series { name: label.clone(), points });
+            let name = format!("{}, {}", case.words, ORDERS[case.which]);
+            series.push(Series { points, ..Series::of(&case.input.name, name) });
         }
     }
 
@@ -296,7 +300,8 @@ impl Locality {
                     x_title: "iteration (vertices of the extended embeddings)".into(),
                     y_title: "share of the accesses in %".into(),
                     x: (1..=x).map(|i| i.to_string()).collect(),
-                    lines: true,
+                    groups: vec![],
+                    kind: Kind::Lines,
                     logarithmic: false,
                     series,
                 },

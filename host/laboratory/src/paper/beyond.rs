@@ -1,10 +1,10 @@
 //! What the paper didn't vary.
 
 use super::report::{Block, Section};
-use super::{Csv, Lab, NOT_RUN, at, measures, short, value};
+use super::{Csv, Lab, NOT_RUN, at, measures, of_task, short, value};
 use crate::explore::measures::Metric;
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::Result;
 
 /// Processing units and partitions.
@@ -21,8 +21,8 @@ pub fn scaling(lab: &Lab<'_>) -> Result<Section> {
          so 1 and 2 partitions have as many banks. Descending order."
             .into(),
     )];
-    blocks.extend(curve(lab, Parameter::ProcessingUnits, &units, true)?);
-    blocks.extend(curve(lab, Parameter::Partitions, &partitions, true)?);
+    blocks.extend(curve(lab, Parameter::ProcessingUnits, &units)?);
+    blocks.extend(curve(lab, Parameter::Partitions, &partitions)?);
     let title = "Beyond the paper: processing units and partitions".into();
     Ok(Section { title, blocks, claims: vec![] })
 }
@@ -39,14 +39,14 @@ pub fn memory(lab: &Lab<'_>) -> Result<Section> {
          paper's machine: a third for vertices, half of each scratchpad."
             .into(),
     )];
-    blocks.extend(curve(lab, Parameter::Latency, "latency=50,100,200,400", false)?);
-    blocks.extend(curve(lab, Parameter::CyclesABeat, "cycles_a_beat=1,2,4,8,16", false)?);
-    blocks.extend(curve(lab, Parameter::Memory, bytes, false)?);
+    blocks.extend(curve(lab, Parameter::Latency, "latency=50,100,200,400")?);
+    blocks.extend(curve(lab, Parameter::CyclesABeat, "cycles_a_beat=1,2,4,8,16")?);
+    blocks.extend(curve(lab, Parameter::Memory, bytes)?);
     Ok(Section { title: "Beyond the paper: memory".into(), blocks, claims: vec![] })
 }
 
 /// A parameter on all graphs: table, plot and CSV.
-fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Result<Vec<Block>> {
+fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str) -> Result<Vec<Block>> {
     let settings = [parameter];
     let mut csv = Csv::new(&settings);
     let (mut rows, mut series) = (vec![], vec![]);
@@ -82,8 +82,7 @@ fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Re
                 };
                 let Some(x) = texts.iter().position(|t| t == text) else { continue };
                 let speed = first.get(Metric::Cycles) / m.get(Metric::Cycles);
-                let y = if scaling { speed } else { m.get(Metric::Cycles) };
-                points.push((x, y, 0.0));
+                points.push((x, speed, 0.0));
                 rows.push(vec![
                     name.clone(),
                     text.to_string(),
@@ -96,30 +95,30 @@ fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Re
                     format!("{:.1}", m.shown(Metric::NoWork)),
                 ]);
             }
-            series.push(Series { name, points });
+            series.push(Series {
+                points,
+                ..Series::new(&format!("{}, {}", of_task(task), input.name))
+            });
         }
     }
     let file = format!("beyond-{}", parameter.name());
-    let y_title = if scaling { "speed-up over the first" } else { "cycles" };
+    let first = texts.first().cloned().unwrap_or_default();
+    let y_title = format!("speed, {first} is 1");
     Ok(vec![
         Block::Table { header: header.map(String::from).to_vec(), rows },
         Block::Plot(
             file.clone(),
             Plot {
-                title: format!("{} and speed", capitalised(parameter.title())),
+                title: format!("Speed by {}", parameter.title()),
                 x_title: parameter.title().into(),
-                y_title: y_title.into(),
+                y_title,
                 x: texts,
-                lines: true,
-                logarithmic: !scaling,
+                groups: vec![],
+                kind: Kind::Lines,
+                logarithmic: false,
                 series,
             },
         ),
         Block::File(format!("{file}.csv"), csv.0),
     ])
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |l| l.to_uppercase().chain(letters).collect())
 }

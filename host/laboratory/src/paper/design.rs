@@ -1,11 +1,13 @@
 //! Figures 12 and 13: what each part of the design is worth.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
-use super::{Csv, Input, Lab, at, cycles, finds_nothing, short, shortened, shown, speed_up, times};
+use super::{
+    Csv, Input, Lab, at, axis_names, cycles, finds_nothing, of_task, short, shown, speed_up, times,
+};
 use crate::explore::Measured;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::Result;
 
 const POLICIES: [&str; 3] = ["uniform-lru", "static-lru", "locality"];
@@ -28,6 +30,7 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
         )?;
         csv.add(input, task, &settings, &all);
         hierarchies.names.push(format!("{} {}", input.name, short(task)));
+        hierarchies.cases.push([input.name.clone(), of_task(task)]);
         for (which, order) in ORDERS.iter().enumerate() {
             let found = POLICIES
                 .map(|policy| at(&all, &[(Parameter::Order, order), (Parameter::Policy, policy)]));
@@ -62,6 +65,7 @@ struct Hierarchies {
     rows: Vec<Vec<String>>,
     /// The cases: graph and task.
     names: Vec<String>,
+    cases: Vec<[String; 2]>,
     /// By order, [metric](METRICS) and [policy](POLICIES).
     plots: [[[Series; 3]; 3]; 2],
     /// Of static over uniform and of locality over static.
@@ -74,11 +78,11 @@ struct Hierarchies {
 
 impl Hierarchies {
     fn new() -> Self {
-        let plots = ORDERS
-            .map(|_| METRICS.map(|_| POLICIES.map(|p| Series { name: p.into(), points: vec![] })));
+        let plots = ORDERS.map(|_| METRICS.map(|_| POLICIES.map(Series::new)));
         Hierarchies {
             rows: vec![],
             names: vec![],
+            cases: vec![],
             plots,
             steps: Default::default(),
             beats: vec![],
@@ -146,20 +150,25 @@ impl Hierarchies {
             )),
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
         ];
+        let (x, groups) = axis_names(&self.cases);
         for (order, plots) in ORDERS.iter().zip(self.plots) {
             for (metric, series) in METRICS.iter().zip(plots) {
                 let (name, y_title) = match metric {
                     Metric::Cycles => ("speed", "speed-up over uniform LRU"),
                     other => (other.name(), other.title()),
                 };
+                let what = y_title.trim_end_matches(" in %");
                 blocks.push(Block::Plot(
                     format!("figure-12-{name}-{order}"),
                     Plot {
-                        title: format!("Figure 12: {share} of the data on chip, {order} order"),
+                        title: format!(
+                            "Figure 12: {what}, {share} of the data on the chip, {order} order"
+                        ),
                         x_title: "graph and task".into(),
                         y_title: y_title.into(),
-                        x: shortened(&self.names),
-                        lines: false,
+                        x: x.clone(),
+                        groups: groups.clone(),
+                        kind: Kind::Dots,
                         logarithmic: false,
                         series: series.to_vec(),
                     },
@@ -291,7 +300,8 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
         csv.add(input, task, &settings, &all);
         for (which, order) in ORDERS.iter().enumerate() {
             let name = format!("{} {} {}", input.name, short(task), &order[..3]);
-            scaling.add(input, name, which, &all);
+            let line = Series::of(&input.name, format!("{}, {order}", of_task(task)));
+            scaling.add(input, (name, line), which, &all);
         }
     }
     let claims = scaling.claims();
@@ -329,7 +339,13 @@ impl Slots {
     }
 
     /// The runs of a case in one of [`ORDERS`], among those of its sweeps.
-    fn add(&mut self, input: &Input, name: String, which: usize, points: &[Measured]) {
+    fn add(
+        &mut self,
+        input: &Input,
+        (name, line): (String, Series),
+        which: usize,
+        points: &[Measured],
+    ) {
         let run = |stealing: &str, slots: &str| {
             let wanted = [
                 (Parameter::Order, ORDERS[which]),
@@ -370,7 +386,7 @@ impl Slots {
             let (y, half) = (*up)?;
             Some((x, y, half))
         });
-        self.series.push(Series { name, points: points.collect() });
+        self.series.push(Series { points: points.collect(), ..line });
     }
 
     fn blocks(self) -> Vec<Block> {
@@ -385,11 +401,12 @@ impl Slots {
             Block::Plot(
                 "figure-13".into(),
                 Plot {
-                    title: "Figure 13: slots, with stealing".into(),
+                    title: "Figure 13: speed-up by slots, with work stealing".into(),
                     x_title: Parameter::Slots.title().into(),
                     y_title: "speed-up over 1 slot".into(),
                     x: self.all,
-                    lines: true,
+                    groups: vec![],
+                    kind: Kind::Lines,
                     logarithmic: false,
                     series: self.series,
                 },

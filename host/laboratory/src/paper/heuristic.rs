@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::accesses::{COMPARISONS, MOST, TOP};
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, near};
 use super::{Input, Lab, NOT_RUN};
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_engine::Engine;
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::accesses;
@@ -120,7 +120,7 @@ impl Accuracies {
     fn add(&mut self, which: usize, on: &[Vec<u128>], found: &[Vec<u64>]) {
         let name = ORDERS[which];
         let mut lines: Vec<Series> =
-            (0..4).map(|k| Series { name: format!("ON_{k} {name}"), points: vec![] }).collect();
+            (0..4).map(|k| Series::of(&format!("ON_{k}"), format!("{name} order"))).collect();
         for (i, counts) in found.iter().enumerate().skip(1) {
             let all: Vec<f64> = on.iter().map(|on| 100.0 * accuracy(on, counts, TOP)).collect();
             let cells: Vec<String> = all.iter().map(|a| format!("{a:.1}")).collect();
@@ -144,11 +144,12 @@ impl Accuracies {
             Block::Plot(
                 "figure-8".into(),
                 Plot {
-                    title: format!("Figure 8a: accuracy of ON_k, 4-MC on {graph}"),
+                    title: format!("Figure 8a: accuracy of ON_k, 4-motif counting on {graph}"),
                     x_title: "iteration".into(),
-                    y_title: "top 5 % found in %".into(),
+                    y_title: "share of the top 5 % that is found, in %".into(),
                     x: (1..=3).map(|i| i.to_string()).collect(),
-                    lines: true,
+                    groups: vec![],
+                    kind: Kind::Lines,
                     logarithmic: false,
                     series: self.series,
                 },

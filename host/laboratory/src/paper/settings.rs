@@ -1,11 +1,11 @@
 //! Figure 14: τ and λ.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, far, near, span};
-use super::{Csv, Input, Lab, at, measures, short, speed_up, times, value};
+use super::{Csv, Input, Lab, at, measures, of_task, short, speed_up, times, value};
 use crate::explore::Measured;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::Result;
 
 /// τ with caches as large as the scratchpads, and λ.
@@ -23,11 +23,10 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
     for (input, task) in lab.cases(&tasks) {
         for (which, order) in ORDERS.iter().enumerate() {
             let in_order = format!("order={order}");
-            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
             let all = lab.sweep(input, task, &[&in_order, "caches=tau", taus])?;
-            speeds.with_tau(which, &tau.add(input, task, &name, &all));
+            speeds.with_tau(which, &tau.add(input, task, order, &all));
             let all = lab.sweep(input, task, &[&in_order, share, lambdas])?;
-            speeds.with_lambda(which, &lambda.add(input, task, &name, &all));
+            speeds.with_lambda(which, &lambda.add(input, task, order, &all));
         }
     }
     let mut blocks = vec![Block::Text(
@@ -62,12 +61,16 @@ impl Curves {
     }
 
     /// Adds the curve of a case, and gives it.
-    fn add(&mut self, input: &Input, task: &str, name: &str, all: &[Measured]) -> Vec<Relative> {
+    fn add(&mut self, input: &Input, task: &str, order: &str, all: &[Measured]) -> Vec<Relative> {
+        let name = &format!("{} {} {}", input.name, short(task), &order[..3]);
         self.csv.add(input, task, &self.settings, all);
         let line = relative(all, at(all, &[(self.parameter, self.one)]), self.parameter);
         self.names = line.iter().map(|(value, _)| value.clone()).collect();
         self.rows.push(row(name, &line));
-        self.series.push(series(name, &line));
+        self.series.push(Series {
+            points: points(&line),
+            ..Series::of(&input.name, format!("{}, {order}", of_task(task)))
+        });
         line
     }
 
@@ -75,11 +78,12 @@ impl Curves {
     fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
         let header = [&[y_title.to_string()][..], &self.names].concat();
         let plot = Plot {
-            title: format!("Figure {figure}: {sign}"),
+            title: format!("Figure {figure}: speed by {sign}"),
             x_title: sign.into(),
             y_title: y_title.into(),
             x: self.names,
-            lines: true,
+            groups: vec![],
+            kind: Kind::Lines,
             logarithmic: false,
             series: self.series,
         };
@@ -173,12 +177,12 @@ fn relative(all: &[Measured], one: Option<&Measures>, parameter: Parameter) -> V
     all.iter().map(|p| (value(p, parameter).to_string(), speed(p))).collect()
 }
 
-fn series(name: &str, line: &[Relative]) -> Series {
+fn points(line: &[Relative]) -> Vec<(usize, f64, f64)> {
     let points = line.iter().enumerate().filter_map(|(x, (_, speed))| {
         let (y, half) = (*speed)?;
         Some((x, y, half))
     });
-    Series { name: name.into(), points: points.collect() }
+    points.collect()
 }
 
 fn row(name: &str, line: &[Relative]) -> Vec<String> {
