@@ -262,7 +262,7 @@ impl Answer<'_> {
                 // A long number has the whole width, and shrinks to it.
                 div class=[(characters > 15).then_some("wide")] {
                     dt { "Found" }
-                    dd.large style={ "--n:" (characters) } { span.n { (total) } small { (numbers(&of)) } }
+                    dd.large style={ "--n:" (characters) } { (numbers(&total)) small { (numbers(&of)) } }
                 }
                 div {
                     dt { "Graph" }

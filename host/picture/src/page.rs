@@ -40,6 +40,9 @@ pub fn series(at: usize) -> String {
     format!("var(--s{})", at % SERIES.len())
 }
 
+/// A number of more characters may be broken between its groups of digits: no telephone has room for all of it.
+const LONGEST: usize = 30;
+
 /// A text whose numbers stay on one line each.
 ///
 /// ```
@@ -53,7 +56,9 @@ pub fn numbers(text: &str) -> Markup {
     html! {
         @for (at, word) in kept.split(' ').enumerate() {
             @if at > 0 { " " }
-            @if is_number(word) { span.n { (word.replace('\u{a0}', " ")) } } @else { (word) }
+            @if !is_number(word) { (word) }
+            @else if word.chars().count() <= LONGEST { span.n { (word.replace('\u{a0}', " ")) } }
+            @else { @for group in word.split_inclusive(',') { span.n { (group) } wbr; } }
         }
     }
 }

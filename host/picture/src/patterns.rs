@@ -7,7 +7,7 @@ use gramer_pattern::{Pattern, labelled_name};
 use maud::{Markup, html};
 
 use crate::answer::Answer;
-use crate::colour::Colour;
+use crate::colour::{Colour, INK};
 use crate::number::{Scale, about, grouped, percent, power_of_ten};
 use crate::page::{name, numbers, series};
 use crate::svg::{self, Labels};
@@ -55,8 +55,17 @@ impl Line<'_> {
     fn picture(&self, labels: &Labels, side: u32) -> Markup {
         match self.pattern {
             Some(pattern) => svg::element(pattern, labels, side),
-            // All pairs of many vertices are a black disc.
-            None => html! { svg width=(side) height=(side) viewBox="0 0 96 96" {} },
+            // All pairs of many vertices would be a black disc: the sign of a complete graph instead.
+            None => html! {
+                svg class="gramer" width=(side) height=(side) viewBox="0 0 96 96" role="img"
+                    font-family="system-ui, sans-serif" {
+                    title { (self.name()) }
+                    text x="48" y="58" font-size="28" text-anchor="middle" fill=(INK) {
+                        tspan font-style="italic" { "K" }
+                        tspan font-size="16" dy="6" { (self.vertices) }
+                    }
+                }
+            },
         }
     }
 }
@@ -153,7 +162,7 @@ fn single(line: &Line<'_>, labels: &Labels) -> Markup {
         div.single {
             @if line.pattern.is_some() { (line.picture(labels, 240)) }
             div {
-                div.number style={ "--n:" (line.number.chars().count()) } { (line.number) }
+                div.number style={ "--n:" (line.number.chars().count()) } { (numbers(&line.number)) }
                 @if let Some((said, _)) = &line.interval { div { (numbers(said)) } }
                 div { b { (name(&line.name())) } }
                 div.muted { (line.size()) }
@@ -188,7 +197,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
         p.note {
             @match scale.decades {
                 Some(_) => "The axis is logarithmic: each line of the grid is ten times the one before.",
-                None => { "Bars are linear: a full one is " (grouped(scale.full as u128)) "." }
+                None => { "Bars are linear: a full one is " (numbers(&end(scale))) "." }
             }
             @if answer.estimated.is_some() {
                 (if logarithmic { " The line at a dot" } else { " The line at the end of a bar" })
@@ -196,7 +205,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                 (100.0 * CONFIDENCE) " %."
             }
         }
-        div class=[plain.then_some("plain")] style={ "--n:" (longest) } {
+        div class=(if plain { "plain" } else { "long" }) style={ "--n:" (longest) } {
         div.axis aria-hidden="true" {
             div class={ "ticks" (if logarithmic { " logarithmic" } else { " ends" }) } {
                 @for tick in ticks(scale) { span { (tick) } }
@@ -219,7 +228,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                         }
                     }
                     div.number {
-                        b { (line.number) }
+                        b { (numbers(&line.number)) }
                         @if let Some((said, _)) = &line.interval { " " span.interval { (numbers(said)) } }
                         @if whole > 0 && line.count > 0 {
                             " " span { (percent(line.count as f64 / whole as f64)) }
@@ -261,6 +270,12 @@ const SHORT: usize = 7;
 /// Most ticks of a logarithmic axis with a name, which fit on a telephone.
 const NAMED: u32 = 6;
 
+/// The end of a linear axis, with fewer digits where nothing has room for all.
+fn end(scale: Scale) -> String {
+    let text = grouped(scale.full as u128);
+    if text.chars().count() > 20 { about(scale.full) } else { text }
+}
+
 /// What stands above the lines of the grid, each at the same distance from the next.
 fn ticks(scale: Scale) -> Vec<String> {
     match scale.decades {
@@ -271,14 +286,14 @@ fn ticks(scale: Scale) -> Vec<String> {
         }
         None => {
             let full = scale.full as u128;
-            let short = grouped(full).chars().count() <= SHORT;
+            let short = end(scale).chars().count() <= SHORT;
             let between = |part: u128| match short && full % 2 == 0 && part == 2 {
                 true => grouped(full / 2),
                 false => String::new(),
             };
             let at = |part: u128| match part {
                 0 => "0".into(),
-                4 => grouped(full),
+                4 => end(scale),
                 part => between(part),
             };
             (0..=4).map(at).collect()

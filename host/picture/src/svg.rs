@@ -106,7 +106,7 @@ fn drawn(
     let thick = |i, j| marked.is_some_and(|(per, at)| per == Per::Edge && at.contains(&(i, j)));
     let layout = Layout::of(pattern);
     let radius = radius(pattern.vertices());
-    let places = placed(&layout, radius);
+    let places = placed(&layout, pattern, radius);
     let title = labelled_name(pattern);
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="gramer" width=(side) height=(side) role="img"
@@ -152,10 +152,13 @@ fn radius(vertices: usize) -> f64 {
 }
 
 /// The layout in the picture's box.
-fn placed(layout: &Layout, radius: f64) -> Vec<Point> {
-    // Labels of several digits reach over the circle.
-    let room = BOX - 2.0 * radius - 10.0;
-    let scale = room.min(LONGEST / layout.least_distance().max(1e-9));
+fn placed(layout: &Layout, pattern: &Pattern, radius: f64) -> Vec<Point> {
+    // Labels of several digits reach over the circle, to the sides.
+    let widths = (0..pattern.vertices()).map(|i| Sign::of(pattern, i, radius).width);
+    let widest = widths.fold(2.0 * radius + 8.0, f64::max);
+    let across = (BOX - widest - 2.0) / layout.width.max(1e-9);
+    let down = (BOX - 2.0 * radius - 10.0) / layout.height.max(1e-9);
+    let scale = across.min(down).min(LONGEST / layout.least_distance().max(1e-9));
     let left = (BOX - layout.width * scale) / 2.0;
     let top = (BOX - layout.height * scale) / 2.0;
     let place = |p: &Point| Point { x: left + p.x * scale, y: top + p.y * scale };
@@ -209,6 +212,35 @@ fn edge_label(pattern: &Pattern, places: &[Point], i: usize, j: usize) -> Markup
     }
 }
 
+/// What is written in a vertex, and how much room it takes.
+struct Sign {
+    /// In full.
+    whole: String,
+    /// What has room.
+    text: String,
+    /// Of the letters.
+    size: f64,
+    /// Of the vertex.
+    width: f64,
+}
+
+impl Sign {
+    fn of(pattern: &Pattern, i: usize, radius: f64) -> Sign {
+        let whole = match pattern.vertex_label(i) {
+            _ if !pattern.has_vertex_labels() => i.to_string(),
+            NO_LABEL => "*".into(),
+            label => label.to_string(),
+        };
+        let text = fitting(&whole, 5);
+        let letters = text.chars().count() as f64;
+        let size = if letters <= 4.0 { radius * 1.2 } else { radius * 4.8 / letters };
+        // An ellipsis is wider than a digit.
+        let extra = if text == whole { 0.0 } else { 0.4 * size };
+        let width = (letters * size * 0.64 + extra + 0.7 * radius).max(2.0 * radius);
+        Sign { whole, text, size, width }
+    }
+}
+
 fn vertex(
     pattern: &Pattern,
     labels: &Labels,
@@ -219,11 +251,6 @@ fn vertex(
 ) -> Markup {
     let labelled = pattern.has_vertex_labels();
     let label = Some(pattern.vertex_label(i)).filter(|&l| l != NO_LABEL);
-    let whole = match (labelled, label) {
-        (true, Some(label)) => label.to_string(),
-        (true, None) => "*".into(),
-        (false, _) => i.to_string(),
-    };
     let fill = match (labelled, label) {
         (true, Some(label)) => labels.colour(label),
         (true, None) => PAPER,
@@ -231,12 +258,7 @@ fn vertex(
         (false, _) => Colour::of_series(0),
     };
     let (any, empty) = (labelled && label.is_none(), fill == PAPER);
-    let text = fitting(&whole, 5);
-    let letters = text.chars().count() as f64;
-    let size = if letters <= 4.0 { radius * 1.2 } else { radius * 4.8 / letters };
-    // An ellipsis is wider than a digit.
-    let extra = if text == whole { 0.0 } else { 0.4 * size };
-    let width = (letters * size * 0.64 + extra + 0.7 * radius).max(2.0 * radius);
+    let Sign { whole, text, size, width } = Sign::of(pattern, i, radius);
     html! {
         rect x=(short(at.x - width / 2.0)) y=(short(at.y - radius)) width=(short(width))
             height=(short(2.0 * radius)) rx=(short(radius)) fill=(fill)

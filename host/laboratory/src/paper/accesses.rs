@@ -1,9 +1,10 @@
 //! Figure 5: where accesses go.
 
+use super::cells::in_plots;
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
 use super::{Input, Lab, NOT_RUN};
 use crate::explore::plot::{Kind, Plot, Series};
-use crate::explore::{long_name, short_name};
+use crate::explore::short_name;
 use gramer_engine::reference::{Accesses, Comparison, accesses};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::prepare::locality::{share_of_first, share_of_most_accessed};
@@ -39,7 +40,7 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
     for input in &lab.inputs {
         for (name, task) in traced(lab, input) {
             for (which, order) in COMPARISONS.into_iter().enumerate() {
-                let words = long_name(&task);
+                let words = in_plots(&task);
                 let case = Case { input, name: &name, words: &words, which };
                 match accesses(&input.graph, &task, order, MOST, lab.context) {
                     Err(Error::Unsupported(_)) => locality.not_run(&case),
@@ -57,7 +58,7 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
 struct Case<'a> {
     input: &'a Input,
     name: &'a str,
-    /// The task in words.
+    /// The task as plots name it.
     words: &'a str,
     /// Of [`ORDERS`].
     which: usize,

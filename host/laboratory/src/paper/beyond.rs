@@ -103,7 +103,7 @@ fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str) -> Result<Vec<Block>
     }
     let file = format!("beyond-{}", parameter.name());
     let first = texts.first().cloned().unwrap_or_default();
-    let y_title = format!("speed, {first} is 1");
+    let y_title = format!("speed ({} = {first} is 1)", parameter.name().replace('_', " "));
     Ok(vec![
         Block::Table { header: header.map(String::from).to_vec(), rows },
         Block::Plot(

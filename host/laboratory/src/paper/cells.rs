@@ -122,11 +122,15 @@ pub(super) fn axis_names(cases: &[[String; 2]]) -> (Vec<String>, Vec<String>) {
 
 /// A task as plots name it: `5-cliques`.
 pub(super) fn of_task(name: &str) -> String {
-    match task(name) {
-        Ok((_, Task::Clique { k })) => format!("{k}-cliques"),
-        Ok((_, Task::Motif { k, .. })) => format!("{k}-motifs"),
-        Ok((_, Task::Fsm { .. })) => "frequent patterns".into(),
-        _ => name.into(),
+    task(name).map_or_else(|_| name.into(), |(_, task)| in_plots(&task))
+}
+
+/// The same of a task that was read.
+pub(super) fn in_plots(task: &Task) -> String {
+    match task {
+        Task::Clique { k } => format!("{k}-cliques"),
+        Task::Motif { k, .. } => format!("{k}-motifs"),
+        _ => "frequent patterns".into(),
     }
 }
 

@@ -146,7 +146,7 @@ impl Accuracies {
                 Plot {
                     title: format!("Figure 8a: accuracy of ON_k, 4-motif counting on {graph}"),
                     x_title: "iteration".into(),
-                    y_title: "share of the top 5 % that is found, in %".into(),
+                    y_title: "top 5 % found, in %".into(),
                     x: (1..=3).map(|i| i.to_string()).collect(),
                     groups: vec![],
                     kind: Kind::Lines,

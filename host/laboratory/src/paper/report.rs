@@ -238,6 +238,7 @@ fn page<'a>(markdown: &str, plots: impl Iterator<Item = (&'a str, &'a Plot)>) ->
             body = format!("{before}<span class=\"scroll\">{}</span>{after}", plot.svg());
         }
     }
+    let body = tallies(&body);
     // The first table has the claims. Wide tables scroll by themselves.
     let body = match body.split_once("</table>") {
         Some((claims, rest)) => format!("{}</table>{rest}", cards(claims)),
@@ -268,14 +269,36 @@ fn cards(table: &str) -> String {
     text
 }
 
+/// The items of the lists of counts, each as a badge: not every font has the signs.
+fn tallies(body: &str) -> String {
+    let mut parts = body.split("<li>");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        text += "<li>";
+        let Some((item, rest)) = part.split_once("</li>") else {
+            text += part;
+            continue;
+        };
+        let badges: Vec<String> = item
+            .split(", ")
+            .map(|one| match SIGNS.iter().find_map(|sign| Some((sign, one.split_once(sign.0)?))) {
+                Some(((_, class, sign), (before, count))) => {
+                    format!("{before}<span class=\"verdict {class}\">{sign} {count}</span>")
+                }
+                None => one.into(),
+            })
+            .collect();
+        let _ = write!(text, "{}</li>{rest}", badges.join(" "));
+    }
+    text
+}
+
+/// Signs of verdicts with their class in the style and a sign that every font has.
+const SIGNS: [(&str, &str, &str); 4] =
+    [("🟢 ", "reproduced", "✓"), ("🟡 ", "partly", "◐"), ("🔴 ", "not", "✗"), ("⚪ ", "none", "–")];
+
 /// A cell whose sign and verdict are a badge.
 fn badge(cell: &str) -> String {
-    const SIGNS: [(&str, &str, &str); 4] = [
-        ("🟢 ", "reproduced", "✓"),
-        ("🟡 ", "partly", "◐"),
-        ("🔴 ", "not", "✗"),
-        ("⚪ ", "none", "–"),
-    ];
     let found = SIGNS.iter().find_map(|sign| Some((sign, cell.strip_prefix(sign.0)?)));
     let Some(((_, class, sign), rest)) = found else { return cell.to_string() };
     let end = rest.find([',', ':', '<']).unwrap_or(rest.len());

@@ -75,8 +75,10 @@ fn values(plot: &Plot) -> (f64, f64) {
     if low > high {
         return (0.0, 1.0);
     }
-    let spread = high - low;
-    let low = if low > 0.0 && spread > 0.0 && low > 2.0 * spread { low } else { low.min(0.0) };
+    // Less than a fiftieth is no difference to look at.
+    let spread = (high - low).max(0.02 * high);
+    let far = high > low && low > 2.0 * spread;
+    let low = if far { high - spread } else { low.min(0.0) };
     let high = if high > low { high } else { low + 1.0 };
     let room = 0.06 * (high - low);
     (if low == 0.0 { 0.0 } else { low - room }, high + room)
