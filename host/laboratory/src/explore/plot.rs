@@ -317,7 +317,9 @@ mod tests {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
-            for part in text.split("=\"#").skip(1) {
+            // The rules for a dark screen name them as well.
+            let (_, drawn) = text.split_once("</style>").expect("it has a style");
+            for part in drawn.split("=\"#").skip(1) {
                 let colour = &part[..6];
                 assert!(known.iter().any(|k| k == colour), "{} has {colour}", path.display());
             }

@@ -110,11 +110,11 @@ impl<'a> Shares<'a> {
 }
 
 /// What figure 5 shows, as the cases come.
-struct Locality {
+pub(super) struct Locality {
     csv: String,
     rows: Vec<Vec<String>>,
     /// Of vertices, of edges.
-    series: [Vec<Series>; 2],
+    pub(super) series: [Vec<Series>; 2],
     motifs: OfMotifs,
 }
 
@@ -231,7 +231,7 @@ fn by_counting(cases: &[Cases; 2]) -> Answer {
 }
 
 impl Locality {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut csv = String::from("graph,task,order,iteration,vertex_accesses,edge_accesses,");
         csv += "vertices_best,vertices_by_on_1,edges_best,edges_by_on_1\n";
         Locality { csv, rows: vec![], series: Default::default(), motifs: Default::default() }
@@ -267,13 +267,14 @@ impl Locality {
             self.motifs.add(case, shares);
         }
         for (series, values) in self.series.iter_mut().zip([&shares.vertex, &shares.edge]) {
-            let points = values.iter().enumerate().map(|(x, &y)| (x, y, 0.0)).collect();
+            let points =
+                values[shares.iterations()].iter().enumerate().map(|(x, &y)| (x, y, 0.0)).collect();
             let name = format!("{}, {}", case.words, ORDERS[case.which]);
             series.push(Series { points, ..Series::of(&case.input.name, name) });
         }
     }
 
-    fn blocks(self) -> Vec<Block> {
+    pub(super) fn blocks(self) -> Vec<Block> {
         let header = [
             "case",
             "iteration",

@@ -29,13 +29,7 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
             &[&on_chip, "order=descending,ascending", "policy=uniform-lru,static-lru,locality"],
         )?;
         csv.add(input, task, &settings, &all);
-        hierarchies.names.push(format!("{} {}", input.name, short(task)));
-        hierarchies.cases.push([input.name.clone(), of_task(task)]);
-        for (which, order) in ORDERS.iter().enumerate() {
-            let found = POLICIES
-                .map(|policy| at(&all, &[(Parameter::Order, order), (Parameter::Policy, policy)]));
-            hierarchies.add(which, task, found);
-        }
+        hierarchies.case(&input.name, task, &all);
     }
     let claims = hierarchies.claims();
     let mut blocks = hierarchies.blocks(share);
@@ -61,7 +55,7 @@ fn of_hierarchies<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
 }
 
 /// The three hierarchies side by side, as the cases come.
-struct Hierarchies {
+pub(super) struct Hierarchies {
     rows: Vec<Vec<String>>,
     /// The cases: graph and task.
     names: Vec<String>,
@@ -77,7 +71,7 @@ struct Hierarchies {
 }
 
 impl Hierarchies {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let plots = ORDERS.map(|_| METRICS.map(|_| POLICIES.map(Series::new)));
         Hierarchies {
             rows: vec![],
@@ -87,6 +81,17 @@ impl Hierarchies {
             steps: Default::default(),
             beats: vec![],
             agree: vec![],
+        }
+    }
+
+    /// The runs of a task on a graph.
+    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured]) {
+        self.names.push(format!("{graph} {}", short(task)));
+        self.cases.push([graph.to_string(), of_task(task)]);
+        for (which, order) in ORDERS.iter().enumerate() {
+            let found = POLICIES
+                .map(|policy| at(all, &[(Parameter::Order, order), (Parameter::Policy, policy)]));
+            self.add(which, task, found);
         }
     }
 
@@ -126,7 +131,7 @@ impl Hierarchies {
     }
 
     /// The table and the plots, with that share of the data on the chip.
-    fn blocks(self, share: &str) -> Vec<Block> {
+    pub(super) fn blocks(self, share: &str) -> Vec<Block> {
         let header = [
             "case",
             "vertex hits %: uniform",
@@ -298,11 +303,7 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
         let mut all = lab.sweep(input, task, &[orders, "stealing=on", &slots])?;
         all.extend(lab.sweep(input, task, &[orders, "stealing=off", &all_in_use])?);
         csv.add(input, task, &settings, &all);
-        for (which, order) in ORDERS.iter().enumerate() {
-            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
-            let line = Series::of(&input.name, format!("{}, {order}", of_task(task)));
-            scaling.add(input, (name, line), which, &all);
-        }
+        scaling.case(input, task, &all);
     }
     let claims = scaling.claims();
     let mut blocks = scaling.blocks();
@@ -311,7 +312,7 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
 }
 
 /// Speed by slots, and with stealing, as the cases come.
-struct Slots {
+pub(super) struct Slots {
     /// Numbers of slots, each twice the one before.
     all: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -326,7 +327,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(all: Vec<String>) -> Self {
+    pub(super) fn new(all: Vec<String>) -> Self {
         Slots {
             all,
             rows: vec![],
@@ -335,6 +336,15 @@ impl Slots {
             excepted: Default::default(),
             last_doubling: Default::default(),
             stealing: Default::default(),
+        }
+    }
+
+    /// The runs of a task on a graph.
+    pub(super) fn case(&mut self, input: &Input, task: &str, all: &[Measured]) {
+        for (which, order) in ORDERS.iter().enumerate() {
+            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
+            let line = Series::of(&input.name, format!("{}, {order}", of_task(task)));
+            self.add(input, (name, line), which, all);
         }
     }
 
@@ -389,7 +399,7 @@ impl Slots {
         self.series.push(Series { points: points.collect(), ..line });
     }
 
-    fn blocks(self) -> Vec<Block> {
+    pub(super) fn blocks(self) -> Vec<Block> {
         let mut header = vec!["speed-up over 1 slot".to_string()];
         header.extend(self.all.iter().map(|s| match s.as_str() {
             "1" => "1 slot".into(),

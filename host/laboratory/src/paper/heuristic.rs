@@ -95,16 +95,16 @@ impl Cost {
 }
 
 /// How many of the most accessed vertices ON_k finds, as the orders come.
-struct Accuracies {
+pub(super) struct Accuracies {
     csv: String,
     rows: Vec<Vec<String>>,
-    series: Vec<Series>,
+    pub(super) series: Vec<Series>,
     /// Of ON_1, from the second iteration on.
     one: [Cases; 2],
 }
 
 impl Accuracies {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let csv = "order,iteration,on_0,on_1,on_2,on_3\n".into();
         Accuracies { csv, rows: vec![], series: vec![], one: Default::default() }
     }
@@ -137,7 +137,7 @@ impl Accuracies {
         self.series.extend(lines);
     }
 
-    fn blocks(self, graph: &str) -> [Block; 2] {
+    pub(super) fn blocks(self, graph: &str) -> [Block; 2] {
         let header = ["order", "iteration", "ON_0 %", "ON_1 %", "ON_2 %", "ON_3 %"];
         [
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },

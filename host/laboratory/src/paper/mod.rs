@@ -26,6 +26,8 @@ mod design;
 mod energy;
 mod heuristic;
 mod performance;
+#[cfg(test)]
+mod published;
 pub mod report;
 mod running_times;
 mod sampling;

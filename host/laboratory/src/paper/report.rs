@@ -157,6 +157,9 @@ impl PaperReport {
             };
             claims().map(verdict).collect()
         };
+        if claims().all(|c| matches!(c.answer, Answer::Any(_))) {
+            return format!("- {}", tally(&verdicts(0)));
+        }
         let line = |order: usize| format!("- {} order: {}", ORDERS[order], tally(&verdicts(order)));
         format!("{}\n{}", line(0), line(1))
     }

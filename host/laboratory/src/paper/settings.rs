@@ -40,7 +40,7 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
 }
 
 /// Speed over the values of a parameter, a curve for each case.
-struct Curves {
+pub(super) struct Curves {
     parameter: Parameter,
     /// The value whose speed is 1.
     one: &'static str,
@@ -54,14 +54,20 @@ struct Curves {
 
 impl Curves {
     /// `room` is the parameter that says what is on the chip.
-    fn new(parameter: Parameter, room: Parameter, one: &'static str) -> Self {
+    pub(super) fn new(parameter: Parameter, room: Parameter, one: &'static str) -> Self {
         let settings = [Parameter::Order, room, parameter];
         let csv = Csv::new(&settings);
         Curves { parameter, one, settings, csv, names: vec![], rows: vec![], series: vec![] }
     }
 
     /// Adds the curve of a case, and gives it.
-    fn add(&mut self, input: &Input, task: &str, order: &str, all: &[Measured]) -> Vec<Relative> {
+    pub(super) fn add(
+        &mut self,
+        input: &Input,
+        task: &str,
+        order: &str,
+        all: &[Measured],
+    ) -> Vec<Relative> {
         let name = &format!("{} {} {}", input.name, short(task), &order[..3]);
         self.csv.add(input, task, &self.settings, all);
         let line = relative(all, at(all, &[(self.parameter, self.one)]), self.parameter);
@@ -75,7 +81,7 @@ impl Curves {
     }
 
     /// Table, plot and numbers of a figure; `sign` is the parameter's.
-    fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
+    pub(super) fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
         let header = [&[y_title.to_string()][..], &self.names].concat();
         let plot = Plot {
             title: format!("Figure {figure}: speed by {sign}"),
@@ -169,7 +175,7 @@ impl Speeds {
 }
 
 /// A value of a parameter with its speed and half the interval of that; none where it was not run.
-type Relative = (String, Option<(f64, f64)>);
+pub(super) type Relative = (String, Option<(f64, f64)>);
 
 /// The values of a parameter with the speed of each, that of `one` being 1.
 fn relative(all: &[Measured], one: Option<&Measures>, parameter: Parameter) -> Vec<Relative> {

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, span};
 use super::{Csv, Lab, NOT_RUN, at, axis_names, of_task, short};
+use crate::explore::Measured;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
@@ -23,14 +24,7 @@ pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
     for (input, task) in lab.cases(&["clique:3", "clique:5", "motif:3"]) {
         let all = lab.sweep(input, task, &["order=descending,ascending", &slots])?;
         csv.add(input, task, &settings, &all);
-        stalls.names.push(format!("{} {}", input.name, short(task)));
-        stalls.cases.push([input.name.clone(), of_task(task)]);
-        for (which, order) in ORDERS.iter().enumerate() {
-            for slots in ["1", &all_slots] {
-                let found = at(&all, &[(Parameter::Order, order), (Parameter::Slots, slots)]);
-                stalls.add(which, slots, found);
-            }
-        }
+        stalls.case(&input.name, task, &all, &all_slots);
     }
     let claims = vec![stalls.claim()];
     let mut blocks = stalls.blocks();
@@ -40,7 +34,7 @@ pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
 }
 
 /// What the PUs do with one slot and with all, as the cases come.
-struct Stalls {
+pub(super) struct Stalls {
     rows: Vec<Vec<String>>,
     /// The cases: graph and task.
     names: Vec<String>,
@@ -54,7 +48,7 @@ struct Stalls {
 }
 
 impl Stalls {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let series =
             ORDERS.map(|_| WAITS.map(|m| Series::new(m.title().trim_end_matches(" in %"))));
         Stalls {
@@ -64,6 +58,18 @@ impl Stalls {
             one: Default::default(),
             alone: vec![],
             series,
+        }
+    }
+
+    /// The runs of a task on a graph.
+    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured], all_slots: &str) {
+        self.names.push(format!("{graph} {}", short(task)));
+        self.cases.push([graph.to_string(), of_task(task)]);
+        for (which, order) in ORDERS.iter().enumerate() {
+            for slots in ["1", all_slots] {
+                let found = at(all, &[(Parameter::Order, order), (Parameter::Slots, slots)]);
+                self.add(which, slots, found);
+            }
         }
     }
 
@@ -121,7 +127,7 @@ impl Stalls {
         }
     }
 
-    fn blocks(mut self) -> Vec<Block> {
+    pub(super) fn blocks(mut self) -> Vec<Block> {
         let division = self.divide();
         let header = [
             "case",

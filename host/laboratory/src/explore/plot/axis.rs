@@ -117,7 +117,7 @@ pub(super) fn readable(value: f64) -> String {
 
 /// About the width of a text in pixels: no font is at hand to measure it, and this is that of a wide one.
 pub(super) fn width(text: &str, size: i32) -> i32 {
-    (text.chars().count() as f64 * f64::from(size) * 0.6).ceil() as i32
+    (text.chars().count() as f64 * f64::from(size) * 0.56).ceil() as i32
 }
 
 /// Names in lines, broken at spaces, none wider than `room`; a name that can't be broken so stays long.
@@ -138,7 +138,7 @@ pub(super) fn wrapped(name: &str, size: i32, room: i32) -> Vec<String> {
 /// Every how many ticks have a name, so that none lies on the next.
 pub(super) fn every(names: &[Vec<String>], size: i32, spacing: i32) -> usize {
     let widest = names.iter().flatten().map(|line| width(line, size)).max().unwrap_or(0);
-    ((widest + 6) as usize).div_ceil(spacing.max(1) as usize).max(1)
+    ((widest + 2) as usize).div_ceil(spacing.max(1) as usize).max(1)
 }
 
 #[cfg(test)]
