@@ -152,7 +152,7 @@ impl Args {
             title: &title,
             machine: &base,
             graph: (&name, &graph),
-            version: env!("CARGO_PKG_VERSION"),
+            version: &version(),
             date: &today(),
         };
         write("index.html", &page(&about, &all, &header(&all), &rows, &plots))?;
@@ -278,6 +278,15 @@ fn cells(point: &Measured) -> Vec<String> {
         Err(_) => vec!["–".into(); SHOWN.len()],
     };
     head.chain(cells).collect()
+}
+
+/// The version of this program, with its commit where the build knows it.
+fn version() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match option_env!("GRAMER_COMMIT") {
+        Some(commit) if commit != "unknown" => format!("{version} ({commit})"),
+        _ => version.into(),
+    }
 }
 
 /// The day by the clock of this machine, in UTC: `2026-01-31`.
