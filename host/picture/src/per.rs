@@ -228,7 +228,8 @@ fn bars(what: &str, scale: Scale, lines: impl Iterator<Item = (String, u128)>) -
                 caption { (what) }
                 @for (name, number) in lines {
                     tr {
-                        th scope="row" { (numbers(&name)) }
+                        // A range has two lines at most.
+                        th scope="row" { (numbers(&name.replace(" to", "\u{a0}to"))) }
                         td.bar {
                             @match scale.decades {
                                 Some(_) => { div.track { (mark(scale, number)) } }
