@@ -9,7 +9,7 @@ use gramer_pattern::task::Task;
 use maud::{Markup, html};
 
 use crate::number::{about, grouped, seconds};
-use crate::page::{Part, document, numbers, stack};
+use crate::page::{self, Part, document, numbers, stack};
 use crate::per::{self, PerReport};
 use crate::{device, patterns, words};
 
@@ -262,7 +262,7 @@ impl Answer<'_> {
                 // A long number has the whole width, and shrinks to it.
                 div class=[(characters > 15).then_some("wide")] {
                     dt { "Found" }
-                    dd.large style={ "--n:" (characters) } { (numbers(&total)) small { (numbers(&of)) } }
+                    dd.large style=(page::characters(characters)) { (numbers(&total)) small { (numbers(&of)) } }
                 }
                 div {
                     dt { "Graph" }

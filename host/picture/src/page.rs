@@ -40,6 +40,11 @@ pub fn series(at: usize) -> String {
     format!("var(--s{})", at % SERIES.len())
 }
 
+/// Tells the style how many characters a number has, which shrinks to its place.
+pub(crate) fn characters(count: usize) -> String {
+    format!("--n:{count}")
+}
+
 /// A number of more characters may be broken between its groups of digits: no telephone has room for all of it.
 const LONGEST: usize = 30;
 

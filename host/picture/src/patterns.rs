@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::answer::Answer;
 use crate::colour::{Colour, INK};
 use crate::number::{Scale, about, grouped, percent, power_of_ten};
-use crate::page::{name, numbers, series};
+use crate::page::{characters, name, numbers, series};
 use crate::svg::{self, Labels};
 use crate::words;
 
@@ -162,7 +162,7 @@ fn single(line: &Line<'_>, labels: &Labels) -> Markup {
         div.single {
             @if line.pattern.is_some() { (line.picture(labels, 240)) }
             div {
-                div.number style={ "--n:" (line.number.chars().count()) } { (numbers(&line.number)) }
+                div.number style=(characters(line.number.chars().count())) { (numbers(&line.number)) }
                 @if let Some((said, _)) = &line.interval { div { (numbers(said)) } }
                 div { b { (name(&line.name())) } }
                 div.muted { (line.size()) }
@@ -205,7 +205,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                 (100.0 * CONFIDENCE) " %."
             }
         }
-        div class=(if plain { "plain" } else { "long" }) style={ "--n:" (longest) } {
+        div class=(if plain { "plain" } else { "long" }) style=(characters(longest)) {
         div.axis aria-hidden="true" {
             div class={ "ticks" (if logarithmic { " logarithmic" } else { " ends" }) } {
                 @for tick in ticks(scale) { span { (tick) } }
