@@ -131,6 +131,22 @@ pub fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
     }
 }
 
+/// Whether the core of a machine does a task; with a graph, also on its labels and its size.
+///
+/// # Errors
+/// [`Error::Usage`] for a task that is none, and [`Error::Unsupported`] with the limit of the machine.
+pub fn supports(
+    machine: &gramer_machine::Accelerator,
+    task: &Task,
+    graph: Option<&Graph>,
+) -> Result<()> {
+    task.check()?;
+    match machine.core {
+        Core::Paper => tasks::supports(machine, task, graph),
+        Core::Set => set::tasks::check(machine, task, graph),
+    }
+}
+
 impl Engine for Accelerator {
     fn name(&self) -> String {
         self.name.clone()
@@ -144,11 +160,7 @@ impl Engine for Accelerator {
     }
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        match self.machine.core {
-            Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => set::tasks::check(&self.machine, task, graph),
-        }
+        supports(&self.machine, task, graph)
     }
 
     fn supports_together(&self, task: &Task) -> Result<()> {

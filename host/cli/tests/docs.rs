@@ -15,8 +15,8 @@ use std::process::Command;
 use environment::root;
 
 /// Pages with commands.
-const PAGES: [&str; 6] =
-    ["cpu.md", "first-graph.md", "formats.md", "image.md", "several.md", "tasks.md"];
+const PAGES: [&str; 7] =
+    ["cpu.md", "explore.md", "first-graph.md", "formats.md", "image.md", "several.md", "tasks.md"];
 
 /// What a line says apart from how long things took and how it is laid out.
 fn said(line: &str) -> String {

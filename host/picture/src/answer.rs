@@ -9,7 +9,7 @@ use gramer_pattern::task::Task;
 use maud::{Markup, html};
 
 use crate::number::{about, grouped, seconds};
-use crate::page::{Part, breakable, document, stack};
+use crate::page::{self, Part, document, numbers, stack};
 use crate::per::{self, PerReport};
 use crate::{device, patterns, words};
 
@@ -216,7 +216,7 @@ impl Answer<'_> {
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }
-                    @if let Some(said) = self.sampled() { p.warning role="note" { (said) } }
+                    @if let Some(said) = self.sampled() { p.warning role="note" { (numbers(&said)) } }
                     (self.facts())
                 }
                 section { h2 { "Patterns" } (patterns::section(self)) }
@@ -259,14 +259,22 @@ impl Answer<'_> {
         let labels = [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")];
         let (total, of) = self.found();
         let all = self.times.load + self.times.prepare + self.times.mine;
+        let characters = total.chars().count();
         html! {
             dl.facts {
-                div { dt { "Found" } dd.large { (breakable(&total)) small { (of) } } }
+                // A long number has the whole width, and shrinks to it.
+                div class=[(characters > 15).then_some("wide")] {
+                    dt { "Found" }
+                    dd.large style=(page::characters(characters)) { (numbers(&total)) small { (numbers(&of)) } }
+                }
                 div {
                     dt { "Graph" }
                     dd {
-                        (grouped(graph.vertices() as u128)) " vertices, "
-                        (grouped(graph.edges() as u128)) " edges"
+                        (numbers(&format!(
+                            "{} vertices, {} edges",
+                            grouped(graph.vertices() as u128),
+                            grouped(graph.edges() as u128)
+                        )))
                         @for (count, what) in labels {
                             @if count > 0 { small { (count) " " (what) " labels" } }
                         }

@@ -73,17 +73,18 @@ pub fn percent(part: f64) -> String {
     }
 }
 
-/// How long bars are: linear, or logarithmic where the counts differ too much for that.
+/// Where numbers stand on an axis: linear, or logarithmic where they differ too much for that. A length from 0
+/// says nothing on a logarithmic axis, so numbers are dots there and bars on a linear one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     /// Powers of ten from 1 on, or `None` for a linear scale.
     pub decades: Option<u32>,
-    /// What a full bar stands for.
+    /// What the end of the axis stands for.
     pub full: f64,
 }
 
 impl Scale {
-    /// The largest count may be so many times the smallest before bars become logarithmic.
+    /// The largest count may be so many times the smallest before the axis becomes logarithmic.
     const LINEAR: u128 = 200;
 
     /// The scale of these counts; zeros don't matter.
@@ -97,7 +98,7 @@ impl Scale {
         Scale { decades: Some(decades), full: 10f64.powi(decades as i32) }
     }
 
-    /// The length of a bar, 0 to 1. A logarithmic one begins at 1, so a count of 1 has no length.
+    /// The place of a count on the axis, 0 to 1. A logarithmic axis begins at 1.
     pub fn length(self, count: u128) -> f64 {
         match (count, self.decades) {
             (0, _) => 0.0,
@@ -105,6 +106,18 @@ impl Scale {
             (n, Some(decades)) => libm::log10(n as f64) / f64::from(decades),
         }
     }
+}
+
+/// A power of ten: `10⁶`.
+///
+/// ```
+/// assert_eq!(gramer_picture::number::power_of_ten(12), "10¹²");
+/// ```
+pub fn power_of_ten(exponent: u32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digits = exponent.to_string();
+    let raised = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]);
+    std::iter::once("10".to_string()).chain(raised.map(String::from)).collect()
 }
 
 fn is_power_of_ten(n: u128) -> bool {

@@ -324,11 +324,22 @@ impl Simulator {
                 let lines = text(&mut said)?;
                 // Its error comes after its progress, and what an assertion says before both.
                 let told = [text(&mut out)?, lines].concat();
-                let last: Vec<&str> = told.lines().filter(|l| !l.trim().is_empty()).collect();
-                let from = last.len().saturating_sub(4);
-                Ok(Err(format!("{status}: {}", last[from..].join("; "))))
+                Ok(Err(reason(&told, &status.to_string())))
             }
         }
+    }
+}
+
+/// Why the simulator failed: its error, whole (a fault of the sources has several lines), or the last that it printed.
+fn reason(printed: &str, status: &str) -> String {
+    const LINES: usize = 16;
+    let lines: Vec<&str> = printed.lines().filter(|l| !l.trim().is_empty()).collect();
+    match lines.iter().rposition(|line| line.starts_with("error: ")) {
+        Some(from) => {
+            let to = lines.len().min(from + LINES);
+            lines[from..to].join("\n").trim_start_matches("error: ").into()
+        }
+        None => format!("{status}: {}", lines[lines.len().saturating_sub(4)..].join("; ")),
     }
 }
 
@@ -366,4 +377,20 @@ fn key(parts: &[&str]) -> String {
         hash.update(b"\0");
     }
     format!("{:032x}", hash.digest128())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn an_error_is_whole_and_anything_else_is_short() {
+        let printed = "building\nerror: verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^\n";
+        let text = reason(printed, "exit status: 1");
+        assert_eq!(
+            text,
+            "verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^"
+        );
+        assert_eq!(reason("1\n2\n3\n4\n5\n", "signal: 6"), "signal: 6: 2; 3; 4; 5");
+    }
 }
