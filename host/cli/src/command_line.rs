@@ -1,14 +1,15 @@
 //! The subcommands, and how the program ends.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, endings, explore, generated, graph, log, mine, options, paper, paper_gpu,
-    plan, run, selftest, signals, usage, version, xclbin,
+    cluster, device, devices, endings, explore, generated, graph, log, mine, options, paper,
+    paper_gpu, plan, run, selftest, signals, usage, version, xclbin,
 };
 
 use gramer_graph::context::{Context, Notes};

@@ -1,5 +1,6 @@
 //! Graphs.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
