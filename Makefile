@@ -10,7 +10,13 @@ export GRAMER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-GRAMER := target/release/gramer
+# Where cargo puts what it builds. Generated files, models and reports are in target/ of the repository.
+ifdef CARGO_TARGET_DIR
+override CARGO_TARGET_DIR := $(abspath $(CARGO_TARGET_DIR))
+export CARGO_TARGET_DIR
+endif
+BUILT := $(or $(CARGO_TARGET_DIR),target)
+GRAMER := $(BUILT)/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat7.gramer
 FUZZ_SECONDS ?= 60
@@ -20,6 +26,13 @@ FUZZ_SECONDS ?= 60
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Parts that need each other's results come one after the other; cargo and the tests use all processors.
+.NOTPARALLEL:
+
+# Set-ups of several parts, after one question: setup+rtl+xrt. YES=1 answers it.
+setup+%:
+	@scripts/setup.sh $(subst +, ,$*)
 
 setup: ## Install what the build needs (a C compiler) and check the Rust toolchain
 	@scripts/setup.sh
@@ -31,11 +44,11 @@ RELEASE := cargo build --release --locked --workspace
 build: setup ## Build the command line (target/release/gramer)
 	$(RELEASE) --bin gramer
 
-demo: setup setup-rtl setup-xrt ## Mine on the CPU and on the emulated accelerator, and compare
+demo: setup+rtl+xrt ## Mine on the CPU and on the emulated accelerator, and compare
 	@mkdir -p target/demo
 	$(RELEASE) --bin gramer-emulator
 	@# The machine's model beside the rest; if that fails, mining builds it and says why.
-	target/release/gramer-emulator --machine machines/small.yaml --build-model > target/demo/model.log 2>&1 & \
+	$(BUILT)/release/gramer-emulator --machine machines/small.yaml --build-model > target/demo/model.log 2>&1 & \
 	  model=$$!; $(MAKE) --no-print-directory emulator; wait $$model || true
 	@test -f $(DEMO_GRAPH) || $(GRAMER) graph generate rmat --scale 14 --edge-factor 16 --seed 1 $(DEMO_GRAPH)
 	$(GRAMER) graph info $(DEMO_GRAPH)
@@ -43,107 +56,101 @@ demo: setup setup-rtl setup-xrt ## Mine on the CPU and on the emulated accelerat
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 7 --edge-factor 6 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: setup setup-rtl setup-xrt setup-gpu setup-paper setup-eda setup-python ## All tests, from one build; how many passed, failed and were skipped
+test: setup+rtl+xrt+gpu+paper+eda+python ## All tests, from one build; how many passed, failed and were skipped
 	@scripts/test.py all
 
 test-host: setup ## Tests of the host: library, command line, engines
 	@scripts/test.py host
 
-setup-rtl: ## Install what the simulated core needs (Verilator)
-	@scripts/setup-rtl.sh
+setup-rtl: setup+rtl ## Install what the simulated core needs (Verilator)
 
 test-machine: setup ## Tests of the reader of accelerator.yaml
 	@scripts/test.py machine
 
-test-rtl: setup setup-rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
+test-rtl: setup+rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
 	@scripts/test.py rtl
 
-test-long: setup setup-rtl ## 1,000 random tasks of each core that no run had before; GRAMER_SEED=N repeats them
+test-long: setup+rtl ## Host tests with AddressSanitizer, 1,000 new random tasks of each core (GRAMER_SEED=N repeats them), all limits of memory
 	@scripts/test_long.sh
 
-simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
+simulator: setup+rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
 	$(RELEASE) --bin gramer --bin gramer-sim
 
-test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
+test-paper: setup+rtl+paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
 
-setup-gpu: ## Install what tests of the GPU engine need without a GPU (OpenCL on the processor: PoCL)
-	@scripts/setup-gpu.sh
+setup-gpu: setup+gpu ## Install what tests of the GPU engine need without a GPU (OpenCL on the processor: PoCL)
 
-test-gpu: setup setup-gpu ## Tests of the GPU engine on the portable device, or on GRAMER_GPU_DEVICE=gpu
+test-gpu: setup+gpu ## Tests of the GPU engine on the portable device, or on GRAMER_GPU_DEVICE=gpu
 	@scripts/test.py gpu
 
-test-subgroups: setup setup-gpu ## The same on Intel's OpenCL for processors (0.8 GB), which has sub-groups
+test-subgroups: setup+gpu ## The same on Intel's OpenCL for processors (0.8 GB), which has sub-groups
 	@scripts/test-subgroups.sh
 
 # Rows of graphs that are there: of GRAMER_DATA, or those of GRAPHS.
 GPU ?= gpu
 bench-gpu: build ## Speed of the GPU engine beside public CUDA programs (GPU=gpu:0 GRAPHS=...; target/bench-gpu.json)
 	cargo build --release --locked -p gramer-gpu --example bench
-	scripts/bench_gpu.py target/release/examples/bench $(GRAMER) $(GPU) target/bench-gpu.json $(foreach g,$(GRAPHS),--graph $(g))
+	scripts/bench_gpu.py $(BUILT)/release/examples/bench $(GRAMER) $(GPU) target/bench-gpu.json $(foreach g,$(GRAPHS),--graph $(g))
 
 bench-gpus: setup ## The same tasks on one GPU and on several of this machine (COUNTS=1,2; target/bench-gpus.json)
 	cargo build --release --locked -p gramer-many --example scale
-	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8) --scales $(or $(SCALES),16,20)
+	$(BUILT)/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8) --scales $(or $(SCALES),16,20)
 	scripts/bench_gpus.py target/bench-gpus.json
 
 bench-strategies: setup ## Matches on a GPU by the strategies plan and table, and by the chosen one (target/bench-strategies.json)
 	$(RELEASE) --bin gramer
-	scripts/bench_strategies.py target/release/gramer target/bench-strategies.json --device $(GPU)
+	scripts/bench_strategies.py $(BUILT)/release/gramer target/bench-strategies.json --device $(GPU)
 
-setup-mpi: ## Install what mining on several machines needs (Open MPI, libclang)
-	@scripts/setup-mpi.sh
+setup-mpi: setup+mpi ## Install what mining on several machines needs (Open MPI, libclang)
 
-cluster: setup setup-mpi ## Build the command line with MPI, for several machines (target/mpi/release/gramer)
-	cargo build --release --locked --target-dir target/mpi -p gramer-cli --features mpi --bin gramer
+cluster: setup+mpi ## Build the command line with MPI, for several machines (target/mpi/release/gramer)
+	cargo build --release --locked --target-dir $(BUILT)/mpi -p gramer-cli --features mpi --bin gramer
 
-test-cluster: setup setup-mpi ## Jobs of 1, 2 and 4 processes against plain runs, with deaths and stops; clippy with MPI
-	cargo clippy --locked --target-dir target/mpi -p gramer-cli -p gramer-cluster --features mpi --all-targets -- -D warnings
-	cargo test --release --locked --target-dir target/mpi -p gramer-cli --features mpi --test cluster
+test-cluster: setup+mpi ## Jobs of 1, 2 and 4 processes against plain runs, with deaths and stops; clippy with MPI
+	cargo clippy --locked --target-dir $(BUILT)/mpi -p gramer-cli -p gramer-cluster --features mpi --all-targets -- -D warnings
+	cargo test --release --locked --target-dir $(BUILT)/mpi -p gramer-cli --features mpi --test cluster
 
 bench-cluster: cluster ## The same tasks by one process and by jobs of several (RANKS=1,2,4; target/cluster.json)
-	scripts/bench_cluster.py target/mpi/release/gramer $(or $(RANKS),1,2,4) target/cluster.json
+	scripts/bench_cluster.py $(BUILT)/mpi/release/gramer $(or $(RANKS),1,2,4) target/cluster.json
 
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
 
-test-python: setup setup-python ## Tests of the Python package against NetworkX, igraph and SciPy
+test-python: setup+python ## Tests of the Python package against NetworkX, igraph and SciPy
 	@scripts/test.py python
 
-test-pages: setup setup-browser ## Tests of pages of answers, shown and printed by a browser
+test-pages: setup+browser ## Tests of pages of answers, shown and printed by a browser
 	@GRAMER_REQUIRE_BROWSER=1 scripts/test.py pages
 
-setup-browser: ## Install what shows pages in tests (Chromium)
-	@scripts/setup-browser.sh
+setup-browser: setup+browser ## Install what shows pages in tests (Chromium)
 
-setup-python: ## Install what builds and tests the Python package
-	@scripts/setup-python.sh
+setup-python: setup+python ## Install what builds and tests the Python package
 
-wheel: setup setup-python ## The Python package as a wheel for Python 3.9 and later (target/wheels)
+wheel: setup+python ## The Python package as a wheel for Python 3.9 and later (target/wheels)
 	.venv/bin/maturin build --release --locked --manifest-path host/python/Cargo.toml
 
-setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
-	@scripts/setup-paper.sh
+setup-paper: setup+paper ## Install what `make paper` needs beside the simulator (valgrind)
 
-paper-quick: simulator setup-paper ## The paper's experiments on small random graphs (target/paper/quick)
-	$(GRAMER) paper --quick --out target/paper/quick --cache target/paper/quick-cache
+paper-quick: setup+rtl+paper simulator ## The paper's experiments on small random graphs (target/paper/quick)
+	$(GRAMER) paper --quick --force --out target/paper/quick --cache target/paper/quick-cache
 
-paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
-	$(GRAMER) paper --out docs/paper --cache target/paper/cache
+paper: setup+rtl+paper simulator ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
+	$(GRAMER) paper --force --out docs/paper --cache target/paper/cache
 
 paper-gpu: build ## Experiments of the GPU engine's papers (GPU=gpu:0; target/paper-gpu)
-	$(GRAMER) paper-gpu --device $(or $(GPU),gpu) --html --out target/paper-gpu/report
+	$(GRAMER) paper-gpu --device $(or $(GPU),gpu) --html --force --out target/paper-gpu/report
 
-paper-gpu-quick: build setup-gpu ## The same on small random graphs, on the processor behind OpenCL
-	$(GRAMER) paper-gpu --quick --device $(or $(GPU),gpu:portable) --best 1 --html --out target/paper-gpu/quick
+paper-gpu-quick: setup+gpu build ## The same on small random graphs, on the processor behind OpenCL
+	$(GRAMER) paper-gpu --quick --device $(or $(GPU),gpu:portable) --best 1 --html --force --out target/paper-gpu/quick
 
-mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
+mutants: setup+rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
 	scripts/mutants.py
 
-mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone; goes on where it was stopped
+mutants-results: setup+rtl ## The same, and each fault by the tests of the whole core alone; goes on where it was stopped
 	scripts/mutants.py --results
 
-mutants-quick: setup setup-rtl ## Five of the faults
+mutants-quick: setup+rtl ## Five of the faults
 	scripts/mutants.py --quick
 
 check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets, and on large random tasks
@@ -153,10 +160,9 @@ check-rtl: emulator ## The core on the larger real graphs, with the cycle budget
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator:set-small "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
-setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
-	@scripts/setup-xrt.sh
+setup-xrt: setup+xrt ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
 
-emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
+emulator: setup+rtl+xrt ## Build the emulated device: `gramer mine … --device emulator`
 	$(RELEASE) --bin gramer --bin gramer-emulator
 	cargo build --release --locked -p gramer-sleep
 
@@ -166,14 +172,13 @@ install: emulator simulator ## Install programs, the core's sources, manual page
 
 picture: ## The README's picture, from an answer (docs/motifs.svg); a test compares it
 	cargo build --release --locked -p gramer-cli
-	@scripts/picture.py target/release/gramer
+	@scripts/picture.py $(BUILT)/release/gramer
 
-newcomer: ## A newcomer's hour: install, demo, own graphs, labels, an emulated run, a report; times and outputs checked
+newcomer: setup+rtl+xrt+python ## A newcomer's hour: install, demo, own graphs, labels, an emulated run, a report; times and outputs checked
 	$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath target/newcomer)
-	@scripts/setup-python.sh
 	cargo build --release --locked -p gramer-python
 	@mkdir -p target/newcomer/python && cp -r host/python/gramer target/newcomer/python/ && \
-	  cp target/release/lib_gramer.so target/newcomer/python/gramer/_gramer.abi3.so
+	  cp $(BUILT)/release/lib_gramer.so target/newcomer/python/gramer/_gramer.abi3.so
 	PYTHONPATH=$(abspath target/newcomer/python) scripts/newcomer.py target/newcomer .venv/bin/python
 
 dist: emulator simulator ## An archive of the same, stripped, with all licences: target/dist/gramer-*.tar.gz
@@ -188,7 +193,7 @@ package: setup ## The crates for others, as a registry would get them, each buil
 image: ## An OCI image, by podman, docker or buildah, from Containerfile (which says what of it was run)
 	@scripts/image.sh
 
-test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
+test-emulation: setup+rtl+xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation
 
 formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/hardware/formal.tsv)
@@ -197,54 +202,56 @@ formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/har
 formal-changed: ## All proofs if their sources changed since all passed, else those that take moments
 	@scripts/formal.sh --changed
 
-hls-test: generate setup-rtl setup-hls ## C simulation of the movers and the core's model, with small and with open headers
+hls-test: setup+rtl+hls generate ## C simulation of the movers and the core's model, with small and with open headers
 	@scripts/hls-test.sh
 
-setup-hls: ## Install the open ap_types headers (.venv)
-	@scripts/setup-hls.sh
+setup-hls: setup+hls ## Install the open ap_types headers (.venv)
 
-setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, z3)
-	@scripts/setup-eda.sh
+setup-eda: setup+eda ## Install the open hardware tools (.venv: Yosys, pyslang, z3)
 
-vitis-check: setup-eda generate ## The Vitis build against the rules of its manuals, without Vitis
+lock: ## Versions and hashes of the Python packages of scripts/requirements-*.txt again (scripts/requirements-*.lock)
+	@scripts/lock.sh
+
+vitis-check: setup+eda generate ## The Vitis build against the rules of its manuals, without Vitis
 	@.venv/bin/python scripts/vitis_check.py
 
-xclbin: generate ## Binary by Vitis, for --device: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... MACHINE=accelerator
-	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
-	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
+xclbin: ## Binary by Vitis, for --device: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... MACHINE=accelerator
+	@# Variables of make are variables of its commands' environment only where the command line sets them.
+	@export TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" MACHINE="$(MACHINE)"; \
+	  scripts/vitis/build.sh --check && $(MAKE) --no-print-directory generate && scripts/vitis/build.sh
 
-synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/hardware/synthesis.md and .tsv)
+synth: setup+eda generate ## Area and logic depth by block, with Yosys (rewrites docs/hardware/synthesis.md and .tsv)
 	@.venv/bin/python scripts/synth.py --write
 
-synth-changed: setup-eda generate ## The same of the whole core if a block changed since, writing nothing
+synth-changed: setup+eda generate ## The same of the whole core if a block changed since, writing nothing
 	@.venv/bin/python scripts/synth.py --changed-core
 
-test-synth: setup setup-rtl setup-eda generate ## HLS kernels, Vitis build, and synthesis of the blocks that changed
+test-synth: setup+rtl+eda generate ## HLS kernels, Vitis build, and synthesis of the blocks that changed
 	@scripts/test.py synth
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@cargo build -q --locked --workspace --example generate # with the features of the tests' build
 	@for machine in accelerator.yaml machines/*.yaml; do \
-	  target/debug/examples/generate "$$machine" "target/generated/$$(basename "$$machine" .yaml)"; \
+	  $(BUILT)/debug/examples/generate "$$machine" "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
 
-cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardware/cycles.md)
+cycles: setup+rtl ## Cycles on real graphs beside the budgets (docs/hardware/cycles.md)
 	scripts/cycles.py
 	scripts/cycles_set.py
 
-cycles-plans: setup setup-rtl ## Cycles of houses and 5-cycles on the set core (rewrites docs/hardware/set-plans.md; needs the real graphs)
+cycles-plans: setup+rtl ## Cycles of houses and 5-cycles on the set core (rewrites docs/hardware/set-plans.md; needs the real graphs)
 	scripts/cycles_plans.py
 
-slr-cycles: setup simulator ## What registers between regions of a die cost (rewrites docs/hardware/slr-cycles.md; needs the real graphs)
-	scripts/slr_cycles.py target/release/gramer-sim $(GRAMER_DATA)
+slr-cycles: simulator ## What registers between regions of a die cost (rewrites docs/hardware/slr-cycles.md; needs the real graphs)
+	scripts/slr_cycles.py $(BUILT)/release/gramer-sim $(GRAMER_DATA)
 
-coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
+coverage: setup+rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
 	scripts/coverage.sh
 
 licences: setup ## Licences, versions and sources of all dependencies against deny.toml
 	@scripts/licences.py
 
-lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
+lint-rtl: setup+rtl+lint ## Lint of the core: Verilator's warnings for every machine, Verible's rules
 	scripts/lint-rtl.sh
 
 lint: setup ## Format, clippy, documentation: no warning is left
@@ -255,19 +262,18 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps $(LIBRARIES)
 	scripts/package.py # is anything missing in the crates for others? They are built by `make package`.
 
-setup-bench: ## Install what `make bench` needs beside the build (zstd)
-	@scripts/setup-bench.sh
+setup-bench: setup+bench ## Install what `make bench` needs beside the build (zstd)
 
-bench: build setup-bench ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
+bench: setup+bench build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
-bench-chain: setup setup-bench ## Ours of 2026-11-22, which ran beside the public systems, and of today in turn: ten minutes (docs/bench/chain.csv, for `make bench`)
+bench-chain: setup+bench ## Ours of 2026-11-22, which ran beside the public systems, and of today in turn: ten minutes (docs/bench/chain.csv, for `make bench`)
 	scripts/bench_compare.py --minutes $(or $(MINUTES),10) --jobs $(or $(JOBS),1) --table docs/bench/chain.csv d6ea039c3192
 
 bench-memory: build ## Memory of each thread of the CPU engine beyond the graph, by task (target/bench-memory/memory.md)
 	scripts/bench_memory.py --scales 16 18 23 --out target/bench-memory/memory.md
 
-bench-compare: setup setup-bench ## CPU seconds of this tree beside those of the revision BEFORE=… (WORDS: only rows with these; MINUTES=10; JOBS=1; PAGE=… writes a page)
+bench-compare: setup+bench ## CPU seconds of this tree beside those of the revision BEFORE=… (WORDS: only rows with these; MINUTES=10; JOBS=1; PAGE=… writes a page)
 	scripts/bench_compare.py --minutes $(or $(MINUTES),10) --jobs $(or $(JOBS),1) $(if $(PAGE),--page "$(PAGE)") "$(BEFORE)" $(WORDS)
 
 check-data: build ## Every known count of the real graphs

@@ -32,9 +32,9 @@ import time
 
 import bench_chain
 from bench_chain import kind
+from built import BUILT, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-GRAMER = pathlib.Path(os.environ.get("GRAMER", ROOT / "target" / "release" / "gramer"))
+GRAMER = pathlib.Path(os.environ.get("GRAMER", BUILT / "release" / "gramer"))
 DATA = pathlib.Path(os.environ.get("GRAMER_DATA", ROOT.parent / "shared" / "data"))
 WORK = ROOT / "target" / "bench"
 PEERS = ROOT / "docs" / "bench" / "peers.csv"

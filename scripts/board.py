@@ -71,15 +71,25 @@ def kernel(folder: Path) -> str:
     return "gramer_set_core" if (folder / "gramer_set_core.xml").exists() else "gramer_core"
 
 
-def cluster_regions(board: dict, text: str) -> dict:
-    """The region of each compute unit of a set core, by its number: that of its memory bank's controller.
-    Where all memory enters at one place (HBM), regions in turn."""
-    banks = {int(unit): int(bank) for unit, bank in
-             re.findall(r"^sp=gramer_set_core_(\d+)\.bank0:DDR\[(\d+)\]$", text, re.M)}
-    controllers = board["bank_slr"]
+def room(board: dict) -> list:
+    """What the platform leaves of each region; without a source, an equal part of the device."""
+    equal = {unit: number // board["slrs"] for unit, number in board["resources"].items()}
+    return [board.get(f"region{slr}", equal) for slr in range(board["slrs"])]
+
+
+def cluster_places(board: dict, count: int) -> list:
+    """The region and the bank of each cluster of a set core, the regions with the most block RAM first, so that
+    a region has a second cluster only if each has one. A cluster lies beside its bank's controller; where all
+    memory enters at one place (HBM), anywhere."""
+    controllers, left = board["bank_slr"], room(board)
+    order = sorted(range(board["slrs"]), key=lambda slr: -left[slr]["BRAM"])
     if len(set(controllers)) == 1:
-        return {unit: (unit - 1) % board["slrs"] for unit in banks}
-    return {unit: controllers[bank % len(controllers)] for unit, bank in banks.items()}
+        return [(order[at % len(order)], at) for at in range(count)]
+    turns = {slr: [bank for bank, of in enumerate(controllers) if of == slr] for slr in order}
+    found = []
+    while any(turns.values()):
+        found += [(slr, turns[slr].pop(0)) for slr in order if turns[slr]]
+    return found[:count]
 
 
 def link(board: dict, folder: Path) -> str:
@@ -88,21 +98,25 @@ def link(board: dict, folder: Path) -> str:
     floorplan: it has more block RAM than a region, so its region is not given here. A cluster of the
     set core lies in one region, with its movers."""
     text = generated(folder, "link.cfg")
-    clusters = cluster_regions(board, text) if kernel(folder) == "gramer_set_core" else {}
+    clusters = kernel(folder) == "gramer_set_core"
     # Each cluster has one bank, its own.
     used = 1 + max(map(int, re.findall(r":DDR\[(\d+)\]$", text, re.M)))
     banks = used if clusters else numbers(folder)["BANKS"]
     if board["banks"] < banks:
         sys.exit(f"error: the machine has {banks} DDR banks, the card {board['banks']}")
+    homes = dict(enumerate(cluster_places(board, banks), 1)) if clusters else {}
     lines = []
     for line in text.splitlines():
         region = re.match(r"slr=(\w+):SLR(\d+)$", line)
         if region and region[1].startswith("gramer_core_"):
             continue
         if region and clusters:
-            line = f"slr={region[1]}:SLR{clusters[int(region[1].rsplit('_', 1)[1])]}"
+            line = f"slr={region[1]}:SLR{homes[int(region[1].rsplit('_', 1)[1])][0]}"
         elif region:
             line = f"slr={region[1]}:SLR{min(int(region[2]), board['slrs'] - 1)}"
+        pointer = re.match(r"(sp=gramer_set_core_(\d+)\.\w+):DDR\[\d+\]$", line)
+        if pointer:
+            line = f"{pointer[1]}:DDR[{homes[int(pointer[2])][1]}]"
         if board["memory"] == "HBM":
             each = board["banks"] // banks
             line = re.sub(r":DDR\[(\d+)\]$",
@@ -219,9 +233,11 @@ def main() -> int:
         for name, board in table.items():
             (ROOT / "constraints" / f"{name}.tcl").write_text(constraints(board, machine("accelerator")))
         return 0
-    if len(arguments) < 2 or arguments[0] not in table:
-        print(f"error: board.py BOARD part|platform|link MACHINE|constraints [MACHINE]; boards: {', '.join(table)}",
-              file=sys.stderr)
+    if len(arguments) < 2:
+        print("error: usage: board.py BOARD part|platform|link MACHINE|constraints [MACHINE]", file=sys.stderr)
+        return 2
+    if arguments[0] not in table:
+        print(f"error: no board {arguments[0]}; boards: {', '.join(table)}", file=sys.stderr)
         return 2
     board, what = table[arguments[0]], arguments[1]
     if what in ("part", "platform"):

@@ -17,6 +17,8 @@ import pathlib
 import subprocess
 import sys
 
+from built import BUILT
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target/cycles"
 REPORT = ROOT / "docs/hardware/cycles.md"
@@ -38,7 +40,7 @@ SHORT = {"clique": "CF", "motif": "MC"}
 @functools.cache
 def expected(task, k, path):
     """The CPU engine's counts, in the order of the dictionary."""
-    command = [ROOT / "target/release/gramer", "mine", task, "-k", str(k), path, "--output", "json"]
+    command = [BUILT / "release/gramer", "mine", task, "-k", str(k), path, "--output", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return [one["count"] for one in json.loads(done.stdout)["results"]]
 
@@ -60,13 +62,13 @@ def built():
     """The hash of the model of the programs, which are built."""
     subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
                     "--bin", "gramer"], cwd=ROOT, check=True)
-    return subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
+    return subprocess.run([BUILT / "release/gramer-sim", "--model"], cwd=ROOT, check=True,
                           stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def simulate(kept, task, k, path, order, limit):
     """Runs a task and keeps its result, or that it has more cycles than the limit (ascending order)."""
-    command = [ROOT / "target/release/gramer-sim", task, "-k", str(k), path, "--json"]
+    command = [BUILT / "release/gramer-sim", task, "-k", str(k), path, "--json"]
     if order == "ascending":
         command += ["--ascending", "--max-cycles", str(limit)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
@@ -157,6 +159,8 @@ Verilator's version, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"
 A budget is the time of the paper's table III at 200 MHz less the set-up floor of its smallest graph.
 Both orders of comparison are held against it, ascending, the paper's, and descending, the default here;
 the tests (`make test-rtl`, `make check-rtl`) fail if a run in the default order exceeds it.
+
+Cards ([boards.md](boards.md)) for `accelerator`: Alveo U250 (in doubt).
 
 {summary(shares)}
 

@@ -172,6 +172,8 @@ Cycles are those of the cluster that took longest, from its start to its last su
 the host's work are not in them. The design's sums are of the steps of 32 PUs alone, not simulated; the
 limit is twice those by merging, or by the map where there is no other.
 
+Cards ([boards.md](boards.md)) for `set-plans32`: simulation only.
+
 {verdict(results)}
 
 | pattern | cycles, 32 PUs | design, merging | design, map | times merging | times map | units | lists | lines | cycles of a PU per line | % with an access of the map | % without a unit |

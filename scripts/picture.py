@@ -19,21 +19,24 @@ GRAPH = ["graph", "generate", "rmat", "--scale", "10", "--edge-factor", "8", "--
 TASK = ["mine", "motif", "-k", "4", "rmat10.gramer"]
 # In pixels: a drawing is reduced to ROW, bars go from LEFT to RIGHT.
 WIDTH, TOP, ROW, LEFT, RIGHT = 720, 44, 60, 230, 590
-BAR, INK, GREY = "#0072b2", "#1c2128", "#5c6570"
+BAR, INK, GREY, PAPER = "#0072b2", "#1c2128", "#57606a", "#ffffff"
 
 
 def answer(program):
-    """The drawings of the page, and the answer as JSON."""
+    """The drawings of the page, its rules for a dark screen, and the answer as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         def gramer(*words):
             return subprocess.run([program, *words], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
         gramer(*GRAPH)
         gramer(*TASK, "--to", "page.html")
         page = (pathlib.Path(folder) / "page.html").read_text("utf-8")
-        return re.findall(r"<svg .*?</svg>", page, re.DOTALL), json.loads(gramer(*TASK, "--json"))
+        dark = re.search(r"@media [^{]*prefers-color-scheme:dark\)\{svg\.gramer.*\}\}", page)
+        if dark is None:
+            sys.exit("picture: the page has no rules for a dark screen that this script knows")
+        return re.findall(r"<svg .*?</svg>", page, re.DOTALL), dark.group(), json.loads(gramer(*TASK, "--json"))
 
 
-def picture(drawings, found):
+def picture(drawings, dark, found):
     """The SVG: a row for each pattern."""
     results = found["results"]
     if len(drawings) != len(results):
@@ -42,11 +45,14 @@ def picture(drawings, found):
     title = (f"Connected patterns of {found['k']} vertices in a random graph of {graph['vertices']:,} vertices and "
              f"{graph['edges']:,} edges, {found['induced']}-induced")
     height = TOP + ROW * len(results) + 8
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-           f'height="{height}" role="img" font-family="system-ui, sans-serif" font-size="14" fill="{INK}">',
+    counts = ", ".join(f'{line["name"]} {line["count"]:,}' for line in results)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" class="gramer" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+           f'height="{height}" role="img" font-family="system-ui, sans-serif" font-size="14">',
            f"<title>{title}</title>",
-           # On a dark page as well as on a light one.
-           f'<rect width="{WIDTH}" height="{height}" rx="8" fill="#ffffff"/>',
+           f"<desc>{counts}</desc>",
+           f"<style>{dark}</style>",
+           f'<g fill="{INK}">',
+           f'<rect width="{WIDTH}" height="{height}" rx="8" fill="{PAPER}"/>',
            f'<text x="16" y="28" font-size="13" fill="{GREY}">{title}</text>']
     for at, (drawing, line) in enumerate(zip(drawings, results)):
         top = TOP + ROW * at
@@ -60,7 +66,7 @@ def picture(drawings, found):
                 f'<rect x="{LEFT}" y="{middle - 9}" width="{bar:.1f}" height="18" rx="2" fill="{BAR}"/>',
                 f'<text x="{WIDTH - 16}" y="{middle + 5}" text-anchor="end" font-weight="600">'
                 f'{line["count"]:,}</text>']
-    return "\n".join([*out, "</svg>"]) + "\n"
+    return "\n".join([*out, "</g>", "</svg>"]) + "\n"
 
 
 def main():

@@ -24,6 +24,8 @@ import sys
 import tarfile
 import tempfile
 
+from built import BUILT
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "target" / "dist"
 PROGRAMS = ["gramer"]
@@ -208,7 +210,7 @@ def deb(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "target" / "release", metavar="FOLDER",
+    parser.add_argument("--programs", type=pathlib.Path, default=BUILT / "release", metavar="FOLDER",
                         help="where the built programs are (target/release)")
     parser.add_argument("--out", type=pathlib.Path, default=DIST, metavar="FOLDER",
                         help="where archive and package go (target/dist)")

@@ -4,4 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-command -v zstd > /dev/null || install_packages zstd
+command -v zstd > /dev/null || need zstd
+install_needs

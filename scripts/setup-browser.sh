@@ -4,7 +4,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-packages=()
-command -v chromium > /dev/null || command -v google-chrome > /dev/null || packages+=(chromium)
-[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || packages+=(fonts-dejavu-core)
-install_packages "${packages[@]}"
+command -v chromium > /dev/null || command -v google-chrome > /dev/null || need chromium
+[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || need fonts-dejavu-core
+install_needs

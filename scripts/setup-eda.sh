@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Sets up the open hardware tools in .venv: Yosys, formal, the SystemVerilog parser. Nothing is done
-# when they are there.
+# Installs the open hardware tools in .venv: Yosys, formal, the SystemVerilog parser; and Tcl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-command -v tclsh > /dev/null || install_packages tcl
-python_packages eda scripts/requirements-formal.txt scripts/requirements-eda.txt
+command -v tclsh > /dev/null || need tcl
+need_python eda
+install_needs

@@ -5,7 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-packages=()
-compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || packages+=(ocl-icd-libopencl1)
-compgen -G '/usr/lib*/*/libpocl.so.2' > /dev/null || packages+=(pocl-opencl-icd)
-install_packages "${packages[@]}"
+compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || need ocl-icd-libopencl1
+compgen -G '/usr/lib*/*/libpocl.so.2' > /dev/null || need pocl-opencl-icd
+install_needs

@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-PIP_NO_DEPS=1 python_packages hls scripts/requirements-hls.txt
+need_python hls
+install_needs
 headers=$(echo .venv/lib/python3*/site-packages/hls4ml/templates/vivado/ap_types)
 [ -f "$headers/ap_int.h" ] || { echo "setup: hls4ml is there, but not $headers/ap_int.h" >&2; exit 1; }
 ln -sfn "${headers#.venv/}" .venv/ap_types

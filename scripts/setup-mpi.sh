@@ -5,9 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-packages=()
-command -v mpicc > /dev/null || packages+=(libopenmpi-dev)
-command -v mpirun > /dev/null || packages+=(openmpi-bin)
-compgen -G '/usr/lib/llvm-*/lib/libclang.so*' > /dev/null || compgen -G '/usr/lib*/*/libclang*.so*' > /dev/null || packages+=(libclang-dev)
-install_packages "${packages[@]}"
+command -v mpicc > /dev/null || need libopenmpi-dev
+command -v mpirun > /dev/null || need openmpi-bin
+compgen -G '/usr/lib/llvm-*/lib/libclang.so*' > /dev/null || compgen -G '/usr/lib*/*/libclang*.so*' > /dev/null || need libclang-dev
+install_needs
 mpirun --version | head -n 1

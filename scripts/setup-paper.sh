@@ -5,4 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-command -v valgrind > /dev/null || install_packages valgrind
+command -v valgrind > /dev/null || need valgrind
+install_needs

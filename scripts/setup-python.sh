@@ -5,4 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-python_packages python scripts/requirements-python.txt
+need_python python
+install_needs

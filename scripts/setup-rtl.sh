@@ -5,11 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-missing=()
 for tool in verilator g++ make; do
-  command -v "$tool" > /dev/null || missing+=("$tool")
+  command -v "$tool" > /dev/null || need "$tool"
 done
-command -v clang++ > /dev/null || missing+=(clang)
-[ -f /usr/include/zlib.h ] || missing+=(zlib1g-dev)
-install_packages "${missing[@]}"
+command -v clang++ > /dev/null || need clang
+[ -f /usr/include/zlib.h ] || need zlib1g-dev
+install_needs
 verilator --version

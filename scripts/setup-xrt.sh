@@ -6,13 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-packages=()
 have() { [ -e "/opt/xilinx/xrt/$1" ] || compgen -G "$2" > /dev/null; }
-have lib/libxrt_hwemu.so.2 /usr/lib/x86_64-linux-gnu/libxrt_hwemu.so.2 || packages+=(libxrt1)
-have include/xclbin.h /usr/include/xrt/xclbin.h || packages+=(libxrt-dev)
-compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || packages+=(ocl-icd-libopencl1)
-compgen -G '/usr/lib*/*/libOpenCL.so' > /dev/null || packages+=(ocl-icd-opencl-dev)
-[ -e /usr/include/CL/cl.h ] || packages+=(opencl-c-headers)
-[ -e /usr/include/uuid/uuid.h ] || packages+=(uuid-dev) # xclbin.h includes it
-command -v unzip > /dev/null || packages+=(unzip)
-install_packages "${packages[@]}"
+have lib/libxrt_hwemu.so.2 /usr/lib/x86_64-linux-gnu/libxrt_hwemu.so.2 || need libxrt1
+have include/xclbin.h /usr/include/xrt/xclbin.h || need libxrt-dev
+compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || need ocl-icd-libopencl1
+compgen -G '/usr/lib*/*/libOpenCL.so' > /dev/null || need ocl-icd-opencl-dev
+[ -e /usr/include/CL/cl.h ] || need opencl-c-headers
+[ -e /usr/include/uuid/uuid.h ] || need uuid-dev # xclbin.h includes it
+command -v unzip > /dev/null || need unzip
+install_needs

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# Makes sure that the host can be built: a Rust toolchain, a C compiler (zstd is C), Python 3 for
-# the scripts. What is there already is left alone.
+# Installs what the build and parts of the project need, after one question: setup.sh [PART...]. Each part
+# has a script, scripts/setup-PART.sh; `build` (the Rust toolchain, a C compiler) is part of all.
+#
+# On a terminal it asks before it installs Debian packages. YES=1, CI=true or a standard input that is no
+# terminal answer yes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-oldest=$(oldest_rust)
-if ! command -v cargo > /dev/null || ! command -v rustc > /dev/null; then
-  echo "setup: cargo or rustc was not found; install Rust $oldest or later" >&2
-  exit 1
-fi
-installed=$(rustc --version | sed 's/^rustc \([0-9.]*\).*/\1/')
-if [ "$(printf '%s\n' "$oldest" "$installed" | sort -V | head -n 1)" != "$oldest" ]; then
-  echo "setup: rustc is $installed, but Rust $oldest or later is needed (\`rustup update\`)" >&2
-  exit 1
-fi
+parts=(build)
+for part in "$@"; do
+  if [ ! -x "scripts/setup-$part.sh" ]; then
+    echo "setup: no part $part; parts: $(ls scripts/setup-*.sh | sed 's/.*setup-\(.*\)\.sh/\1/' | tr '\n' ' ')" >&2
+    exit 2
+  fi
+  parts+=("$part")
+done
 
-missing=()
-command -v cc > /dev/null || missing+=(gcc libc6-dev)
-command -v make > /dev/null || missing+=(make)
-command -v python3 > /dev/null || missing+=(python3)
-install_packages "${missing[@]}"
+needs=$(for part in "${parts[@]}"; do SETUP_GATHER=1 "scripts/setup-$part.sh" || exit; done)
+mapfile -t packages < <(sed -n 's/^package //p' <<< "$needs" | sort -u)
+mapfile -t python_sets < <(sed -n 's/^python //p' <<< "$needs" | sort -u)
+install_needs
+for part in "${parts[@]}"; do YES=1 "scripts/setup-$part.sh"; done # The question has been answered.

@@ -6,7 +6,7 @@ Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK..
 Synthesises every block (or those that are named) of the machines accelerator, the paper's core, set, the
 set core, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area beside
 the paper's. --write puts the tables into docs/hardware/synthesis.md, and each block with its hash into
-synthesis.tsv beside it; of one machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, which
+synthesis.tsv beside it, and the area of a compute unit into area.tsv; of one machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, which
 tells in a fresh clone too what was checked before; with --changed-core every block of a machine is as soon
 as one isn't there, for the ways through several blocks.
 Exit code 1 if a memory has turned into flip-flops, the area is above its limit, or a way between
@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import depth
 import eda
+import fit
 
 DOCUMENT = eda.ROOT / "docs" / "hardware" / "synthesis.md"
 RECORD = eda.ROOT / "docs" / "hardware" / "synthesis.tsv"
@@ -39,8 +40,6 @@ MACHINES = {
 CEILINGS = {"set-plans": {"LUT": 49.5}}
 # Machines that have most of their blocks from another one: what they are made of beside those is in their tables.
 BASES = {"set-plans": "set"}
-# All of xcu250 (DS962).
-DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
 
 # Memories of each block: what their paths end in, how many there are, and what they may be.
 BLOCK = ("block", "ultra")
@@ -205,14 +204,14 @@ def area_tables(modules: dict, results: dict, variants: dict, shown=None) -> tup
         whole = {u: count * sums[u] for u in eda.UNITS}
         if count > 1:
             rows.append([f"`{name}`: {count} of it", *(number(whole[u]) for u in eda.UNITS)])
-        rows.append(["of xcu250", *(f"{100 * whole[u] / DEVICE[u]:.1f} %" for u in eda.UNITS)])
+        rows += fit.rows(eda.machine(name), sums)
         rows.append(["of the totals that the paper gives",
                      *(f"{100 * whole[u] / of_paper[u]:.1f} %" if u in of_paper else "" for u in eda.UNITS)])
         if limits:
             rows.append(["paper, table II" if limits is LIMITS else "goal",
                          *(f"{limits[u]:.1f} %" if u in limits else "" for u in eda.UNITS)])
-    rows.insert(2, ["xcu250", *(number(DEVICE[u]) for u in eda.UNITS)])
-    return table(rows) + "\n\n" + text, sums
+    fits = [f"Cards for `{name}`: {fit.built_for(eda.machine(name), sums)}." for name in variants]
+    return "\n\n".join([table(rows), *fits, text]), sums
 
 
 def depth_models(modules: dict, results: dict) -> dict:
@@ -345,6 +344,7 @@ class Machine:
             faults += memory_faults(modules, modules[key], block)
         variants = MACHINES.get(self.name, {self.name: {}})
         areas, sums = area_tables(modules, results, variants, self.own)
+        self.sums = sums
         models = depth_models(modules, results)
         depths, long = depth_table(modules, models, self.own)
         faults += long
@@ -414,6 +414,7 @@ def main() -> int:
             print(f"{RECORD.relative_to(eda.ROOT)} is left as it was", file=sys.stderr)
         else:
             RECORD.write_text(records if not options.machine else HEAD + others(options.machine) + records)
+            fit.write_areas({machine.name: machine.sums for machine in machines})
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

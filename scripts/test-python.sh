@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 # Where Python looks for it; made elsewhere first, so that none sees half of it.
 module=host/python/gramer/_gramer.abi3.so
-cp target/debug/lib_gramer.so "$module.new"
+built=$(cd "${CARGO_TARGET_DIR:-target}/debug" && pwd)
+cp "$built/lib_gramer.so" "$module.new"
 mv "$module.new" "$module"
-PYTHONPATH=host/python GRAMER=$PWD/target/debug/gramer .venv/bin/python -B -m pytest --quiet host/python -p no:cacheprovider
+PYTHONPATH=host/python GRAMER=$built/gramer .venv/bin/python -B -m pytest --quiet host/python -p no:cacheprovider

@@ -7,16 +7,15 @@ cd "$(dirname "$0")/.."
 . scripts/common.sh
 
 place=$PWD/target/subgroups
-wanted=$(cat scripts/requirements-subgroups.txt)
-if [ "$(cat "$place/installed" 2> /dev/null)" != "$wanted" ]; then
-  python3 -c 'import ensurepip, venv' 2> /dev/null || install_packages python3-venv
-  python3 -m venv "$place"
-  "$place/bin/python" -m pip install --quiet --requirement=scripts/requirements-subgroups.txt
+if ! cmp -s scripts/requirements-subgroups.lock "$place/installed"; then
+  python3 -c 'import ensurepip, venv' 2> /dev/null || need python3-venv
+  install_needs
+  pip_install "$place" subgroups
   # The loader is the system's.
   rm -f "$place"/lib/libOpenCL.so*
   mkdir -p "$place/vendors"
   echo "$place/lib/libintelocl.so" > "$place/vendors/intel.icd"
-  echo "$wanted" > "$place/installed"
+  cp scripts/requirements-subgroups.lock "$place/installed"
 fi
 cargo test --locked -p gramer-gpu --no-run
 export OCL_ICD_VENDORS=$place/vendors/ LD_LIBRARY_PATH=$place/lib

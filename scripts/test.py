@@ -32,6 +32,8 @@ import tempfile
 import threading
 import time
 
+from built import BUILT
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target/test"
 SKIPPED = WORK / "skipped.tsv"
@@ -58,12 +60,16 @@ PARTS = {
     "pages": {"packages": ["gramer-picture"], "tests": ["pages"]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
+                                          ["python3", "-B", "tests/test_boards.py"],
+                                          ["python3", "-B", "tests/test_features.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
                                           ["python3", "-B", "tests/test_package.py"],
                                           ["python3", "-B", "tests/test_paths.py"],
                                           ["python3", "-B", "tests/test_release.py"],
                                           ["python3", "-B", "tests/test_replay.py"],
+                                          ["python3", "-B", "tests/test_setup.py"],
                                           ["python3", "-B", "tests/test_sizes.py"],
+                                          ["python3", "-B", "tests/test_xclbin.py"],
                                           ["python3", "-B", "tests/test_rtl.py"]]},
     # An extension module has no test program: its tests are Python's.
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
@@ -272,10 +278,10 @@ def main():
         signal.signal(signal.SIGHUP, lambda *_: None)
     # Xilinx' emulation has a folder for each process beside its program, and stops at that of a process that was killed,
     # once a new one has the same number.
-    shutil.rmtree(ROOT / "target/debug/.run", ignore_errors=True)
+    shutil.rmtree(BUILT / "debug/.run", ignore_errors=True)
     # What a next build could take over costs the first one time and room. Who has built by hand keeps it.
     # In fewer units a crate takes less time, though the next build of it would take more.
-    if not (ROOT / "target/debug/incremental").exists():
+    if not (BUILT / "debug/incremental").exists():
         os.environ.setdefault("CARGO_INCREMENTAL", "0")
         os.environ.setdefault("CARGO_PROFILE_DEV_CODEGEN_UNITS", "4")
     SKIPPED.unlink(missing_ok=True)

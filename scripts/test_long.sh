@@ -2,9 +2,19 @@
 # Random tasks of the core from a seed that is another in each run: 1,000 of the small machine, 1,000
 # that are stopped and continued, and more of the other machines; and of set cores 1,000 random graphs each for
 # cliques and for motifs, 250 on a cluster of eight PUs. GRAMER_SEED=N repeats those of a run;
-# a task that fails prints the seed that repeats it alone.
+# a task that fails prints the seed that repeats it alone. Before them, the tests of graphs and engines
+# with AddressSanitizer, which finds reads and writes outside of objects and uses after free.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# Sanitizers are not stable options of the compiler, which takes them if it is told that it may. The
+# instrumented libraries have a target folder of their own. Leaks are not looked for: names and messages
+# for signal handlers are never freed, since a handler may read them at any time.
+target=x86_64-unknown-linux-gnu
+if [ "$(rustc -vV | sed -n 's/^host: //p')" = $target ]; then
+  ASAN_OPTIONS=detect_leaks=0 RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C target-cpu=x86-64-v2 -Z sanitizer=address" CARGO_TARGET_DIR=target/asan \
+    cargo test --locked --target $target -p gramer-graph -p gramer-engine --lib --tests
+fi
 
 # The first task's seed; the others' follow it. Below it are those of every commit (`make test-rtl`).
 seed=${GRAMER_SEED:-$(($(date +%s) * 10000 + RANDOM % 10000))}
@@ -24,4 +34,6 @@ export GRAMER_GRAPHS=1000
 for test in cliques_of_random_graphs motifs_of_random_graphs; do
   cargo test --locked --workspace --test set $test -- --exact --nocapture
 done
+# Limits of memory and threads: every task, reader, converter and generator at each of 29 sizes.
+GRAMER_LIMITS=all cargo test --locked --workspace --test limits -- --nocapture
 echo "test-long: passed; GRAMER_SEED=$seed repeats this run"

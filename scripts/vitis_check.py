@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import board
+import fit
+from built import BUILT
 import eda
 
 ROOT = eda.ROOT
@@ -34,6 +36,9 @@ from tcl_files import (  # noqa: E402
 from whole_build import Build, whole_build  # noqa: E402
 
 PAIR = ["gramer_core_1", "gramer_core_2"]
+# Pages with figures of machines, which say what cards these fit.
+SHOWN = {"cycles.md": ["accelerator"], "set-cycles.md": ["set", "set32"], "set-plans.md": ["set-plans32"],
+         "synthesis.md": ["accelerator", "set", "set32", "set-plans"]}
 
 
 @dataclass
@@ -78,6 +83,7 @@ def check(report: Checks, work: Path) -> str:
     far_names = check_far_constraints(report, work, cards)
     refused_constraints(report, work, names, far_names, cards["u250"])
     check_other_scripts(report, work, names, cards)
+    check_fit(report, work, sample.ports, cards)
     whole_build(report, work, sample.ports, sample.folder)
     return f"{len(machines)} machines, {len(cards)} cards"
 
@@ -222,7 +228,7 @@ def generated(work: Path, name: str, change: str, what: str) -> Path:
     """What is generated of the paper's machine with a change."""
     (work / f"{name}.yaml").write_text(f"base: {ROOT}/accelerator.yaml\n{change}\n")
     # Built by `make generate`: of its package alone cargo would build all that it needs with other features.
-    made = subprocess.run([str(ROOT / "target/debug/examples/generate"), str(work / f"{name}.yaml"),
+    made = subprocess.run([str(BUILT / "debug/examples/generate"), str(work / f"{name}.yaml"),
                            str(work / name)], text=True, capture_output=True)
     if made.returncode:
         eda.fail(f"no machine with {what}: {made.stderr}")
@@ -300,6 +306,33 @@ def check_other_scripts(report: Checks, work: Path, names: Names, cards: dict):
                        ("an unfinished line", "set_property a {b")):
         (work / "broken.tcl").write_text(line + "\n")
         refuse("tcl-commands", what, Calls(work / "broken.tcl").error)
+
+
+def check_fit(report: Checks, work: Path, found: dict, cards: dict):
+    """Machines of known area on each card, and builds of those that a card has no room for."""
+    note, refuse = report.note, report.refuse
+    note("region-fit", "docs/hardware/boards.md",
+         [] if fit.document() == fit.DOCUMENT.read_text() else ["it is not what scripts/fit.py --write makes"])
+    for page, names in SHOWN.items():
+        text = (ROOT / "docs" / "hardware" / page).read_text()
+        note("region-fit", page, [f"it does not say which card machine {name} fits" for name in names
+                                  if not any(f"for `{name}`: {fit.built_for(board.machine(name), unit)}{end}" in text
+                                             for end in ";." for unit in [fit.area(board.machine(name))])])
+    for name in fit.shown():
+        folder, unit = board.machine(name), fit.area(board.machine(name))
+        for chosen, card in cards.items():
+            done = Build(work / f"fit-{name}-{chosen}", "hw", "vitis_hls", found, folder, BOARD=chosen)
+            large, said = fit.faults(card, folder, unit), "does not fit" in done.error
+            note("region-fit", f"build.sh, MACHINE={name} BOARD={chosen}",
+                 [] if (said, done.code, bool(done.calls)) == ((True, 1, False) if large else (False, 0, True))
+                 else [f"it ends with {done.code} after {len(done.calls)} calls, too large: {large}"])
+    folder, card = board.machine("set"), cards["u200"]
+    unit = fit.area(folder)
+    refuse("region-fit", "a cluster with more UltraRAM than a region", fit.faults(card, folder, {**unit, "URAM": 300}))
+    refuse("region-fit", "a platform that leaves less", fit.faults(
+        {**card, "region2": {**card["region2"], "BRAM": 600}}, folder, unit))
+    refuse("region-fit", "a platform that leaves less in all", fit.faults(
+        {**card, "available": {**card["available"], "LUT": 300000}}, folder, unit))
 
 
 def set_core(report: Checks, work: Path, roots: dict, found: dict, folder: Path, core_text: str):

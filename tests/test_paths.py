@@ -16,6 +16,8 @@ EXPECTED = [
     ("scripts/board.py", "constraints/BOARD.tcl", "stands for every card"),
     ("scripts/bench.py", "docs/bench/threads.csv", "written by --threads, where it is wanted"),
     ("scripts/mutants.py", "docs/hardware/mutants-set.md", "written by --set"),
+    ("scripts/*", "scripts/setup-PART.sh", "stands for every part"),
+    ("tests/test_setup.py", "scripts/setup-one.sh", "made by the test"),
     ("*vitis*", "machines/NAME.yaml", "a user's machine"),
     ("sim/tests/*", "machines/small_*.yaml", "a description that the test makes"),
     ("sim/tests/*", "machines/of_a_bench.yaml", "a description that the test makes"),

@@ -187,23 +187,23 @@ fn what_is_no_edge_line_is_named_with_its_line() {
         None,
         &[
             ("0 1\nhello\n", 2, "`hello` is no vertex id"),
-            ("0 1\n1 x\n", 2, "`x` is no vertex id"),
+            ("0 1\n1 x\n", 2, "`1 x` is no edge line: names of vertices are text"),
             ("0 1\n\n# c\n7\n", 4, "it holds one number, but an edge has two vertex ids"),
             ("10900\n0 1\n0 2\n", 1, "if it is a count or a header, put # before it"),
             ("0 1\n-5 3\n", 2, "vertex id `-5` is negative"),
             ("0 1\n3 18446744073709551616\n", 2, "id `18446744073709551616` is too large"),
-            ("0 1\n1.0 2.0\n", 2, "`1.0` is no vertex id"),
+            ("0 1\n1.5 2.0\n", 2, "`1.5` is no vertex id"),
             ("0 1\n1;2\n", 2, "`1;2` is no vertex id"),
             ("0 1\n1,,2\n", 2, "a vertex id is missing between two commas"),
-            ("0 1\n1,2,\n", 2, "column 3, ``, is no number"),
-            ("0 1 1\n1 2 abc\n", 2, "column 3, `abc`, is no number"),
+            ("0 1\n1,2,7\n", 2, "it has 3 columns, but the first edge line has 2"),
+            ("0 1 1\n1 abc 2\n", 2, "names of vertices are text"),
             ("5 1 1 1\n1 2\n", 2, "it has 2 columns, but the first edge line has 4"),
             ("0 1\n1 2 3\n", 2, "it has 3 columns, but the first edge line has 2"),
             ("0 1\r1 2\r2 3\r", 1, "a carriage return inside a line"),
-            ("a b\nc d\n1 2\n", 1, "`a` is no vertex id"),
-            ("0 1\n1 2 # c\n", 2, "column 3, `#`, is no number"),
+            ("a b\nc d\n1 2\n", 1, "`a b` is no edge line: names of vertices are text"),
+            ("0 1\n1 2 # c\n", 2, "it has 4 columns, but the first edge line has 2"),
             ("58,10 59,11\n61,13\n", 2, "it has 2 columns, but the first edge line has 4"),
-            ("0 1\n\u{e9}\u{e9} 2\n", 2, "`éé` is no vertex id"),
+            ("0 1\n\u{e9}\u{e9} 2\n", 2, "`éé 2` is no edge line: names of vertices are text"),
         ],
     );
     // The text of the line is in the message, but not megabytes of it.
@@ -247,8 +247,8 @@ fn a_line_of_counts_is_not_taken_for_an_edge_in_silence() {
     assert!(message.contains("the first line, 40 40, reads as an edge but looks"), "{message}");
     let forced = parse_as(&counted, Some(Format::Edges)).unwrap();
     assert!(forced.notes[0].contains("it is taken as an edge"), "{:?}", forced.notes);
-    // Where the number of edges is a vertex as well, or the graph is small, it is only remarked.
-    let small = parse("3 2\n0 1\n1 2\n").unwrap();
+    // Where the graph is small and the number of its vertices another, it is only remarked.
+    let small = parse("9 2\n0 1\n1 2\n").unwrap();
     assert_eq!(small.graph.edges(), 3);
     assert!(small.notes[0].contains("looks like the numbers of vertices and edges"));
     assert!(parse("0 1\n1 2\n2 3\n").unwrap().notes.is_empty());
@@ -375,7 +375,8 @@ fn matrix_market() {
     assert_eq!(pairs(&g.graph), [(1, 2), (1, 3)]);
     let zero = "1 entries of the matrix are zero, which is no edge";
     let again = "1 edge is given again, in this or the other direction, and left out";
-    assert_eq!(g.notes, [zero, again]);
+    let directed = "the matrix is general and not symmetric, which says that edges are directed: direction is dropped";
+    assert_eq!(g.notes, [zero, directed, again]);
     assert_eq!(parse(text("integer symmetric\n2 2 1\n2 1 7\n")).unwrap().graph.edges(), 1);
     assert_eq!(parse(text("pattern general\n9 9 0\n")).unwrap().graph.vertices(), 9);
 
@@ -418,7 +419,7 @@ fn triples() {
     assert_eq!(g.format, Format::Triples);
     assert_eq!(edges(&g.graph), [(0, 1, 4), (1, 2, 9)]);
     assert_eq!(g.graph.stats().label_conflicts, 1);
-    assert_eq!(g.notes, ["1 duplicate edges have another label than the one kept (the smallest)"]);
+    assert_eq!(g.notes[0], "1 duplicate edges have another label than the one kept (the smallest)");
     all_refused(
         None,
         &[
@@ -563,7 +564,15 @@ proptest! {
             let mut text = Vec::new();
             write_text(&mut text, &graph, format).unwrap();
             for told in [None, Some(format)] {
-                let back = parse_as(&text, told).unwrap();
+                let back = match parse_as(&text, told) {
+                    // Labels that are all vertices may be neighbours: only a name of the format tells.
+                    Err(error) if told.is_none() && format == Arabesque && vertex_labels => {
+                        let message = error.to_string();
+                        prop_assert!(message.contains("or `id neighbours…`"), "{}", message);
+                        continue;
+                    }
+                    back => back.unwrap(),
+                };
                 prop_assert_eq!(back.format, format, "{}", String::from_utf8_lossy(&text));
                 let back = back.graph;
                 let base = u64::from(matches!(format, Metis | Mtx));
@@ -667,14 +676,13 @@ fn a_line_of_names_is_a_header_only_before_numbers() {
     assert_eq!(loaded.graph.edges(), 2);
     let note = "line 2, `id_1,id_2`, is taken as the names of the columns";
     assert_eq!(loaded.notes, [note]);
-    let names = "(vertices are named by numbers only";
+    let names = "names of vertices are text, but ids are whole numbers";
     all_refused(
         None,
         &[
-            ("alice bob\nbob carol\n", 1, "`alice` is no vertex id"),
             ("alice bob\nbob carol\n", 1, names),
             ("1 2\ncarol 1\n", 2, names),
-            ("1;2\n2;3\n", 1, "fields are separated by white space or `,`, not by `;`"),
+            ("1:2\n2:3\n", 1, "fields are separated by white space or `,`, not by `:`"),
         ],
     );
     assert!(!refused("1 2\n2 -3\n").contains(names));

@@ -457,7 +457,10 @@ fn numbers_beyond_64_bits_are_exact() {
         |all| mine(&graph, &star(10), Induced::Edge, all, None, 2).unwrap().results[0].count;
     assert_eq!(count(true), falling);
     assert_eq!(count(false), falling / (1..=10u128).product::<u128>());
-    // With 15 leaves it is 10^48: refused, not wrapped around.
+    // With 15 leaves there are 10^48 mappings: refused, not wrapped around. Occurrences fit.
+    let occurrences = (0..15u128).fold(1000, |c, i| c * (999 - i) / (i + 1));
+    let outcome = mine(&graph, &star(15), Induced::Edge, false, None, 2).unwrap();
+    assert_eq!(outcome.results[0].count, occurrences);
     let error = mine(&graph, &star(15), Induced::Edge, true, None, 2).unwrap_err();
     assert!(error.to_string().contains("more than 128 bits"), "{error}");
 }

@@ -208,7 +208,7 @@ fn numbers_of_a_large_clique_are_binomials() {
             let each = choose(140 - chosen, k as u128 - chosen);
             assert!(outcome.columns[0].counts.iter().all(|count| count == each));
             // C(139, 15) needs more than 64 bits.
-            assert_eq!(each > u64::MAX.into(), k == 16 && per == Per::Vertex, "{each}");
+            assert_eq!(each > u128::from(u64::MAX), k == 16 && per == Per::Vertex, "{each}");
         }
     }
 }

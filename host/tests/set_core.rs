@@ -68,7 +68,7 @@ fn model(machine: &Accelerator, graph: &Graph, task: &Task, arrange: Arrange) ->
             let row = view.neighbours(v);
             row.len() > 1 && row.last().is_some_and(|&u| u > v)
         });
-        assert_eq!(total[SUM_MARKS], roots.map(|v| view.degree(v) as u128).sum());
+        assert_eq!(total[SUM_MARKS], roots.map(|v| view.degree(v) as u128).sum::<u128>());
     } else {
         assert!(total.iter().enumerate().all(|(at, &sum)| at == SUM_CLIQUES || sum == 0));
     }

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Builds the accelerator's binary with Vitis: packages the core, compiles the movers, links.
 #
-#   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… MACHINE=accelerator build.sh
+#   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… MACHINE=accelerator build.sh [--check]
 #
 # For Vitis 2022.1 and later. Everything goes under target/xclbin/MACHINE-BOARD-TARGET (XCLBIN_DIR
 # names another folder than target/xclbin); the binary is gramer.xclbin there, with the description
 # of the machine in it that the host wants, and summary.txt says what came out. The kernels' clock
 # is the machine's, clock_mhz.
+#
+# It checks the board, the machine, the tools and the platform before anything else; with --check that is
+# all, and needs no generated file. PLATFORM is the name of a platform or the path of its .xpfm.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -16,29 +19,19 @@ BOARD=${BOARD:-u250}
 MACHINE=${MACHINE:-accelerator}
 
 usage() { echo "error: $1" >&2; exit 2; }
-case $TARGET in hw | hw_emu | sw_emu) ;; *) usage "TARGET=$TARGET; it is hw, hw_emu or sw_emu" ;; esac
+case $TARGET in hw | hw_emu | sw_emu) ;; *) usage "TARGET=$TARGET; TARGET is hw, hw_emu or sw_emu" ;; esac
+platform_of_board=$(scripts/board.py "$BOARD" platform) || exit 2
+PLATFORM=${PLATFORM:-$platform_of_board}
 generated=$root/target/generated/$MACHINE
-core=gramer_core
-[ ! -f "$generated/gramer_set_core.xml" ] || core=gramer_set_core
-[ -f "$generated/$core.xml" ] || usage "no machine $MACHINE; run make generate"
-if [ "$core" = gramer_set_core ] && [ "$TARGET" = sw_emu ]; then
-  usage "machine $MACHINE has a set core, of which there is no functional model: TARGET is hw or hw_emu"
+described=machines/$MACHINE.yaml
+[ "$MACHINE" != accelerator ] || described=accelerator.yaml
+if [ ! -f "$described" ] && [ ! -d "$generated" ]; then
+  usage "no machine $MACHINE; machines: accelerator $(cd machines && ls -- *.yaml | sed 's/\.yaml$//' | tr '\n' ' ')"
 fi
-scripts/board.py "$BOARD" part > /dev/null || exit 2
-# The machine is the one source of the frequency: its description goes into the binary, and the
-# host takes the seconds of a run from it.
-clock=$(sed -n 's/^ *clock_mhz: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
-[ -n "$clock" ] || usage "$generated/machine.yaml has no clock_mhz; run make generate"
-if [ "${FREQUENCY:-$clock}" != "$clock" ]; then
-  usage "FREQUENCY=$FREQUENCY, but machine $MACHINE runs at $clock MHz. Describe one that runs at \
-$FREQUENCY MHz in machines/NAME.yaml, with \`base: ../accelerator.yaml\` and \
-\`machine: {name: NAME, clock_mhz: $FREQUENCY}\`, and build it with MACHINE=NAME"
-fi
-PLATFORM=${PLATFORM:-$(scripts/board.py "$BOARD" platform)}
-part=$(scripts/board.py "$BOARD" part)
 
 missing=()
 for tool in vivado v++ xclbinutil; do command -v "$tool" > /dev/null || missing+=("$tool"); done
+[ "$TARGET" = hw ] || command -v emconfigutil > /dev/null || missing+=(emconfigutil)
 hls=()
 if command -v vitis_hls > /dev/null; then hls=(vitis_hls -f)
 elif command -v vitis-run > /dev/null; then hls=(vitis-run --mode hls --tcl)
@@ -51,6 +44,43 @@ if [ ${#missing[@]} -gt 0 ]; then
   } >&2
   exit 1
 fi
+
+# Where v++ looks for a platform by its name.
+IFS=: read -r -a repositories <<< "${PLATFORM_REPO_PATHS:-}"
+repositories+=(/opt/xilinx/platforms)
+[ -z "${XILINX_VITIS:-}" ] || repositories+=("$XILINX_VITIS/platforms" "$XILINX_VITIS/base_platforms")
+found=""
+[[ "$PLATFORM" != *.xpfm || ! -f "$PLATFORM" ]] || found=1
+for folder in "${repositories[@]}"; do
+  [ ! -f "$folder/$PLATFORM/$PLATFORM.xpfm" ] && [ ! -f "$folder/$PLATFORM.xpfm" ] || found=1
+done
+if [ -z "$found" ]; then
+  {
+    echo "error: platform $PLATFORM is not there: no $PLATFORM.xpfm in ${repositories[*]}."
+    echo "  Install the platform's development package, or name its folder in PLATFORM_REPO_PATHS or its"
+    echo "  file in PLATFORM=PATH.xpfm"
+  } >&2
+  exit 1
+fi
+[ "${1:-}" != --check ] || exit 0
+
+core=gramer_core
+[ ! -f "$generated/gramer_set_core.xml" ] || core=gramer_set_core
+[ -f "$generated/$core.xml" ] || usage "machine $MACHINE has no generated files; run make generate"
+if [ "$core" = gramer_set_core ] && [ "$TARGET" = sw_emu ]; then
+  usage "machine $MACHINE has a set core, of which there is no functional model: TARGET is hw or hw_emu"
+fi
+# The machine is the one source of the frequency: its description goes into the binary, and the
+# host takes the seconds of a run from it.
+clock=$(sed -n 's/^ *clock_mhz: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
+[ -n "$clock" ] || usage "$generated/machine.yaml has no clock_mhz; run make generate"
+if [ "${FREQUENCY:-$clock}" != "$clock" ]; then
+  usage "FREQUENCY=$FREQUENCY, but machine $MACHINE runs at $clock MHz. Describe one that runs at \
+$FREQUENCY MHz in machines/NAME.yaml, with \`base: ../accelerator.yaml\` and \
+\`machine: {name: NAME, clock_mhz: $FREQUENCY}\`, and build it with MACHINE=NAME"
+fi
+part=$(scripts/board.py "$BOARD" part)
+[ "$TARGET" != hw ] || scripts/fit.py "$MACHINE" "$BOARD" > /dev/null || exit 1
 
 # A cluster of the set core lies in one region.
 registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")

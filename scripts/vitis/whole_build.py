@@ -28,8 +28,11 @@ class Build:
         tools.mkdir(parents=True)
         for tool in ("vivado", "v++", hls, "xclbinutil", "emconfigutil"):
             (tools / tool).symlink_to(VITIS / "mock_tools.py")
-        env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(work), "TARGET": target, "BOARD": "u250",
-               "MACHINE": folder.name, "XCLBIN_DIR": str(work), "MOCK_LOG": str(log),
+        (work / "platforms").mkdir(exist_ok=True)
+        for card in board.boards().values():
+            (work / "platforms" / f"{card['platform']}.xpfm").touch()
+        env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(work), "PLATFORM_REPO_PATHS": str(work / "platforms"),
+               "TARGET": target, "BOARD": "u250", "MACHINE": folder.name, "XCLBIN_DIR": str(work), "MOCK_LOG": str(log),
                "MOCK_GENERATED": str(folder), "MOCK_INTERFACES": " ".join(interfaces(found)), **other}
         done = subprocess.run([script or VITIS / "build.sh"], text=True, capture_output=True, env=env)
         self.code, self.error, self.out = done.returncode, done.stderr, done.stdout

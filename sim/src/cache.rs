@@ -1,9 +1,11 @@
 //! Where the sources of the core are, and where built models are kept.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use gramer_machine::trust;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Names the folder that holds `rtl/` and `sim/shim/`, where they aren't found by themselves.
@@ -11,6 +13,8 @@ pub const SOURCES: &str = "GRAMER_SOURCES";
 /// Names the folder for built models.
 pub const MODELS: &str = "GRAMER_MODELS";
 
+/// A file that only the sources of the core have.
+const CORE: &str = "rtl/gramer_core.sv";
 /// The model in its folder; beside it is the hash of its bytes.
 const LIBRARY: &str = "libcore.so";
 /// Folders above a program that may be a repository or a prefix: `target/debug/deps/` has four.
@@ -20,19 +24,14 @@ fn named(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The repository that this program was built in; it may have gone.
-fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("sim/ is in the repository")
-}
-
-/// The folder with `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else a repository that this program
-/// lies in, else `share/gramer` of the prefix that it is installed in, else the repository that it
-/// was built in.
+/// The folder with `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else a repository that this program lies in, else
+/// `share/gramer` of the prefix that it is installed in. Sources become a program that runs as this user, so those
+/// that others can write are passed over.
 ///
 /// # Errors
-/// If none is there.
+/// If none is there, with the reasons for which others were passed over.
 pub fn sources() -> Result<PathBuf> {
-    let has = |folder: &PathBuf| folder.join("rtl/gramer_core.sv").is_file();
+    let has = |folder: &Path| folder.join(CORE).is_file();
     if let Some(folder) = named(SOURCES) {
         return match has(&folder) {
             true => Ok(folder),
@@ -40,39 +39,55 @@ pub fn sources() -> Result<PathBuf> {
         };
     }
     let program = std::env::current_exe().unwrap_or_default();
-    let above = program.ancestors().skip(1).take(ABOVE);
-    let mut folders = above.flat_map(|f| [f.to_path_buf(), f.join("share/gramer")]);
-    folders.find(has).or_else(|| Some(repository().to_path_buf()).filter(has)).with_context(|| {
+    let mut refused = String::new();
+    sources_near(&program, &mut refused).with_context(|| {
         format!(
-            "the sources of the core (rtl/) are neither near {} nor in {}: name the repository in \
-             {SOURCES}",
-            program.display(),
-            repository().display()
+            "the sources of the core (rtl/) are not near {}: name the repository in {SOURCES}{refused}",
+            program.display()
         )
     })
 }
 
-/// Folders that may hold models, the preferred one first: `GRAMER_MODELS` alone where it is set;
-/// else `target/models` of the repository, and `gramer/models` in the user's cache.
-pub fn folders(sources: Option<&Path>) -> Vec<PathBuf> {
-    if let Some(folder) = named(MODELS) {
-        return vec![folder];
-    }
-    let repository = sources.unwrap_or(repository());
-    let own = repository.join("Cargo.toml").is_file().then(|| repository.join("target/models"));
-    let cache = named("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-    let cache = cache.or_else(|| named("HOME").map(|home| home.join(".cache")));
-    own.into_iter().chain(cache.map(|cache| cache.join("gramer/models"))).collect()
+/// Sources around a program that others can't have put there; the reasons against others are added to `refused`.
+fn sources_near(program: &Path, refused: &mut String) -> Option<PathBuf> {
+    let above = program.ancestors().skip(1).take(ABOVE);
+    let mut folders = above.flat_map(|f| [f.to_path_buf(), f.join("share/gramer")]);
+    folders.find(|folder| {
+        folder.join(CORE).is_file()
+            && [folder.clone(), folder.join(CORE)].iter().all(|path| {
+                let checked = trust::check(path);
+                checked.map_err(|reason| *refused += &format!("; not used: {reason}")).is_ok()
+            })
+    })
 }
 
-/// The first of the folders that can be written, made if it is missing.
+/// Folders that may hold models, the preferred one first: `GRAMER_MODELS` alone where it is set; else
+/// `target/models` of the repository, and `gramer/models` in the user's cache. A model is code that runs as this
+/// user: `tell` hears of folders that are passed over since others can write there.
+pub fn folders(sources: Option<&Path>, tell: &mut dyn FnMut(&str)) -> Vec<PathBuf> {
+    let own =
+        |folder: &Path| folder.join("Cargo.toml").is_file().then(|| folder.join("target/models"));
+    let all = match named(MODELS) {
+        Some(folder) => vec![folder],
+        None => sources.and_then(own).into_iter().chain(trust::cache("models")).collect(),
+    };
+    let mut trusted = |folder: &PathBuf| {
+        let checked = if folder.exists() { trust::check(folder) } else { Ok(()) };
+        let note =
+            |reason| tell(&format!("models are neither kept nor looked for there: {reason}"));
+        checked.map_err(note).is_ok()
+    };
+    all.into_iter().filter(|folder| trusted(folder)).collect()
+}
+
+/// The first of the folders that can be written, made for this user alone if it is missing.
 ///
 /// # Errors
 /// If none can be.
 pub fn writable(folders: &[PathBuf]) -> Result<&Path> {
     let mut refused = vec![];
     for folder in folders {
-        let tried = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+        let tried = trust::create_private(folder).and_then(|()| tempfile::tempfile_in(folder));
         match tried {
             Ok(_) => return Ok(folder),
             Err(e) => refused.push(format!("{}: {e}", folder.display())),
@@ -86,12 +101,14 @@ fn checksum(file: &Path) -> PathBuf {
     file.with_extension("xxh3")
 }
 
-/// Writes the hash of a file's bytes beside it.
+/// Writes the hash of a file's bytes beside it, and takes the permission to write it from others: whatever the user's
+/// umask allows, such a file would not be loaded.
 ///
 /// # Errors
 /// Those of reading and writing.
 pub fn seal(file: &Path) -> Result<()> {
     let bytes = fs::read(file)?;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755))?;
     Ok(fs::write(checksum(file), format!("{:016x}\n", xxh3_64(&bytes)))?)
 }
 
@@ -110,6 +127,10 @@ pub fn whole_file(file: &Path, tell: &mut dyn FnMut(&str)) -> Result<bool> {
     let Ok(bytes) = fs::read(file) else {
         return Ok(false);
     };
+    if let Err(reason) = trust::check(file) {
+        tell(&format!("it is made again: {reason}"));
+        return Ok(false);
+    }
     // Its hash came before it.
     if sealed(file, &bytes) {
         return Ok(true);
@@ -150,10 +171,14 @@ pub fn whole(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Option<PathBuf
     let Ok(bytes) = fs::read(&library) else {
         return Ok(None);
     };
-    if sealed(&library, &bytes) {
+    let trusted = trust::check(&library);
+    if sealed(&library, &bytes) && trusted.is_ok() {
         return Ok(Some(library));
     }
-    tell(&format!("the model in {} is damaged and is built again", folder.display()));
+    tell(&match trusted {
+        Err(reason) => format!("a model is built again: {reason}"),
+        Ok(()) => format!("the model in {} is damaged and is built again", folder.display()),
+    });
     // Moved away first: another process may look at it now.
     let grave = folder.parent().and_then(|models| tempfile::tempdir_in(models).ok());
     let grave = grave.with_context(|| {
@@ -259,6 +284,48 @@ mod tests {
         assert_eq!(Latest::read(models.path(), "k"), Some(latest));
         fs::write(models.path().join("latest-k"), "12 ../elsewhere\n").unwrap();
         assert_eq!(Latest::read(models.path(), "k"), None);
+    }
+
+    #[test]
+    fn what_others_can_write_is_neither_built_from_nor_loaded() {
+        let root = tempfile::tempdir().unwrap();
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let program = root.path().join("target/debug/deps/test");
+        fs::create_dir_all(root.path().join("rtl")).unwrap();
+        fs::create_dir_all(root.path().join("target/models")).unwrap();
+        fs::write(root.path().join(CORE), "").unwrap();
+        fs::write(root.path().join("Cargo.toml"), "").unwrap();
+        let mut refused = String::new();
+        assert_eq!(sources_near(&program, &mut refused).as_deref(), Some(root.path()));
+        mode(&root.path().join("rtl"), 0o777);
+        assert_eq!(sources_near(&program, &mut refused), None);
+        assert!(refused.contains("rtl can be written by others (mode 777)"), "{refused}");
+        // Far above the program, and in no folder of it.
+        let far = root.path().join("a/b/c/d/e/test");
+        assert_eq!(sources_near(&far, &mut String::new()), None);
+
+        let (mut said, own) = (vec![], root.path().join("target/models"));
+        let mut found = || folders(Some(root.path()), &mut |note| said.push(note.to_string()));
+        if std::env::var_os(MODELS).is_none() {
+            assert_eq!(found()[0], own);
+            mode(&own, 0o777);
+            assert!(!found().contains(&own));
+            assert!(
+                said.len() == 1 && said[0].contains("models can be written by others"),
+                "{said:?}"
+            );
+        }
+        mode(&own, 0o755);
+        let model = own.join("abc-1");
+        fs::create_dir(&model).unwrap();
+        fs::write(model.join(LIBRARY), "a model").unwrap();
+        seal(&model.join(LIBRARY)).unwrap();
+        mode(&model.join(LIBRARY), 0o666);
+        let mut said = vec![];
+        assert_eq!(whole(&model, &mut |line| said.push(line.to_string())).unwrap(), None);
+        assert!(said[0].contains("can be written by others") && !model.exists(), "{said:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! `make`, as Verilator would have it, takes five times as long. What is Verilator's own (its runtime
 //! and its headers) is the same in every model: it is compiled once and kept beside the models.
 
+mod diagnostics;
 mod own;
 
 use std::collections::VecDeque;
@@ -61,10 +62,16 @@ pub(crate) fn start(name: impl AsRef<OsStr>, work: &Path) -> Command {
     command
 }
 
-/// Runs a command, whose output is in the message if it fails.
+/// Runs a command. If it fails, the message has the faults of the sources that it names, or the last of its output.
 pub(crate) fn check(command: &mut Command, name: &str) -> Result<()> {
     let output = command.output().with_context(|| format!("cannot start {name}"))?;
-    succeeded(output.status, &[output.stdout, output.stderr].concat(), name)
+    let said = [output.stdout, output.stderr].concat();
+    let sources = command.get_current_dir().unwrap_or(Path::new("."));
+    let faults = diagnostics::faults(&String::from_utf8_lossy(&said), sources);
+    match faults.filter(|_| !output.status.success()) {
+        Some(faults) => bail!("{name} refuses the sources:\n{faults}"),
+        None => succeeded(output.status, &said, name),
+    }
 }
 
 /// An error with the last of what a program said, if it failed.

@@ -152,7 +152,7 @@ impl Model {
     /// If there is none.
     pub fn sum(&self, part: &str, name: &str, first: u32, count: u32) -> Result<u64> {
         let (part_text, name_text) = (CString::new(part)?, CString::new(name)?);
-        // SAFETY: the handle is live, and both texts are for the call.
+        // SAFETY: the handle is live, and both texts outlive the call.
         let sum = unsafe {
             (self.sum)(self.handle, part_text.as_ptr(), name_text.as_ptr(), first, count)
         };

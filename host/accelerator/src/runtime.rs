@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use gramer_graph::memory::watch_libraries;
 use opencl3::device::{
     CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device,
 };
@@ -84,6 +85,8 @@ pub fn devices() -> (Vec<Handle>, Vec<Missing>) {
             return (vec![], vec![missing("OpenCL", reason, "install it again")]);
         }
     };
+    // The loader has loaded the drivers, and they set handlers of their own.
+    watch_libraries();
     let (mut found, mut absent) = (vec![], vec![]);
     let mut has_xilinx = false;
     for platform in platforms {

@@ -206,7 +206,7 @@ impl Run<'_> {
             }
             let counts = table.patterns.into_iter().zip(found.counts);
             let mut found: Vec<Count> = counts
-                .filter(|&(_, count)| count >= support.into())
+                .filter(|&(_, count)| count >= u128::from(support))
                 .map(|(pattern, count)| Count { pattern, count })
                 .collect();
             if found.is_empty() {

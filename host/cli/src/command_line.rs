@@ -1,17 +1,18 @@
 //! The subcommands, and how the program ends.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::IsTerminal;
+use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper,
-    paper_gpu, plan, run, selftest, signals, xclbin,
+    cluster, device, devices, endings, explore, generated, graph, log, mine, options, paper,
+    paper_gpu, plan, run, selftest, signals, usage, version, xclbin,
 };
 
-use gramer_graph::context::Context;
+use gramer_graph::context::{Context, Notes};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
 
@@ -23,6 +24,8 @@ const STDOUT: &str = "<stdout>";
 #[command(
     name = "gramer",
     version,
+    long_version = version::LONG,
+    disable_help_flag = true,
     max_term_width = 100,
     after_help = "Examples:\n  \
         gramer mine motif -k 4 graph.txt               every 4-vertex pattern with its count\n  \
@@ -31,7 +34,7 @@ const STDOUT: &str = "<stdout>";
         gramer mine match --pattern query.graph data.graph --list found.jsonl\n  \
         gramer graph convert graph.txt graph.gramer    an image: checked, not parsed\n\n\
         Exit codes: 0 done, 1 failure, 2 wrong usage, 124 time limit reached, 130 interrupted (129 and 143 by the signals\n\
-        HUP and TERM), 141 nobody reads the output any more."
+        HUP and TERM), 141 broken pipe."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -46,33 +49,33 @@ pub enum Command {
     /// Mine a graph
     #[command(subcommand)]
     Mine(Box<mine::Task>),
-    /// Mine as a YAML file says, whose fields are the options of `mine`
+    /// Run a mining job from a YAML file
     Run(run::Args),
     /// Explain how a pattern is searched, or which methods answer a task
     Plan(plan::Args),
-    /// Look at graphs, convert and make them
+    /// Inspect, convert and generate graphs
     #[command(subcommand)]
     Graph(graph::Command),
-    /// List the devices that can mine, and say what others lack
+    /// List available devices and why others are unavailable
     Devices(devices::Args),
-    /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
+    /// Test a device against the CPU engine, and measure its memory banks
     Selftest(selftest::Args),
-    /// Run a task on many variants of the machine, simulated: table, CSV, plots
+    /// Simulate a task on variants of the machine: table, CSV, plots
     Explore(explore::Args),
-    /// The paper's experiments on the simulated machine, as a report
+    /// Repeat the paper's experiments on the simulated machine, as a report
     Paper(paper::Args),
-    /// Experiments of the papers behind the GPU engine on one device, as a report
+    /// Repeat the experiments of the papers behind the GPU engine, as a report
     PaperGpu(paper_gpu::Args),
-    /// Build and look at what programs a device
+    /// Build and inspect xclbin files
     #[command(subcommand)]
     Xclbin(xclbin::Command),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(generated::Completions),
-    /// Print the manual page, or write those of all commands into a folder
+    /// Print the manual page, or write the pages of all commands to a folder
     Man(generated::Man),
 }
 
-/// The exit code of a program whose reader has gone, as if the signal PIPE had ended it.
+/// Exit code after a broken pipe, as if the signal PIPE had ended the program.
 const READER_GONE: u8 = 141;
 
 /// Set once a device doesn't answer, whose library would wait for it again on the way out, or takes long to be closed.
@@ -99,6 +102,7 @@ fn only_device(words: &[OsString]) -> Option<&str> {
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
 /// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
 pub fn main() -> u8 {
+    endings::begin();
     let words: Vec<OsString> = std::env::args_os().collect();
     // SAFETY: nothing has started a thread yet.
     unsafe { gramer_gpu::platform::ask_for_little(only_device(&words)) }
@@ -107,13 +111,13 @@ pub fn main() -> u8 {
     });
     let code = match Cli::read(&words) {
         Ok(cli) => run_command(cli),
-        Err(e) => usage(&e, &words),
+        Err(e) => wrong_usage(e, &words),
     };
     let code = cluster::ends(code);
     gramer_accelerator::launch::ends();
     if LEAVE_AT_ONCE.load(Ordering::Relaxed) {
         let _ = std::io::stdout().flush();
-        // SAFETY: it doesn't return, and what the process has written is written.
+        // SAFETY: the call doesn't return; standard output was flushed, and other output is written whole by now.
         unsafe { libc::_exit(code.into()) }
     }
     code
@@ -121,10 +125,11 @@ pub fn main() -> u8 {
 
 /// Runs a command and complains of its failure.
 fn run_command(cli: Cli) -> u8 {
-    if let Err(e) = log::begin(cli.log.log) {
+    if let Err(e) = cli.log.begin() {
         return failure(&e);
     }
-    let context = Context::default();
+    endings::name_options(&cli.command);
+    let context = Context { notes: Notes::to(note), ..Context::default() };
     if let Err(e) = signals::stop_on(&context.cancel) {
         complain(&Error::Unsupported(format!("Ctrl-C will not stop the run cleanly: {e}")));
     }
@@ -144,7 +149,10 @@ fn run_command(cli: Cli) -> u8 {
         Command::Man(args) => args.run(),
     }));
     match outcome {
-        Ok(Ok(())) => 0,
+        Ok(Ok(())) => {
+            endings::warn_of_threads();
+            0
+        }
         // Rank 0 says it, and all end with its code.
         Ok(Err(e)) if cluster::tells(&e) => e.exit_code(),
         Ok(Err(e)) => failure(&e),
@@ -179,31 +187,64 @@ fn failure(e: &Error) -> u8 {
     }
 }
 
-/// Prints what clap says: help and version to standard output, faults to standard error.
-fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
+/// Ends the process of a run that was asked to stop and doesn't come back: no unfinished file stays.
+pub fn leave() {
+    gramer_graph::output::remove_unfinished();
+    let code = failure(&Error::Interrupted);
+    cluster::aborts(code);
+    gramer_accelerator::launch::ends();
+    // SAFETY: it doesn't return; a driver that still runs kernels would have destructors wait for them.
+    unsafe { libc::_exit(code.into()) }
+}
+
+/// Prints help and version to standard output, faults to standard error.
+fn wrong_usage(e: clap::Error, words: &[OsString]) -> u8 {
+    let colour = log::Colour::of_words(words);
     if e.use_stderr() {
+        let code = e.exit_code() as u8;
         if cluster::rank_0_speaks(words) {
-            return e.exit_code() as u8;
+            return code;
         }
+        let command = device::command_for(Cli::command(), words);
+        let coloured = colour.on(&std::io::stderr());
+        let text = usage::text(e, command, words, &own_name(), coloured);
         // Nothing can be done where even this can't be written.
-        let _ = e.print();
-        if let Some(hint) = hints::hint(e, words) {
-            let _ = writeln!(std::io::stderr(), "\n{hint}");
-        }
-        return e.exit_code() as u8;
+        let _ = write!(std::io::stderr(), "{text}");
+        return code;
     }
     let text = e.render();
-    let plain = !std::io::stdout().is_terminal();
-    let printed = print(|out| match plain {
-        true => write!(out, "{text}"),
-        false => write!(out, "{}", text.ansi()),
+    let coloured = colour.on(&std::io::stdout());
+    let printed = print(|out| match coloured {
+        true => write!(out, "{}", text.ansi()),
+        false => write!(out, "{text}"),
     });
     printed.map_or_else(|e| failure(&e), |()| 0)
+}
+
+/// A line on standard error about the input or the output, unless --quiet.
+pub fn print_note(text: &str) {
+    if !log::is_quiet() {
+        let _ = writeln!(std::io::stderr(), "note: {}", options::told(text));
+    }
+}
+
+/// A line on standard error about what is done so far, unless --quiet.
+pub fn tell(text: &str) {
+    if !log::is_quiet() {
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
 }
 
 /// A line on standard error for what didn't keep the command from its end.
 pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}: warning: {}", own_name(), options::told(text));
+}
+
+/// A line on standard error for what makes a run slow, while it works.
+fn note(text: &str) {
+    // On a terminal a progress bar may be there.
+    let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    let _ = writeln!(std::io::stderr(), "{clear}note: {}", options::told(text));
 }
 
 fn complain(e: &Error) {
@@ -234,7 +275,7 @@ impl Cli {
         if let Some(cli) = Self::of_task(words) {
             return Ok(cli);
         }
-        let command = device::command_for(Cli::command(), words);
+        let command = usage::with_negative_numbers(device::command_for(Cli::command(), words));
         Cli::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 
@@ -251,7 +292,8 @@ impl Cli {
         let [_, mine, task, ..] = words else { return None };
         let task = mine::Task::command(task.to_str()?).filter(|_| mine == "mine")?;
         let mine = clap::Command::new("mine").subcommand(device::task_for(task, words));
-        Some(log::Args::augment_args(clap::Command::new("gramer")).subcommand(mine))
+        let gramer = clap::Command::new("gramer").disable_help_flag(true);
+        Some(log::Args::augment_args(gramer).subcommand(mine))
     }
 }
 

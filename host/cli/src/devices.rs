@@ -6,6 +6,7 @@ use gramer_machine::named;
 use serde::Serialize;
 
 use crate::options::told;
+use crate::report::pretty;
 use crate::report::symbols::new_table;
 use gramer_accelerator::launch::lacking;
 use gramer_accelerator::runtime::{Missing, PlatformDevice, devices};
@@ -72,10 +73,7 @@ impl Args {
             gpus_missing: gpus_missing.iter().map(|text| told(text)).collect(),
         };
         super::print(|out| match self.json {
-            true => {
-                serde_json::to_writer_pretty(&mut *out, &listed)?;
-                writeln!(out)
-            }
+            true => pretty(&listed, out),
             false => table(&listed, out),
         })
     }
@@ -110,7 +108,8 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
         table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
     }
     for d in &listed.gpus {
-        let device = format!("{} ({}, {} units)", d.name, d.kind, d.compute_units);
+        let kind = if d.kind == "cpu" { "a processor behind OpenCL" } else { d.kind };
+        let device = format!("{} ({kind}, {} units)", d.name, d.compute_units);
         table.add_row([
             d.device.clone(),
             d.platform.clone(),

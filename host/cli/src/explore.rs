@@ -7,16 +7,21 @@ use serde_json::{Value, json};
 
 use super::graph_args::GraphArgs;
 use super::mine::Output;
+use crate::command_line::tell;
 use crate::report::symbols::new_table;
+use crate::usage::threads;
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::Order;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::{check_files, write_files};
 use gramer_laboratory::explore::measures::Metric;
 use gramer_laboratory::explore::parameter::{Parameter, Point, Variation, combinations};
 use gramer_laboratory::explore::simulator::{Ran, Simulator};
-use gramer_laboratory::explore::{Measured, csv, described, page, plot, short_name, sweep, task};
+use gramer_laboratory::explore::{
+    About, Measured, counts, csv, described, long_name, page, plot, supports, sweep, task,
+};
+use gramer_picture::number::grouped;
 
 /// Metrics of the table; all are in the files.
 const SHOWN: [Metric; 8] = [
@@ -36,6 +41,9 @@ const PLOTTED: [(Metric, bool, &str); 4] = [
     (Metric::VertexHits, false, "vertex_hits"),
     (Metric::EdgeHits, false, "edge_hits"),
 ];
+
+/// Files in the folder of --out beside the plots.
+const FILES: [&str; 3] = ["index.html", "points.csv", "points.json"];
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -58,18 +66,21 @@ pub struct Args {
     #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
-    /// Points at a time; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Points at a time; 0 or auto is one for each core [default: auto]
+    #[arg(long, value_name = "N", value_parser = threads)]
     jobs: Option<u16>,
 
     /// Give a point up after so many cycles
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     max_cycles: u64,
 
-    /// Folder for index.html, points.csv, points.json and the plots, which replace those of an earlier
-    /// run; made if it is missing
+    /// Folder for index.html, points.csv, points.json and the plots; made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/last")]
     out: PathBuf,
+
+    /// Replace files of an earlier run in the folder of --out
+    #[arg(long)]
+    force: bool,
 
     /// Folder that keeps each point's result, so that it isn't simulated twice
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/cache")]
@@ -104,11 +115,19 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
+        let plots = PLOTTED.iter().map(|(_, _, name)| format!("{name}.svg"));
+        let names: Vec<String> = FILES.map(String::from).into_iter().chain(plots).collect();
+        let inputs: Vec<&Path> = self.graph.inputs().chain(self.machine.as_deref()).collect();
+        check_files(&self.out, &names, self.force, &inputs)?;
         let (simulated, mined) = task(&self.task)?;
         let variations: Vec<Variation> =
             self.vary.iter().map(|text| Variation::parse(text)).collect::<Result<_>>()?;
         let base = read_machine(self.machine.as_deref())?;
+        // A model takes minutes to build: what no core does is refused before, and before the graph is read.
+        supports(&base, &mined, None)?;
+        variations.iter().try_for_each(|varied| varied.parameter.check(&base))?;
         let graph = self.graph.load_in(Order::RankOn1, &context)?.graph;
+        supports(&base, &mined, Some(&graph))?;
         let points: Vec<Point> = combinations(&variations)
             .iter()
             .map(|settings| Point::new(&base, graph.view(), settings))
@@ -120,45 +139,64 @@ impl Args {
                 Ran::Limit => "too many cycles".into(),
                 Ran::Failed(_) => "failed".into(),
             };
-            eprintln!("{done} of {}: {}: {what}", points.len(), described(&points[at].settings));
+            tell(&format!(
+                "{done} of {}: {}: {what}",
+                points.len(),
+                described(&points[at].settings)
+            ));
         };
         let all = sweep(&simulator, &graph, &simulated, &mined, &points, &context, &told)?;
 
-        std::fs::create_dir_all(&self.out).map_err(|e| Error::io(&self.out, "create", e))?;
         let name = self.graph.graph.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let title = format!("{} on {name}", short_name(&mined));
-        let write = |file: &str, text: &str| {
-            write_whole(&self.out.join(file), |out| out.write_all(text.as_bytes()))
-        };
+        let title = format!("{} on {name}", long_name(&mined));
         let document = document(&all, &self.task, &self.graph.graph, &base.machine.name);
-        write("points.csv", &csv(&all))?;
-        write("points.json", &format!("{document:#}\n"))?;
         let x = variations.iter().position(|v| v.values.len() > 1).unwrap_or(0);
-        let mut plots = vec![];
-        for (metric, relative, file) in PLOTTED {
-            let plot = plot(&all, x, metric, relative, &title);
-            write(&format!("{file}.svg"), &plot.svg())?;
-            plots.push(plot);
-        }
+        let plots = PLOTTED.map(|(metric, relative, _)| plot(&all, x, metric, relative, &title));
         let rows: Vec<Vec<String>> = all.iter().map(cells).collect();
-        write("index.html", &page(&title, &header(&all), &rows, &plots))?;
+        let about = About {
+            title: &title,
+            machine: &base,
+            graph: (&name, &graph),
+            version: &version(),
+            date: &today(),
+        };
+        let index = page(&about, &all, &header(&all), &rows, &plots);
+        let texts = [index, csv(&all), format!("{document:#}\n")];
+        let texts = texts.into_iter().chain(plots.iter().map(|plot| plot.svg()));
+        let files: Vec<(String, String)> = names.into_iter().zip(texts).collect();
+        write_files(&self.out, &files, self.force)?;
         super::print(|out| match self.output {
             Output::Json => writeln!(out, "{document:#}"),
             Output::Table => table(&all, &title, &self.out, out),
         })?;
-        let failed = all.iter().filter_map(|p| Some((p, p.measures.as_ref().err()?)));
-        let failed: Vec<String> =
-            failed.map(|(p, said)| format!("{}: {said}", described(&p.settings))).collect();
-        match failed.is_empty() {
-            true => Ok(()),
-            false => Err(Error::Device(format!(
-                "{} of {} points have no result: {}",
-                failed.len(),
-                all.len(),
-                failed.join("\n")
-            ))),
+        failures(&all)
+    }
+}
+
+/// The points without a result, those with the same reason together.
+///
+/// # Errors
+/// [`Error::Device`] if there are some.
+fn failures(all: &[Measured]) -> Result<()> {
+    let failed = || all.iter().filter_map(|p| Some((&p.settings, p.measures.as_ref().err()?)));
+    let mut reasons: Vec<(&String, Vec<String>)> = vec![];
+    for (settings, reason) in failed() {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, points)) => points.push(described(settings)),
+            None => reasons.push((reason, vec![described(settings)])),
         }
     }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> =
+        reasons.iter().map(|(reason, points)| format!("{}: {reason}", points.join(", "))).collect();
+    Err(Error::Device(format!(
+        "{} of {} points have no result: {}",
+        failed().count(),
+        all.len(),
+        lines.join("\n")
+    )))
 }
 
 fn document(all: &[Measured], task: &str, graph: &Path, machine: &str) -> Value {
@@ -215,17 +253,19 @@ fn table(
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    writeln!(out, "{title}, simulated; counts equal to the CPU engine's\n{table}")?;
+    writeln!(out, "{title}, simulated; {}\n{table}", counts(all))?;
     writeln!(out, "{}: index.html, points.csv, points.json and plots", folder.display())
 }
 
 /// Names of the parameters, then those of the metrics.
 fn header(all: &[Measured]) -> Vec<String> {
     let settings = all.first().map_or(&[][..], |p| &p.settings);
-    let names = settings.iter().map(|s| s.parameter.name().to_string());
-    let titles = SHOWN.iter().map(|m| match m.is_share() {
-        true => format!("{} %", m.name()),
-        false => m.name().to_string(),
+    let readable = |name: &str| name.replace('_', " ");
+    let names = settings.iter().map(|s| readable(s.parameter.name()));
+    let titles = SHOWN.iter().map(|m| match m {
+        Metric::Milliseconds => "ms".into(),
+        m if m.is_share() => format!("{} %", readable(m.name())),
+        m => readable(m.name()),
     });
     names.chain(titles).collect()
 }
@@ -237,7 +277,9 @@ fn cells(point: &Measured) -> Vec<String> {
         Ok(m) => SHOWN
             .iter()
             .map(|&metric| match metric {
-                Metric::Cycles => m.cycles().to_string(),
+                Metric::Cycles => grouped(m.cycles().into()),
+                // The core of the machine may not count it.
+                _ if m.get(metric).is_nan() => "–".into(),
                 Metric::Milliseconds => format!("{:.3}", m.shown(metric)),
                 _ => format!("{:.1}", m.shown(metric)),
             })
@@ -245,4 +287,54 @@ fn cells(point: &Measured) -> Vec<String> {
         Err(_) => vec!["–".into(); SHOWN.len()],
     };
     head.chain(cells).collect()
+}
+
+/// The version of this program, with its commit where the build knows it.
+fn version() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match option_env!("GRAMER_COMMIT") {
+        Some(commit) if commit != "unknown" => format!("{version} ({commit})"),
+        _ => version.into(),
+    }
+}
+
+/// The day by the clock of this machine, in UTC: `2026-01-31`.
+fn today() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    date(since.map_or(0, |since| since.as_secs()) / 86_400)
+}
+
+/// The date of a day since 1970-01-01.
+fn date(mut day: u64) -> String {
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while day >= 365 + u64::from(leap(year)) {
+        day -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    let mut month = 1;
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if day < days {
+            break;
+        }
+        day -= days;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", day + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_are_dates() {
+        let all = [0, 58, 59, 11_016, 19_782, 20_819].map(date);
+        let known =
+            ["1970-01-01", "1970-02-28", "1970-03-01", "2000-02-29", "2024-02-29", "2027-01-01"];
+        assert_eq!(all, known);
+    }
 }

@@ -1,5 +1,6 @@
 //! `gramer completions` and `gramer man`: what is made from the description of the options.
 
+use std::io;
 use std::path::PathBuf;
 
 use clap_complete::Shell;
@@ -7,9 +8,10 @@ use clap_complete::Shell;
 use super::{Cli, device, print};
 use clap::CommandFactory;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::output::{check_files, write_files};
 
-/// The command with all that it can be asked, whatever the device.
-fn command() -> clap::Command {
+/// The command with the options of every device.
+pub fn command() -> clap::Command {
     device::command_for_all(Cli::command())
 }
 
@@ -43,6 +45,10 @@ pub struct Man {
     /// Write the pages of all commands into this folder, which is made if it is missing
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
+
+    /// Replace pages that are there already
+    #[arg(long, requires = "folder")]
+    force: bool,
 }
 
 impl Man {
@@ -53,9 +59,31 @@ impl Man {
     pub fn run(self) -> Result<()> {
         match self.folder {
             None => print(|out| clap_mangen::Man::new(command()).render(out)),
-            Some(folder) => std::fs::create_dir_all(&folder)
-                .and_then(|()| clap_mangen::generate_to(command(), &folder))
-                .map_err(|e| Error::io(&folder, "write the pages into", e)),
+            Some(folder) => {
+                let pages = pages().map_err(|e| Error::io(&folder, "make the pages of", e))?;
+                let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+                check_files(&folder, &names, self.force, &[])?;
+                write_files(&folder, &pages, self.force)
+            }
         }
     }
+}
+
+/// The manual pages of all commands, each with the name of its file.
+fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
+    fn add(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
+        for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+            add(command, pages)?;
+        }
+        let page = clap_mangen::Man::new(command.clone());
+        let mut text = vec![];
+        page.render(&mut text)?;
+        pages.push((page.get_filename(), text));
+        Ok(())
+    }
+    let mut command = command().disable_help_subcommand(true);
+    command.build();
+    let mut pages = vec![];
+    add(&command, &mut pages)?;
+    Ok(pages)
 }

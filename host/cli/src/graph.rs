@@ -11,9 +11,12 @@ use serde::Serialize;
 use super::graph_args::GraphArgs;
 use super::graph_compress::{CompressArgs, RestoreArgs, compress, restore};
 use super::graph_rank::{RankArgs, rank};
-use super::limit::LimitArgs;
+use super::limit::{LimitArgs, Threads};
 use super::mine::Output;
-use gramer_graph::context::{Cancel, Context};
+use crate::command_line::print_note;
+use crate::report::symbols::seconds;
+use crate::report::{Meter, pretty};
+use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::output::{check_output, is_one_file, write_output};
@@ -25,7 +28,7 @@ use gramer_graph::{Graph, Order, Summary, image, in_input_order};
 /// The subcommands of `gramer graph`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Say how large a graph is and what was dropped from its file
+    /// Show graph size and what the reader dropped
     Info(InfoArgs),
     /// Write a graph as a binary image or in another text format
     Convert(ConvertArgs),
@@ -65,13 +68,6 @@ impl Command {
             Command::Restore(args) => restore(args, &context),
         }
     }
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Threads {
-    /// Threads that read and write; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) threads: Option<u16>,
 }
 
 /// Options of `gramer graph info`.
@@ -125,10 +121,7 @@ fn info(args: &InfoArgs, context: &Context) -> Result<()> {
         notes: loaded.notes,
     };
     super::print(|out| match args.output {
-        Output::Json => {
-            serde_json::to_writer_pretty(&mut *out, &info)?;
-            writeln!(out)
-        }
+        Output::Json => pretty(&info, out),
         Output::Table => out.write_all(info.table().as_bytes()),
     })
 }
@@ -172,7 +165,7 @@ impl Info {
             ("duplicates dropped", grouped(s.duplicates)),
             ("with another edge label", grouped(s.label_conflicts)),
             ("memory", format!("{:.1} MB", s.memory_bytes as f64 / 1e6)),
-            ("read in", format!("{:.3} s ({rate:.0} MB/s)", self.seconds)),
+            ("read in", format!("{} ({rate:.0} MB/s)", seconds(self.seconds))),
         ];
         let lines = rows.iter().filter(|(_, value)| !value.is_empty());
         lines.map(|(name, value)| format!("{name:<28}{value}\n")).collect()
@@ -246,7 +239,9 @@ fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
     }
     let mut context = context.clone();
     let _keeper = args.limit.keep(&mut context)?;
-    let graph = args.graph.load_in(args.target.order()?, &context)?.graph;
+    let _meter = Meter::new("converting", context.progress.clone());
+    let _plan = context.progress.plan(|| vec![3.0, 1.0]);
+    let graph = args.graph.load_as_part(args.target.order()?, &context)?.graph;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
     args.target.write(graph, &name.unwrap_or_default(), &context)
 }
@@ -320,6 +315,8 @@ impl Target {
     }
 
     fn save(&self, graph: &Graph, name: &str, format: Format, context: &Context) -> Result<()> {
+        // About as many bytes as it has in any format.
+        context.progress.begin(8 * graph.vertices() as u64 + 12 * graph.edges() as u64);
         if self.compress {
             let rows = image::PackedRows::new(graph, &context.cancel)?;
             save(&self.out, self.force, context, |out| {
@@ -330,7 +327,7 @@ impl Target {
         } else {
             for note in remarks(graph, format)? {
                 if !(self.labels_out.is_some() && note.contains("no vertex labels")) {
-                    eprintln!("note: {}: {note}", Place::file(&self.out));
+                    print_note(&format!("{}: {note}", Place::file(&self.out)));
                 }
             }
             save(&self.out, self.force, context, |out| write_text(out, graph, format))?;
@@ -349,16 +346,16 @@ pub(super) fn save(
     context: &Context,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let stoppable = |out: &mut dyn Write| write(&mut Stoppable { out, cancel: &context.cancel });
+    let stoppable = |out: &mut dyn Write| write(&mut Stoppable { out, context });
     let written = write_output(path, force, stoppable);
     context.cancel.check()?;
     written
 }
 
-/// A stream that fails once the run is to stop.
+/// A stream that fails once the run is to stop, and shows how far it is.
 struct Stoppable<'a> {
     out: &'a mut dyn Write,
-    cancel: &'a Cancel,
+    context: &'a Context,
 }
 
 /// Bytes that are written between looks at the flag: moments, on a slow disk too.
@@ -366,11 +363,13 @@ const AT_ONCE: usize = 1 << 20;
 
 impl Write for Stoppable<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.cancel.is_cancelled() {
+        if self.context.cancel.is_cancelled() {
             // The kind `Interrupted` would be tried again.
             return Err(io::Error::other("interrupted"));
         }
-        self.out.write(&bytes[..bytes.len().min(AT_ONCE)])
+        let written = self.out.write(&bytes[..bytes.len().min(AT_ONCE)])?;
+        self.context.progress.add(written as u64);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -2,8 +2,11 @@
 
 use crate::choice::choice;
 use crate::cluster;
+use crate::command_line::print_note;
+use crate::report::Meter;
 use std::path::{Path, PathBuf};
 
+use crate::options::told;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Place, Result};
 use gramer_graph::read::{Format, Loaded, ReadOptions, read};
@@ -16,32 +19,38 @@ pub struct GraphArgs {
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
 
-    /// Format of the graph, where its content should not decide
+    /// Format of the graph [default: detected from its content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub format: Option<Format>,
 
-    /// Vertex labels: one per line (line i belongs to id i, from 0), or `id label`
+    /// Vertex labels: `id label` per line, or one label per line by id from 0
     #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels", help_heading = "Graph")]
     pub labels: Option<PathBuf>,
 
     /// Column of the label (from 1) in a table whose row i belongs to id i
     #[arg(long, value_name = "N", requires = "labels", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub labels_column: Option<usize>,
 
     /// Leave vertex labels out
     #[arg(long, help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub no_vertex_labels: bool,
 
     /// Leave edge labels out
     #[arg(long, help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub no_edge_labels: bool,
 
     /// Refuse a graph of more vertices [default: a text may declare 1,048,576, or 16 for each edge]
     #[arg(long, value_name = "N", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub max_graph_vertices: Option<u64>,
 
     /// Don't check the data of an image (for images larger than memory that this machine wrote)
     #[arg(long, help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
     pub trust_image: bool,
 }
 
@@ -86,11 +95,32 @@ impl GraphArgs {
     /// # Errors
     /// As [`read`].
     pub fn load_in(&self, order: Order, context: &Context) -> Result<Loaded> {
-        let loaded = read(&self.graph, &ReadOptions { order, ..self.options() }, context)?;
+        let meter = Meter::new("reading", context.progress.clone());
+        let loaded = self.read_in(order, context);
+        drop(meter);
+        self.with_notes(loaded?)
+    }
+
+    /// As [`GraphArgs::load_in`], as a part of other work whose progress is shown.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn load_as_part(&self, order: Order, context: &Context) -> Result<Loaded> {
+        self.with_notes(self.read_in(order, context)?)
+    }
+
+    fn read_in(&self, order: Order, context: &Context) -> Result<Loaded> {
+        // Its bytes, then its rows.
+        let _plan = context.progress.plan(|| vec![6.0, 4.0]);
+        read(&self.graph, &ReadOptions { order, ..self.options() }, context)
+    }
+
+    fn with_notes(&self, mut loaded: Loaded) -> Result<Loaded> {
+        loaded.notes.iter_mut().for_each(|note| *note = told(note));
         // All ranks read the same.
         let notes = if cluster::above_0().is_none() { &loaded.notes[..] } else { &[] };
         for note in notes {
-            eprintln!("note: {}: {note}", Place::file(&self.graph));
+            print_note(&format!("{}: {note}", Place::file(&self.graph)));
         }
         Ok(loaded)
     }

@@ -6,9 +6,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::graph::{Target, Threads, grouped, save};
+use super::graph::{Target, grouped, save};
 use super::graph_args::GraphArgs;
+use super::limit::Threads;
 use super::mine::Output;
+use crate::report::pretty;
+use crate::report::symbols::seconds;
 use gramer_engine::compress::{self, Compressed};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
@@ -103,7 +106,7 @@ impl Report {
             ("fewer vertices and edges", grouped(self.score)),
             ("vertices", change(self.vertices)),
             ("edges", change(self.edges)),
-            ("found in", format!("{:.3} s", self.seconds)),
+            ("found in", seconds(self.seconds)),
         ];
         rows.iter().map(|(name, value)| format!("{name:<28}{value}\n")).collect()
     }
@@ -136,10 +139,7 @@ pub fn compress(args: &CompressArgs, context: &Context) -> Result<()> {
     }
     let report = Report::new(&args.graph.graph, graph, &compressed, seconds);
     super::print(|out| match args.output {
-        Output::Json => {
-            serde_json::to_writer_pretty(&mut *out, &report)?;
-            writeln!(out)
-        }
+        Output::Json => pretty(&report, out),
         Output::Table => out.write_all(report.table().as_bytes()),
     })
 }

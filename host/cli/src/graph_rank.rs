@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::graph_args::GraphArgs;
 use super::mine::Output;
-use crate::report::symbols::new_table;
+use crate::report::pretty;
+use crate::report::symbols::{new_table, seconds};
+use crate::usage::threads;
 use gramer_engine::reference::{Comparison, accesses};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -57,8 +59,8 @@ pub struct RankArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     max_embeddings: u64,
 
-    /// Worker threads for ON_k; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Worker threads for ON_k; 0 or auto is one for each core [default: auto]
+    #[arg(long, short, value_name = "N", value_parser = threads)]
     pub(super) threads: Option<u16>,
 
     /// How results are printed
@@ -159,10 +161,7 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
     let graph = args.graph.load_in(Order::RankOn1, context)?.graph;
     let ranking = graph.guarded(|| ranking(args, &graph, context))?;
     super::print(|out| match args.output {
-        Output::Json => {
-            serde_json::to_writer_pretty(&mut *out, &ranking)?;
-            writeln!(out)
-        }
+        Output::Json => pretty(&ranking, out),
         Output::Table => ranking.table(out),
     })
 }
@@ -272,12 +271,12 @@ impl Ranking {
             100.0 * tau
         )?;
         for h in &self.heuristics {
-            writeln!(out, "ON_{} computed in {:.4} s", h.k, h.seconds)?;
+            writeln!(out, "ON_{} computed in {}", h.k, seconds(h.seconds))?;
         }
         let Some(task) = &self.task else {
             return Ok(());
         };
-        writeln!(out, "\naccesses of {} in % ({:.2} s)", task.task, task.seconds)?;
+        writeln!(out, "\naccesses of {} in % ({})", task.task, seconds(task.seconds))?;
         let mut table = new_table();
         table.set_header([
             "iteration",

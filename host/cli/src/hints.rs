@@ -1,4 +1,4 @@
-//! What helps somebody who wrote a command in another way than it is read.
+//! Tips for commands that are nearly right.
 
 use std::ffi::OsString;
 
@@ -8,33 +8,157 @@ use gramer_pattern::named;
 
 use crate::device;
 
+/// Words of other programs, and of the field, for commands of this one.
+const OTHER_WORDS: [(&[&str], &str); 9] = [
+    (&["count", "census", "motifs", "graphlet", "graphlets", "orbits"], "mine motif"),
+    (&["cliques", "maximal", "maximum", "kclique", "k-clique"], "mine clique"),
+    (&["frequent", "patterns", "fsg", "gspan"], "mine fsm"),
+    (&["find", "search", "query", "subgraph", "isomorphism", "list", "enumerate"], "mine match"),
+    (&["stats", "statistics", "summary", "describe", "show", "degree"], "graph info"),
+    (&["import", "export", "write", "save", "read"], "graph convert"),
+    (&["random", "rmat", "create"], "graph generate"),
+    (&["version"], "--version"),
+    (&["gpu", "gpus", "device"], "devices"),
+];
+
 /// A line for a usage fault that clap can't explain.
-pub fn hint(e: &clap::Error, words: &[OsString]) -> Option<String> {
+pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) -> Option<String> {
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
         (e.kind(), e.get(ContextKind::InvalidArg))
         && let Some(of) = of_another_device(option)
     {
         return Some(format!("tip: {of}"));
     }
-    let words: Vec<&str> = words.iter().skip(1).map_while(|word| word.to_str()).collect();
-    let ["mine", what, rest @ ..] = &words[..] else { return None };
+    let all = command.clone();
+    let (at, named_by) = command_of(command, words);
+    let task = at.get_name();
+    let words: Vec<&str> = words.iter().map_while(|word| word.to_str()).collect();
+    let rest = words.get(named_by..).unwrap_or_default();
+    let missing = |wanted: &str| match e.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|one| one.contains(wanted)),
+        _ => false,
+    };
     match e.kind() {
-        ErrorKind::InvalidSubcommand if named(what).is_some() => Some(format!(
-            "tip: the occurrences of a pattern are counted by: gramer mine match --pattern {what} \
-             GRAPH"
-        )),
-        ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
-            if *what == "match"
-                && !rest.iter().any(|w| w.starts_with("-p") || w.starts_with("--p")) =>
-        {
-            let mut operands = rest.iter().filter(|word| !word.starts_with('-'));
-            let pattern = operands.next().unwrap_or(&"PATTERN");
-            let graph = operands.next().unwrap_or(&"GRAPH");
-            Some(format!(
-                "tip: the pattern is an option: gramer mine match --pattern {pattern} {graph}"
-            ))
+        ErrorKind::InvalidSubcommand => {
+            let Some(ContextValue::String(wrong)) = e.get(ContextKind::InvalidSubcommand) else {
+                return None;
+            };
+            let one = wrong.strip_suffix('s').unwrap_or(wrong);
+            if let Some(pattern) = [wrong, one].into_iter().find(|word| named(word).is_some()) {
+                return Some(format!(
+                    "tip: gramer mine match --pattern {pattern} GRAPH counts the occurrences of a pattern"
+                ));
+            }
+            // clap has named one that is spelt alike.
+            if e.get(ContextKind::SuggestedSubcommand).is_some() {
+                return None;
+            }
+            let alike = alike(wrong, &all);
+            (!alike.is_empty()).then(|| format!("tip: did you mean {}?", alike.join(" or ")))
         }
+        ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
+            if task == "match" && (missing("--pattern") || e.kind() == ErrorKind::UnknownArgument) =>
+        {
+            let given = rest.iter().any(|w| w.starts_with("-p") || w.starts_with("--p"));
+            (!given).then(|| pattern_of_match(&operands(at, rest)))
+        }
+        ErrorKind::MissingRequiredArgument if task == "clique" && missing("--maximal") => Some(
+            "tip: -k K counts the cliques of K vertices, with --up-to SIZE those of all sizes from K to SIZE;\n       \
+             --maximal counts all maximal cliques by size; --maximum finds one of the largest"
+                .into(),
+        ),
         _ => None,
+    }
+}
+
+/// How `mine match` is told its pattern, which is one of these operands or none.
+fn pattern_of_match(operands: &[&str]) -> String {
+    let is_name = |word: &&&str| named(word).is_some();
+    let (pattern, graph) = match operands {
+        [] => ("PATTERN", "GRAPH"),
+        [one] if is_name(&one) => (*one, "GRAPH"),
+        [graph] => ("PATTERN", *graph),
+        [graph, pattern, ..] if is_name(&pattern) => (*pattern, *graph),
+        [pattern, graph, ..] => (*pattern, *graph),
+    };
+    let what = match pattern {
+        "PATTERN" => " (a name such as triangle, or a file; gramer plan --names lists the names)",
+        _ => "",
+    };
+    format!("tip: the pattern is an option: gramer mine match --pattern {pattern} {graph}{what}")
+}
+
+/// The words that are neither options nor their values.
+fn operands<'a>(command: &clap::Command, words: &[&'a str]) -> Vec<&'a str> {
+    let takes_value = |word: &str| {
+        let options = &mut command.get_arguments();
+        let option = match (word.strip_prefix("--"), word.strip_prefix('-')) {
+            (Some(long), _) => options.find(|option| option.get_long() == Some(long)),
+            (_, Some(short)) if short.chars().count() == 1 => {
+                options.find(|option| option.get_short() == short.chars().next())
+            }
+            _ => None,
+        };
+        option.is_some_and(|option| option.get_action().takes_values())
+    };
+    let mut operands = vec![];
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            operands.push(*word);
+        } else if takes_value(word) {
+            words.next();
+        }
+    }
+    operands
+}
+
+/// The command that these words name, and how many of them it takes to do so.
+pub fn command_of<'a>(
+    command: &'a mut clap::Command,
+    words: &[OsString],
+) -> (&'a mut clap::Command, usize) {
+    let mut command = command;
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let name = word.to_str().unwrap_or_default();
+        if command.find_subcommand(name).is_none() {
+            // Options of all commands may stand before a name.
+            if name.starts_with('-') && command.has_subcommands() {
+                continue;
+            }
+            return (command, at);
+        }
+        command = command.find_subcommand_mut(name).expect("it was found");
+    }
+    (command, words.len())
+}
+
+/// The commands that a word may mean, as they are written.
+fn alike(wrong: &str, command: &clap::Command) -> Vec<String> {
+    let wrong = wrong.to_ascii_lowercase();
+    if let Some((_, meant)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*wrong)) {
+        return vec![format!("gramer {meant}")];
+    }
+    let mut all = vec![];
+    paths(command, "gramer", &mut all);
+    let distance = |path: &str| {
+        let name = path.rsplit(' ').next().unwrap_or_default();
+        strsim::damerau_levenshtein(name, &wrong)
+    };
+    // A slip of the pen: a letter in three.
+    let most = wrong.chars().count() / 3;
+    let nearest = all.iter().map(|path| distance(path)).min().filter(|&nearest| nearest <= most);
+    all.into_iter().filter(|path| Some(distance(path)) == nearest).collect()
+}
+
+/// All commands that can be run, as they are written.
+fn paths(command: &clap::Command, before: &str, all: &mut Vec<String>) {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let path = format!("{before} {}", sub.get_name());
+        match sub.has_subcommands() {
+            true => paths(sub, &path, all),
+            false => all.push(path),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod cluster;
 mod command_line;
 mod device;
 mod devices;
+mod endings;
 mod explore;
 mod generated;
 mod graph;
@@ -25,8 +26,11 @@ pub mod report;
 mod run;
 mod selftest;
 mod signals;
+mod usage;
+mod version;
 mod xclbin;
 
-pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, print};
+pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, leave, print};
 
 pub use command_line::main;
+pub use generated::command;

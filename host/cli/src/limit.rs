@@ -1,4 +1,4 @@
-//! `--memory` and `--spill` of what the processor does.
+//! `--threads`, `--memory` and `--spill` of what the processor does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +9,15 @@ use gramer_graph::error::Result;
 
 use super::device::cpu::budget_of;
 use super::device::size;
+use crate::usage::threads;
+
+/// How many threads work.
+#[derive(Debug, clap::Args)]
+pub(super) struct Threads {
+    /// Threads that read and write; 0 or auto is one for each core [default: auto]
+    #[arg(long, short, value_name = "N", value_parser = threads)]
+    pub(super) threads: Option<u16>,
+}
 
 /// How much memory may be used.
 #[derive(Debug, clap::Args)]
@@ -17,10 +26,12 @@ pub(super) struct LimitArgs {
     /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Edge
     /// lists, Matrix Market, Arabesque, BVGraph and images may be larger
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(hide_short_help = true)]
     memory: Option<u64>,
 
     /// Folder for what has no room there, which is gone after the run; by default that for temporary files
     #[arg(long, value_name = "FOLDER")]
+    #[arg(hide_short_help = true)]
     spill: Option<PathBuf>,
 }
 

@@ -13,7 +13,7 @@ static MEMORY: gramer_graph::pages::LargeArrays = gramer_graph::pages::LargeArra
 
 /// Whether the process began with this file open.
 fn is_open(file: libc::c_int) -> bool {
-    // SAFETY: the call only asks.
+    // SAFETY: `F_GETFD` has no pointers and changes nothing; a closed descriptor is an error that it returns.
     unsafe { libc::fcntl(file, libc::F_GETFD) >= 0 }
 }
 

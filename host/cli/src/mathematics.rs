@@ -32,6 +32,6 @@ of_two! { atan2: f64; hypot: f64; hypotf: f32; pow: f64; }
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sincos(x: f64, sin: *mut f64, cos: *mut f64) {
     let both = libm::sincos(x);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller passes pointers to writable numbers.
     unsafe { (*sin, *cos) = both }
 }

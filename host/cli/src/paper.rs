@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::command_line::tell;
+use crate::usage::threads;
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_laboratory::paper::{Options, data_folder, run};
+use gramer_graph::output::check_files;
+use gramer_laboratory::paper::{Options, data_folder, files, run};
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -41,8 +44,8 @@ pub struct Args {
     #[arg(long)]
     no_sampling: bool,
 
-    /// Points at a time; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Points at a time; 0 or auto is one for each core [default: auto]
+    #[arg(long, value_name = "N", value_parser = threads)]
     jobs: Option<u16>,
 
     /// Estimate a point from a sample of its work units after so many cycles
@@ -56,6 +59,10 @@ pub struct Args {
     /// Write the report as one HTML page as well, index.html beside README.md
     #[arg(long)]
     html: bool,
+
+    /// Replace files of a report that are there already
+    #[arg(long)]
+    force: bool,
 
     /// Folder that keeps each point's result
     #[arg(long, value_name = "FOLDER", default_value = "target/paper/cache")]
@@ -72,6 +79,8 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
+        let inputs: Vec<&Path> = self.machine.as_deref().into_iter().collect();
+        check_files(&self.out, &files(self.html), self.force, &inputs)?;
         let small = PathBuf::from("explore");
         let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
         let numbers = |given: Vec<u32>, quick: &[u32]| match given.is_empty() {
@@ -89,10 +98,11 @@ impl Args {
             data: data_folder(self.data.as_deref()),
             out: self.out,
             html: self.html,
+            force: self.force,
             cache: self.cache,
             max_cycles: self.max_cycles,
         };
-        let missing = run(&options, &context, &|line| eprintln!("{line}"))?;
+        let missing = run(&options, &context, &tell)?;
         let report = options.out.join("README.md");
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match missing.is_empty() {

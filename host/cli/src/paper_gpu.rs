@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::command_line::tell;
 use gramer_gpu::default_cache;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::output::check_files;
 use gramer_graph::standard_output;
-use gramer_laboratory::paper_gpu::{Options, data_folder, run};
+use gramer_laboratory::paper_gpu::{Options, data_folder, files, run};
 
 use crate::mine::time_limit;
 
@@ -15,8 +17,9 @@ use crate::mine::time_limit;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The report opens with a table of the papers' claims: reproduced, partly or not, in how many \
-    cases, with our figures. It names the points that took longer than they may.\nThe points are in points.csv and points.json beside it. A run that is stopped, or whose --time-limit was over, is gone on with by the same \
-    command:\nwhat it had measured lies in unfinished.json."
+    cases, with our figures. It names the points that took longer than they may.\nThe points are in points.csv and points.json beside it. A run that was stopped continues with the same command; after \
+    one whose --time-limit\nwas over, add --force to replace its report. Measured points are kept in unfinished.json \
+    until all are there."
 )]
 pub struct Args {
     /// Small random graphs: seconds instead of minutes
@@ -51,6 +54,10 @@ pub struct Args {
     /// Write the report as one HTML page as well, index.html beside README.md
     #[arg(long)]
     html: bool,
+
+    /// Replace files of a report that are there already
+    #[arg(long)]
+    force: bool,
 }
 
 impl Args {
@@ -60,6 +67,7 @@ impl Args {
     /// Those of reading, measuring and writing; [`Error::Device`] if points have no result, after the report is
     /// written.
     pub fn run(self, context: Context) -> Result<()> {
+        check_files(&self.out, &files(self.html), self.force, &[])?;
         // Drivers may print lines of their own, which must not get among the results.
         standard_output::keep_for_results()?;
         let options = Options {
@@ -68,12 +76,13 @@ impl Args {
             data: data_folder(self.data.as_deref()),
             out: self.out,
             html: self.html,
+            force: self.force,
             best: self.best,
             point_limit: self.point_limit,
             time_limit: self.time_limit,
             cache: default_cache(),
         };
-        let failed = run(&options, &context, &|line| eprintln!("{line}"))?;
+        let failed = run(&options, &context, &tell)?;
         let report = options.out.join("README.md");
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match failed.is_empty() {

@@ -10,9 +10,10 @@ use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, quotients};
 use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
-use gramer_pattern::{VertexSet, labelled_name, read_pattern};
+use gramer_pattern::{MAX_VERTICES, VertexSet, labelled_name, named, read_pattern};
 
 use crate::choice::choice;
+use crate::report::pretty;
 use crate::{methods, mine, print};
 
 /// How a plan is shown.
@@ -30,7 +31,7 @@ enum Output {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  gramer plan house\n  \
     gramer plan query.graph --induced vertex --output json\n  \
-    gramer plan 5-cycle --output svg > plan.svg\n  \
+    gramer plan 5-cycle --output svg > plan.svg\n  gramer plan --names\n  \
     gramer plan motif -k 5 graph.txt --device gpu")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
@@ -40,10 +41,14 @@ pub struct Args {
     task: Option<Box<mine::Task>>,
 
     /// The pattern: a file, or a name such as `triangle`, `5-path`, `house`
-    #[arg(value_name = "PATTERN", required_unless_present = "methods")]
+    #[arg(value_name = "PATTERN", required_unless_present_any = ["names", "methods"])]
     pattern: Option<PathBuf>,
 
-    /// The page of all methods, docs/reference/methods.md
+    /// List the names of patterns instead
+    #[arg(long, exclusive = true)]
+    names: bool,
+
+    /// Print the page of all methods, docs/reference/methods.md
     #[arg(long, exclusive = true)]
     methods: bool,
 
@@ -74,7 +79,8 @@ impl Args {
             return task.explain(context);
         }
         let Some(pattern) = &self.pattern else {
-            return print(|out| out.write_all(methods::page().as_bytes()));
+            let page = if self.methods { methods::page() } else { list_of_names() };
+            return print(|out| out.write_all(page.as_bytes()));
         };
         let pattern = read_pattern(pattern, &context.cancel)?;
         let (induced, mappings) = (self.induced, self.mappings);
@@ -86,13 +92,31 @@ impl Args {
                 let other = if self.list { String::new() } else { other_ways(&plan) };
                 out.write_all(other.as_bytes())
             }
-            Output::Json => {
-                serde_json::to_writer_pretty(&mut *out, &plan)?;
-                writeln!(out)
-            }
+            Output::Json => pretty(&plan, out),
             Output::Svg => out.write_all(svg(&plan).as_bytes()),
         })
     }
+}
+
+/// A line for each name of a pattern.
+fn list_of_names() -> String {
+    let mut text = String::new();
+    for name in gramer_pattern::names() {
+        let what = match (named(&name), name.strip_prefix("k-")) {
+            (Some(pattern), _) => {
+                let edges = pattern.edges().into_iter().map(|(i, j)| format!(" {i}-{j}"));
+                let of = if pattern.vertices() == 1 { "vertex" } else { "vertices" };
+                format!("{} {of}{}", pattern.vertices(), edges.collect::<String>())
+            }
+            (None, Some("star")) => {
+                format!("a vertex with k leaves, up to {}-star", MAX_VERTICES - 1)
+            }
+            (None, _) => format!("of k vertices, up to {MAX_VERTICES}"),
+        };
+        let _ = writeln!(text, "{name:<18}{what}");
+    }
+    let _ = writeln!(text, "{:<18}the patterns of results without another name: 6v8e.3", "VvEe.N");
+    text
 }
 
 /// `v0`, `v0 and v2`, `v0, v1 and v2`.

@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue};
 use serde_yaml::Value;
 
 use crate::command_line::{Cli, Command};
-use crate::{device, hints};
+use crate::{device, hints, usage};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result, quote, said};
 use gramer_graph::input::{MAX_SMALL_FILE, check_yaml, read_small};
@@ -40,7 +40,7 @@ impl Args {
         let line = command_line(&self.job, &text)?;
         let cli = Cli::read(&line).map_err(|e| refused(&self.job, &text, &e))?;
         match cli.command {
-            Command::Mine(task) => task.run(context),
+            Command::Mine(task) => task.of_job(self.job).run(context),
             _ => Err(Error::usage(format!("{}: a job is a mining task", Place::file(&self.job)))),
         }
     }
@@ -62,11 +62,7 @@ fn place(path: &Path, text: &str, key: &str) -> Place {
 
 /// What clap refuses, at the place of the field that it is about.
 fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
-    // clap's own text, without the command line's usage, which isn't what was written.
-    let text = e.render().to_string();
-    let ends = ["\n\nUsage:", "\n\nFor more"].into_iter().filter_map(|end| text.find(end));
-    let said = &text[..ends.min().unwrap_or(text.len())];
-    let said = said.trim_start_matches("error: ").trim_end();
+    let said = usage::short(e);
     let place = match e.get(ContextKind::InvalidArg) {
         // `--threads <N>`
         Some(ContextValue::String(option)) => {
@@ -156,7 +152,7 @@ impl Job<'_> {
     fn no_field(&self, key: &str, options: &clap::Command) -> Error {
         let long = key.replace('_', "-");
         let known = options.get_arguments().filter(|a| !a.is_hide_set());
-        let known = known.filter_map(|a| a.get_long());
+        let known = known.filter_map(|a| name_of(a));
         let known: Vec<&str> = known.chain(["task", "graph"]).filter(|&k| k != "help").collect();
         let distance = |k: &str| strsim::damerau_levenshtein(k, &long);
         let nearest = known.iter().copied().min_by_key(|k| distance(k));
@@ -171,6 +167,11 @@ impl Job<'_> {
         };
         self.at(key, format!("there is no field {}{hint}", quote(key)))
     }
+}
+
+/// The name of a field for an option; that of `-k` is an alias that no help shows.
+fn name_of(option: &clap::Arg) -> Option<&str> {
+    option.get_long().or_else(|| option.get_all_aliases()?.first().copied())
 }
 
 /// The words of the command line that a job stands for.
@@ -202,7 +203,7 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
             "graph" => graph = Some(job.scalar(key, value)?),
             _ => {
                 let long = key.replace('_', "-");
-                let option = options.get_arguments().find(|a| a.get_long() == Some(&long));
+                let option = options.get_arguments().find(|a| name_of(a) == Some(&long));
                 let option = option.ok_or_else(|| job.no_field(key, options))?;
                 line.extend(job.option(key, value, option)?);
             }

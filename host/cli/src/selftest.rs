@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use comfy_table::CellAlignment;
 
 use super::device::{self, DeviceOptions};
-use crate::report::symbols::new_table;
+use crate::report::symbols::{new_table, time};
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Ask, Engine, Facts, Outcome, Prepared, Query, Sink, Units};
 use gramer_graph::context::Context;
@@ -207,8 +207,4 @@ fn ask(
 
 fn counts(outcome: &Outcome) -> Vec<u128> {
     outcome.results.iter().map(|r| r.count).collect()
-}
-
-fn time(t: Duration) -> String {
-    format!("{:.1} ms", 1e3 * t.as_secs_f64())
 }

@@ -2,10 +2,10 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::SigId;
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use gramer_accelerator::launch;
@@ -33,15 +33,15 @@ pub fn is_time_up() -> bool {
     TIME_IS_UP.load(Ordering::Relaxed)
 }
 
-/// Asks the run to stop after a time, unless it is dropped before.
-pub struct Alarm {
-    _run: Sender<()>,
-}
+/// Asks the run to stop after a time, unless it is dropped before. The system's timer needs no thread.
+pub struct Alarm(Option<SigId>);
 
 impl Alarm {
     /// Begins to wait; in the child of a launcher for what the launcher has left of the time.
-    pub fn set(after: Duration, cancel: &Cancel) -> Self {
-        let (run, ended) = channel();
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn set(after: Duration, cancel: &Cancel) -> io::Result<Self> {
         let cancel = cancel.clone();
         let launched = std::env::var(DEADLINE_OF_LAUNCHER).ok().and_then(|text| text.parse().ok());
         let launched = launched.filter(|_| launch::xclbin_of_child().is_some());
@@ -50,13 +50,37 @@ impl Alarm {
             .unwrap_or(begun.saturating_add(after.as_nanos().try_into().unwrap_or(u64::MAX)));
         DEADLINE.store(deadline, Ordering::Relaxed);
         let after = Duration::from_nanos(deadline.saturating_sub(begun));
-        std::thread::spawn(move || {
-            if ended.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
-                TIME_IS_UP.store(true, Ordering::Relaxed);
-                cancel.cancel();
-            }
-        });
-        Alarm { _run: run }
+        let rings = move || {
+            TIME_IS_UP.store(true, Ordering::Relaxed);
+            cancel.cancel();
+        };
+        // SAFETY: what it does within a signal's handler is to write atomic numbers.
+        let alarm = Alarm(Some(unsafe { signal_hook::low_level::register(SIGALRM, rings) }?));
+        // A timer of no time would never ring.
+        ring_after(after.max(Duration::from_micros(1)))?;
+        Ok(alarm)
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        let _ = ring_after(Duration::ZERO);
+        self.0.take().map(signal_hook::low_level::unregister);
+    }
+}
+
+/// Sets the system's timer, which rings once; of no time, it rings no more.
+fn ring_after(time: Duration) -> io::Result<()> {
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let value = libc::timeval {
+        tv_sec: time.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_usec: time.subsec_micros().into(),
+    };
+    let timer = libc::itimerval { it_interval: never, it_value: value };
+    // SAFETY: the call reads the structure.
+    match unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -101,11 +125,12 @@ pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
         let came = move || {
             let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
             if cancel.ask() && !launch::give_up() {
+                gramer_graph::output::remove_unfinished();
                 signal_hook::low_level::exit(exit_code().into());
             }
         };
         // Without a thread that waits for signals, since to start one is a good part of a small run (`docs/cpu.md`).
-        // SAFETY: what it does within a signal's handler is to read and write atomic numbers and to end the process.
+        // SAFETY: what it does within a signal's handler is to read and write atomic numbers, to remove files and to end the process.
         unsafe { signal_hook::low_level::register(signal, came)? };
     }
     Ok(())
@@ -115,7 +140,7 @@ pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
 /// kills by itself. A file tells it, which is nothing for a signal's handler: a thread waits for signals.
 fn tell_launcher_of(wanted: impl Iterator<Item = i32>, cancel: Cancel) -> io::Result<()> {
     let mut signals = Signals::new(wanted)?;
-    std::thread::spawn(move || {
+    let listen = move || {
         for signal in signals.forever() {
             let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
             // A launcher whose time is up may say so before the alarm here does.
@@ -126,8 +151,8 @@ fn tell_launcher_of(wanted: impl Iterator<Item = i32>, cancel: Cancel) -> io::Re
             cancel.cancel();
             launch::noticed();
         }
-    });
-    Ok(())
+    };
+    std::thread::Builder::new().spawn(listen).map(drop)
 }
 
 fn is_ignored(signal: i32) -> bool {

@@ -19,7 +19,7 @@ extern "C" fn main(_: libc::c_int, _: *const *const libc::c_char) -> libc::c_int
         }
     }
     // Writing where nobody reads is an error like others.
-    // SAFETY: nothing else runs that has a handler of its own.
+    // SAFETY: no thread has been started; ignoring a signal runs no code of ours.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     fill_heap();
     std::process::exit(gramer_cli::main().into())
@@ -37,9 +37,9 @@ fn look_at_processor() {
         // SAFETY: every x86-64 processor has it.
         let features = unsafe { std::arch::x86_64::__cpuid(1) }.ecx;
         if features & NEEDED != NEEDED {
-            let said = b"error: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \
+            let said = b"gramer: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \
                 for an older one, build it with RUSTFLAGS=\"-C target-cpu=x86-64\"\n";
-            // SAFETY: so many bytes are there. Nothing can be done where they can't be written.
+            // SAFETY: the array has `said.len()` bytes. A failure to write them is ignored: the program ends anyway.
             unsafe { libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len()) };
             std::process::exit(1);
         }
@@ -51,7 +51,7 @@ fn fill_heap() {
     /// Bytes that the C library asks for first, for small ones and room behind them.
     const FIRST: usize = 33 << 12;
     drop(std::hint::black_box(Box::new(0u8)));
-    // SAFETY: the advice changes when pages are made, not what they hold, whosoever they are. What isn't mapped is refused.
+    // SAFETY: `madvise` changes how pages are allocated, never their contents; it refuses addresses that are not mapped.
     unsafe {
         let end = libc::sbrk(0).cast::<u8>();
         libc::madvise(end.wrapping_sub(FIRST).cast(), FIRST, libc::MADV_POPULATE_WRITE);

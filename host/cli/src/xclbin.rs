@@ -1,6 +1,6 @@
 //! `gramer xclbin build | info`.
 
-use crate::report::BuildMeter;
+use crate::report::{BuildMeter, pretty};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -76,6 +76,7 @@ impl Command {
                 let options = BuildOptions {
                     compute_units: args.compute_units,
                     functional: args.functional,
+                    force: args.force,
                     emulator: None,
                     cancel: context.cancel.clone(),
                     show: Some(BuildMeter::show),
@@ -86,10 +87,7 @@ impl Command {
             Command::Info(args) => {
                 let info = Info::of(&Xclbin::read(&args.file)?)?;
                 super::print(|out| match args.json {
-                    true => {
-                        serde_json::to_writer_pretty(&mut *out, &info)?;
-                        writeln!(out)
-                    }
+                    true => pretty(&info, out),
                     false => tables(&info, out),
                 })
             }

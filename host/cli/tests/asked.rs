@@ -125,7 +125,7 @@ fn what_only_the_cpu_engine_does_is_refused_by_others() {
         (&["clique", "--maximal", "--per", "vertex"], "not of the task maximal-cliques"),
         (&["clique", "-k", "3", "--top", "3"], "--per"),
         (&["clique", "--maximal", "--estimate", "1%"], "not the task maximal-cliques"),
-        (&["clique", "-k", "4", "--estimate", "1"], "with the sign"),
+        (&["clique", "-k", "4", "--estimate", "0.5"], "for example --estimate 1%"),
         (&["clique", "-k", "4", "--estimate", "70%"], "0.01% to 50%"),
         (&["clique", "-k", "4", "--estimate", "1%", "--per", "edge"], "leave --per out"),
         (&["clique", "-k", "4", "--time-limit", "0"], "above 0"),

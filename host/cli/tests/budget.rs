@@ -122,7 +122,7 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
         ),
         (vec![&text, "--memory", "1M"], 1, "take at least 25M of memory"),
         (vec![&image, "--memory", "1M"], 1, "takes at least 25M of memory"),
-        (vec![&image, "--memory", "much"], 2, "a size is a number"),
+        (vec![&image, "--memory", "much"], 2, "it must be a number of bytes"),
         (vec![&none, "--spill", "."], 2, "--spill goes with --memory"),
         (
             vec![&none, "--memory", "1G", "--spill", "/none"],

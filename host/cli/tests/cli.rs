@@ -253,7 +253,7 @@ fn a_job_is_the_options_in_a_file() {
         ("task: motif\ngraph: GRAPH\nk: nine\n", "job.yaml:3: ", "invalid value 'nine'"),
         ("task: motif\nk: 3\ngraph: GRAPH\nlist_format: csv\n", "job.yaml:4: ", "value 'csv'"),
         ("task: motif\ngraph: GRAPH\nk: 9\n", "", "k is 9, but must be 3 to 8"),
-        ("task: motif\ngraph: GRAPH\n", "job.yaml", "--k"),
+        ("task: motif\ngraph: GRAPH\n", "job.yaml", "-k <K>"),
         ("task: tango\ngraph: GRAPH\n", "job.yaml:1", "there is no task `tango`"),
     ];
     for (text_of_job, place, expected) in cases {
@@ -356,6 +356,34 @@ fn a_command_that_is_nearly_right_is_put_right() {
     assert!(said.contains("gramer mine match --pattern triangle "), "{said}");
     let said = fault(&["mine", "triangle"], &graph, 2);
     assert!(said.contains("gramer mine match --pattern triangle GRAPH"), "{said}");
+    // One operand that is no name of a pattern is the graph.
+    let said = text(&run(&["mine", "match", "-t", "2"], &graph).stderr);
+    let tip = format!("gramer mine match --pattern PATTERN {} (a name", graph.display());
+    assert!(said.contains(&tip), "{said}");
+    let words = ["mine", "match", graph.to_str().unwrap(), "house"];
+    let said = text(&gramer().args(words).output().unwrap().stderr);
+    assert!(said.contains(&format!("--pattern house {}", graph.display())), "{said}");
+    for (words, tip) in [
+        (&["info"][..], "did you mean gramer graph info"),
+        (&["count"], "did you mean gramer mine motif?"),
+        (&["convrt"], "did you mean gramer graph convert?"),
+        (&["mine", "triangles"], "gramer mine match --pattern triangle GRAPH"),
+        (&["mine", "frequent"], "did you mean gramer mine fsm?"),
+        (&["stats"], "did you mean gramer graph info?"),
+        (&["version"], "did you mean gramer --version?"),
+    ] {
+        let said = fault(words, &graph, 2);
+        assert!(said.contains(tip), "{words:?}: {said}");
+    }
+    for (pattern, name) in [("triange", "triangle"), ("K4", "4-clique"), ("square", "4-cycle")] {
+        let said = fault(&["mine", "match", "--pattern", pattern], &graph, 1);
+        assert!(said.contains(&format!("did you mean {name}?")), "{said}");
+    }
+    let names = gramer().args(["plan", "--names"]).output().unwrap();
+    for name in text(&names.stdout).lines().filter_map(|line| line.split(' ').next()) {
+        let name = name.replace("k-", "5-").replace("VvEe.N", "6v8e.3");
+        assert!(gramer().args(["plan", &name]).output().unwrap().status.success(), "{name}");
+    }
     let said = fault(&["mine", "motiv", "-k", "3"], &graph, 2);
     assert!(said.contains("'motif'") && !said.contains("--pattern"), "{said}");
     let said = fault(&["mine", "motif", "-k", "3", "--device", "emulator:smal"], &graph, 2);
@@ -516,8 +544,126 @@ fn help_has_examples_and_version_is_printed() {
         assert!(output.status.success());
         assert!(text(&output.stdout).contains("Examples:"), "{words:?}");
     }
-    let output = gramer().arg("--version").output().unwrap();
-    assert_eq!(text(&output.stdout), format!("gramer {}\n", env!("CARGO_PKG_VERSION")));
+    let version = |option: &str| text(&gramer().arg(option).output().unwrap().stdout);
+    let short = format!("gramer {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(version("-V"), short);
+    let long = version("--version");
+    let lines: Vec<&str> = long.strip_prefix(&short).expect("it begins alike").lines().collect();
+    let names: Vec<&str> = lines.iter().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert_eq!(names, ["commit", "features", "target"], "{long}");
+}
+
+/// A dozen options, on a screen; all others with `--help`.
+#[test]
+fn short_help_fits_a_screen() {
+    for task in ["clique", "motif", "fsm", "match"] {
+        let help = |option: &str| {
+            let mut command = gramer();
+            text(
+                &command
+                    .args(["mine", task, option])
+                    .env("COLUMNS", "100")
+                    .output()
+                    .unwrap()
+                    .stdout,
+            )
+        };
+        let (short, long) = (help("-h"), help("--help"));
+        assert!(short.lines().count() <= 48, "{task}: {short}");
+        for common in ["--device", "-t, --threads", "--to", "--list", "-q, --quiet", "Examples:"] {
+            assert!(short.contains(common), "{task}: {common}");
+        }
+        for rare in ["--checkpoint", "--distribute", "--spill", "--color"] {
+            assert!(!short.contains(rare) && long.contains(rare), "{task}: {rare}");
+        }
+        // Help is the last of the options.
+        let options: Vec<&str> =
+            short.lines().filter(|line| line.trim_start().starts_with('-')).collect();
+        assert!(options.last().unwrap().contains("-h, --help"), "{short}");
+        assert!(!short.contains("--k"), "{short}");
+    }
+}
+
+#[test]
+fn faults_begin_alike_and_say_what_is_allowed() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let cases: [(&[&str], &str); 12] = [
+        (&["mine", "motif", "-k", "three"], "'-k <K>': it must be a whole number from 3 to 8, for"),
+        (&["mine", "clique", "-k", "-3"], "it must be a whole number from 3 to 16, for example"),
+        (&["mine", "fsm", "-s", "50%"], "not a share of the graph, for example --support 100"),
+        (
+            &["mine", "motif", "-k", "4", "--estimate", "x"],
+            "0.01% to 50%, for example --estimate 1%",
+        ),
+        (&["mine", "motif", "-k", "3", "-t", "many"], "it must be 1 to 1024, or 0 or auto for one"),
+        (&["mine", "motif", "-k", "3", "--threads", "-1"], "it must be 1 to 1024, or 0 or auto"),
+        (&["graph", "info", "--threads", "1025"], "it must be 1 to 1024, or 0 or auto"),
+        (&["mine", "motif", "-k", "3", "--list", "x.tsv", "--limit", "0"], "it must be at least 1"),
+        (&["mine", "motif", "-k", "3", "--time-limit", "soon"], "90, 10s, 5m, 2h"),
+        (&["mine", "clique"], "tip: -k K counts the cliques of K vertices, with --up-to SIZE"),
+        (
+            &["mine", "clique"],
+            "\nUsage: gramer mine clique [OPTIONS] <-k <K>|--maximum|--maximal> <GRAPH>\n",
+        ),
+        (&["mine", "clique", "-k", "3", "--maximal"], "'-k <K>' cannot be used with '--maximal'"),
+    ];
+    for (words, expected) in cases {
+        let said = fault(words, &graph, 2);
+        assert!(said.starts_with("gramer: ") && !said.contains("error:"), "{words:?}: {said}");
+        assert!(said.contains(expected), "{words:?}: {said}");
+        assert!(!said.contains("to pass"), "{words:?}: {said}");
+    }
+    let said = fault(&["mine", "motif", "-k", "3", "--unknown"], &graph, 2);
+    assert!(said.contains("Usage: gramer mine motif [OPTIONS] -k <K> <GRAPH>"), "{said}");
+    // All threads, by three names; a percentage with its sign or without.
+    for words in [&["-t", "0"][..], &["-t", "auto"], &[], &["--estimate", "5"]] {
+        let words = [&["mine", "motif", "-k", "3"], words].concat();
+        assert!(run(&words, &graph).status.success(), "{words:?}");
+    }
+}
+
+#[test]
+fn notes_are_left_out_where_that_is_wanted() {
+    let folder = Folder::new();
+    let graph = folder.file("named.csv", "from,to\n1,2\n2,3\n");
+    let said = |words: &[&str], log: &str| {
+        let mut command = gramer();
+        let command = command.args(["mine", "motif", "-k", "3"]).args(words).arg(&graph);
+        let output = command.env("GRAMER_LOG", log).output().unwrap();
+        assert!(output.status.success(), "{words:?}");
+        (text(&output.stdout), text(&output.stderr))
+    };
+    assert!(said(&[], "").1.starts_with("note: "));
+    for quiet in ["-q", "--quiet"] {
+        assert_eq!(said(&[quiet], "debug").1, "");
+    }
+    let (plain, verbose, more) = (said(&[], ""), said(&["-v"], ""), said(&["-vv"], ""));
+    assert!(verbose.1.contains(" INFO ") && !verbose.1.contains("DEBUG"), "{}", verbose.1);
+    assert!(more.1.contains("DEBUG"), "{}", more.1);
+    let head = |text: &str| text.lines().take(8).map(String::from).collect::<Vec<_>>();
+    assert_eq!(head(&plain.0), head(&verbose.0));
+    assert_eq!(fault(&["mine", "motif", "-k", "3", "-q", "-v"], &graph, 2).lines().count(), 5);
+}
+
+#[test]
+fn colours_are_those_that_are_asked_for() {
+    let coloured = |words: &[&str], variables: &[(&str, &str)]| {
+        let mut command = gramer();
+        command.args(words).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        let all = [output.stdout, output.stderr].concat();
+        all.contains(&0x1b)
+    };
+    for words in [&["mine", "--help"][..], &["mine", "nothing"]] {
+        let with = |when: &'static str| [words, &["--color", when]].concat();
+        assert!(!coloured(words, &[]));
+        assert!(coloured(words, &[("CLICOLOR_FORCE", "1")]));
+        assert!(!coloured(words, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+        assert!(coloured(&with("always"), &[("NO_COLOR", "1")]));
+        assert!(!coloured(&with("never"), &[("CLICOLOR_FORCE", "1")]));
+        assert!(coloured(&with("auto"), &[("CLICOLOR_FORCE", "1")]));
+    }
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn what_is_wrong_is_said_once_and_the_job_ends() {
     // What clap refuses, too.
     let output = run(3, &["mine", "clique", "-k", "4", &good, "--limit", "3", "--list", "l.tsv"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(text(&output.stderr).matches("error: ").count(), 1, "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr).matches("gramer: ").count(), 1, "{}", text(&output.stderr));
 
     // Ranks that were given something else.
     let differ = |first: &[&str], second: &[&str]| {

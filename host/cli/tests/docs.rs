@@ -1,8 +1,8 @@
 //! The documentation: its commands run and print what it shows, and its links lead somewhere.
 //!
 //! In a page, a fenced block of the language `console` has commands behind `$ ` with their output,
-//! standard error first. A line `...` stands for any number of lines; spaces, times and the number of
-//! threads are not compared. A block with a second word after its language is a file of that name. The
+//! standard error first. A line `...` stands for any number of lines; spaces, times with their units and the
+//! number of threads are not compared. A block with a second word after its language is a file of that name. The
 //! commands of a page run one after the other in a folder of their own.
 
 #[path = "../../tests/common/environment.rs"]
@@ -15,16 +15,18 @@ use std::process::Command;
 use environment::root;
 
 /// Pages with commands.
-const PAGES: [&str; 6] =
-    ["cpu.md", "first-graph.md", "formats.md", "image.md", "several.md", "tasks.md"];
+const PAGES: [&str; 7] =
+    ["cpu.md", "explore.md", "first-graph.md", "formats.md", "image.md", "several.md", "tasks.md"];
 
 /// What a line says apart from how long things took and how it is laid out.
 fn said(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let unit =
-        |word: &str| matches!(word.trim_matches([',', ')', '(']), "ms" | "s" | "threads" | "MB/s");
+    let plain = |word: &str| word.trim_matches([',', ')', '(']).to_string();
+    let of_time = |word: &str| matches!(&*plain(word), "ns" | "µs" | "ms" | "s");
+    let unit = |word: &str| of_time(word) || matches!(&*plain(word), "threads" | "MB/s");
     let keep = |(at, word): (usize, &&str)| match words.get(at + 1) {
         Some(next) if unit(next) => "#".to_string(),
+        _ if at > 0 && of_time(word) => word.replace(&plain(word), "s"),
         _ => word.to_string(),
     };
     words.iter().enumerate().map(keep).collect::<Vec<_>>().join(" ")
@@ -113,8 +115,8 @@ fn commands_print_what_the_pages_show() {
 #[test]
 fn a_page_with_another_output_is_noticed() {
     let lines = |text: &str| text.lines().map(said).collect::<Vec<_>>();
-    let printed = lines("a  1\nload 0.3 ms\nb");
-    for page in ["a 1\nload 7 ms\nb", "a 1\n...\nb", "...", "...\nb\n..."] {
+    let printed = lines("a  1\nload 340 µs, mine 2 s\nb");
+    for page in ["a 1\nload 7 ms, mine 12 ns\nb", "a 1\n...\nb", "...", "...\nb\n..."] {
         assert!(agrees(&lines(page), &printed), "{page}");
     }
     for page in ["a 2\n...", "a 1\nload 7 ms", "b\n...", "a 1\nload 7 s\nb", ""] {

@@ -59,6 +59,7 @@ impl Folder {
             .args(["--machine", "machines/explore.yaml", "--jobs", "2"])
             .arg("--out")
             .arg(self.path("out"))
+            .arg("--force")
             .arg("--cache")
             .arg(self.path("cache"))
             .args(words)
@@ -172,6 +173,109 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
     let output = folder.explore(&folder.path("nowhere"), &SLOTS);
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("GRAMER_SIM"), "{}", said(&output));
+}
+
+#[test]
+fn what_a_core_lacks_is_refused_before_a_model_is_built() {
+    let folder = Folder::new();
+    let simulator = folder.stand_in(&answer(2));
+    for (words, code, expected) in [
+        (
+            ["--machine", "set-small", "--task", "clique:3", "--vary", "slots=1"],
+            2,
+            "slots is of the paper's core, and machine set_small has a set core: vary",
+        ),
+        (
+            ["--machine", "set-small", "--task", "clique:3", "--vary", "policy=static-lru"],
+            2,
+            "policy is of the paper's core",
+        ),
+        (
+            ["--machine", "set-small", "--task", "fsm:3:2", "--vary", "latency=20"],
+            1,
+            "doesn't mine labelled patterns",
+        ),
+        (
+            ["--machine", "small", "--task", "motif:6", "--vary", "latency=20"],
+            1,
+            "counts patterns of up to 5 vertices",
+        ),
+        (
+            ["--machine", "set-small", "--task", "motif:6", "--vary", "latency=20"],
+            1,
+            "counts motifs of 3 to 5 vertices",
+        ),
+    ] {
+        // The graph isn't read, either.
+        let output = Command::new(env!("CARGO_BIN_EXE_gramer"))
+            .current_dir(environment::root())
+            .env("GRAMER_SIM", &simulator)
+            .args(["explore", "no-such-graph.txt"])
+            .args(words)
+            .arg("--out")
+            .arg(folder.path("out"))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {}", said(&output));
+        assert!(said(&output).contains(expected), "{words:?}: {}", said(&output));
+    }
+    assert!(folder.runs() == 0 && !folder.path("out").exists());
+}
+
+#[test]
+fn a_sweep_without_a_result_claims_no_equal_counts() {
+    let folder = Folder::new();
+    let fault = "building\nerror: verilator refuses the sources:\n%Error: /r/rtl/a.sv:38:7: syntax error\n\
+                 \x20  38 | wire\n      | ^~~~";
+    let output =
+        folder.explore(&folder.stand_in(&format!("printf '%s' '{fault}' >&2; exit 1")), &SLOTS);
+    assert_eq!(output.status.code(), Some(1));
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("all 3 points failed: there is no result"), "{table}");
+    let page = fs::read_to_string(folder.path("out/index.html")).unwrap();
+    assert!(!table.contains("equal") && !page.contains("equal the CPU"), "{table}");
+    // The fault is there once, whole.
+    let said = said(&output);
+    let expected = "3 of 3 points have no result: slots=1, slots=2, slots=4: verilator refuses the sources:\n\
+                    %Error: /r/rtl/a.sv:38:7: syntax error\n   38 | wire\n      | ^~~~\n";
+    assert!(said.contains(expected), "{said}");
+    // One of three fails.
+    let text = format!("case \"$*\" in *'slots 2'*) exit 1;; *) {};; esac", answer(2));
+    let output = folder.explore(&folder.stand_in(&text), &SLOTS);
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        table.contains("2 of 3 points have a result; their counts equal the CPU engine's"),
+        "{table}"
+    );
+}
+
+#[test]
+fn the_page_of_a_sweep_says_what_was_run() {
+    let folder = Folder::new();
+    let words =
+        ["--task", "clique:3", "--vary", "policy=locality,static-lru", "--vary", "on_chip=50%"];
+    let output = folder.explore(&folder.stand_in(&answer(2)), &words);
+    assert!(output.status.success(), "{}", said(&output));
+    let page = fs::read_to_string(folder.path("out/index.html")).unwrap();
+    let plain = page.replace("<span class=\"n\">", "").replace("</span>", "");
+    for expected in [
+        "<h1>3-clique finding on graph</h1>",
+        "<dd>explore<small>2 PUs, 200 MHz</small></dd>",
+        "<dd>graph<small>5 vertices, 6 edges</small></dd>",
+        "<small>model 1234</small>",
+        ">Cycles: 3-clique finding on graph<",
+        ">Speed-up: 3-clique finding on graph<",
+        ">Hit ratio of vertices: 3-clique finding on graph<",
+        "speed-up over policy=locality",
+        "<td class=\"numeric\">1,000</td>",
+    ] {
+        assert!(plain.contains(expected), "{expected} is not in {plain}");
+    }
+    let svg = fs::read_to_string(folder.path("out/cycles.svg")).unwrap();
+    assert!(
+        svg.contains("replacement policy") && svg.contains("<desc>x axis: replacement policy"),
+        "{svg}"
+    );
 }
 
 #[test]
@@ -292,6 +396,12 @@ fn the_quick_report_is_whole() {
     ] {
         assert!(markdown.contains(expected), "{expected} is not in the report");
     }
+    // All that it may have is known before it is made.
+    let known = gramer_laboratory::paper::files(true);
+    for entry in fs::read_dir(folder.path("report")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(known.contains(&name), "{name}");
+    }
     // Whatever the report names is there, and plots have axes.
     let names: Vec<&str> =
         markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
@@ -372,7 +482,8 @@ fn verdicts_follow_from_the_numbers(markdown: &str, read: &dyn Fn(&str) -> Strin
                 _ => "not reproduced",
             };
             let expected = format!("{word}, {held} of {all} cases; ");
-            assert!(cells[cell].starts_with(&expected), "{expected} of {order}: {line}");
+            let said = cells[cell].trim_start_matches(['🟢', '🟡', '🔴', ' ']);
+            assert!(said.starts_with(&expected), "{expected} of {order}: {line}");
         }
     }
 }
@@ -406,6 +517,7 @@ fn the_report_names_all_that_lies_beside_it() {
     for entry in fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         // The page is made from it when asked, and not kept.
+        assert!(gramer_laboratory::paper::files(true).contains(&name), "{name}");
         let known = ["README.md", "index.html"].contains(&name.as_str());
         assert!(known || markdown.contains(&format!("({name})")), "{name} is not in the report");
     }

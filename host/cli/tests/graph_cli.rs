@@ -69,7 +69,7 @@ fn faults_of_files() {
         (&missing, format!("{missing}: cannot read: No such file or directory")),
         (&here, format!("{here}: is a directory; name the graph file in it")),
         (&empty, format!("{empty}: is empty")),
-        (&bad, format!("{bad}:3: `foo bar` is no edge line: `foo` is no vertex id")),
+        (&bad, format!("{bad}:3: `foo bar` is no edge line: names of vertices are text")),
     ] {
         let stderr = fails(&["graph", "info", file], 1);
         assert!(stderr.contains(&message), "{stderr}");

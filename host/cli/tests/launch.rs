@@ -795,6 +795,20 @@ fn ctrl_c_is_passed_on() {
     assert_eq!((&found["complete"], &found["stopped"]), (&false.into(), &"interrupt".into()));
 }
 
+/// A process that is stopped (`SIGSTOP`) never answers: one Ctrl-C is enough.
+#[test]
+fn ctrl_c_ends_a_frozen_emulator() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(graphs_folder.path());
+    let (mut child, folder, mark) = start(&device, &graph);
+    let emulator = std::fs::read_to_string(folder.join("emulator.pid")).unwrap();
+    kill(Signal::STOP, emulator.trim());
+    kill(Signal::INT, &child.child().id().to_string());
+    let output = end(child, &folder, mark, Duration::from_secs(5));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+}
+
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let Some(device) = device() else { return };

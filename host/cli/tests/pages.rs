@@ -29,11 +29,11 @@ fn labelled(folder: &Path) -> PathBuf {
     let path = folder.join("labelled & <named>.lg");
     let mut lines = String::from("t # 1\n");
     for v in 0..40 {
-        lines += &format!("v {v} {}\n", [1, 2, 30_000][v % 3]);
+        lines += &format!("v {v} {}\n", [1, 2, 4_000_000_000_u32][v % 3]);
     }
     for (u, v) in (0..40).flat_map(|u| (u + 1..40).map(move |v| (u, v))) {
         if (u * 7 + v * 11) % 5 == 0 {
-            lines += &format!("e {u} {v} {}\n", (u + v) % 2);
+            lines += &format!("e {u} {v} {}\n", [0, 99_999][(u + v) % 2]);
         }
     }
     fs::write(&path, lines).unwrap();
@@ -48,6 +48,14 @@ fn plain(folder: &Path) -> PathBuf {
     path
 }
 
+/// A clique, whose counts have up to 18 digits.
+fn dense(folder: &Path) -> PathBuf {
+    let path = folder.join("dense.txt");
+    let pairs = (0..64).flat_map(|u| (u + 1..64).map(move |v| format!("{u} {v}\n")));
+    fs::write(&path, pairs.collect::<String>()).unwrap();
+    path
+}
+
 fn mine(words: &[&str], graph: &Path, page: &Path) -> Output {
     gramer().arg("mine").args(words).arg(graph).arg("--to").arg(page).output().unwrap()
 }
@@ -55,7 +63,8 @@ fn mine(words: &[&str], graph: &Path, page: &Path) -> Output {
 /// A page of every kind of answer, by name.
 fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let (plain, labelled) = (plain(folder), labelled(folder));
-    let cases: [(&str, &[&str], &Path); 16] = [
+    let dense = dense(folder);
+    let cases: [(&str, &[&str], &Path); 18] = [
         ("motif", &["motif", "-k", "4"], &plain),
         ("motif-edge", &["motif", "-k", "5", "--induced", "edge"], &plain),
         ("clique", &["clique", "-k", "3"], &plain),
@@ -76,6 +85,8 @@ fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
         ("estimate", &["clique", "-k", "4", "--estimate", "5%"], &plain),
         ("estimates", &["motif", "-k", "4", "--estimate", "2%"], &plain),
         ("match-labelled", &["match", "--pattern", "triangle"], &labelled),
+        ("large-number", &["clique", "-k", "14"], &dense),
+        ("large-numbers", &["clique", "-k", "3", "--up-to", "64"], &dense),
     ];
     let write = |(name, words, graph): (&'static str, &[&str], &Path)| {
         let page = folder.join(format!("{name}.html"));
@@ -143,8 +154,10 @@ fn pages_have_counts_per_vertex_and_edge() {
         for column in columns {
             let (name, orbit) = (column["name"].as_str().unwrap(), &column["orbit"]);
             let from = page.find(&format!("<h3>{name}, orbit {orbit}</h3>")).expect("the column");
-            let part = &page[from..page[from..].find("</table></div>").unwrap() + from];
-            assert!(part.contains(&format!("sum {}", grouped(&column["sum"]))), "{part}");
+            let end = page[from..].find("class=\"column\"").unwrap_or(page.len() - from);
+            let part = &page[from..from + end];
+            let sum = grouped(&column["sum"]);
+            assert!(part.contains(&format!("sum <span class=\"n\">{sum}</span>")), "{part}");
             for top in column["top"].as_array().unwrap() {
                 let item = match per {
                     "vertex" => top["vertex"].to_string(),
@@ -152,8 +165,9 @@ fn pages_have_counts_per_vertex_and_edge() {
                 };
                 let count = grouped(&top["count"]);
                 let row = part.split("<tr>").find(|row| {
-                    row.starts_with(&format!("<th scope=\"row\">{item}</th>"))
-                        && row.contains(&count)
+                    row.starts_with(&format!(
+                        "<th scope=\"row\"><span class=\"n\">{item}</span></th>"
+                    )) && row.contains(&count)
                 });
                 assert!(row.is_some(), "{name} {item}: {count} in {part}");
             }
@@ -192,6 +206,8 @@ fn pages_have_estimates_with_their_intervals() {
         assert!(mine(&[&words[..], &["--force"]].concat(), &graph, &path).status.success());
         let page = fs::read_to_string(&path).unwrap();
         let samples = grouped(&answer["estimate"]["samples"]);
+        // Numbers have a mark of their own, which keeps them whole.
+        let page = page.replace("<span class=\"n\">", "").replace("</span>", "");
         assert!(page.contains(&format!("An estimate from {samples} samples, no count")), "{page}");
         assert!(page.contains("the total is within ±5 %"), "{page}");
         assert!(!page.contains("Counts are exact"), "{page}");
@@ -233,13 +249,13 @@ fn a_page_is_written_whole_and_over_nothing() {
     assert!(!other.exists());
     assert!(mine(&["clique", "-k", "3", "--force"], &graph, &page).status.success());
     assert!(fs::read_to_string(&page).unwrap().starts_with("<!DOCTYPE html>"));
-    // The name says the form; --output says it more loudly.
+    // The name says the form, and --output must not say another.
     let answer = folder.path().join("answer.json");
     assert!(mine(&["clique", "-k", "3"], &graph, &answer).status.success());
     serde_json::from_slice::<Value>(&fs::read(&answer).unwrap()).unwrap();
     let table = folder.path().join("table.html");
-    assert!(mine(&["clique", "-k", "3", "--output", "table"], &graph, &table).status.success());
-    assert!(fs::read_to_string(&table).unwrap().starts_with("cliques of 3 vertices"));
+    let output = mine(&["clique", "-k", "3", "--output", "table"], &graph, &table);
+    assert!(output.status.code() == Some(2) && !table.exists(), "{}", text(&output.stderr));
     // A job has the same fields.
     let job = folder.path().join("job.yaml");
     let to = folder.path().join("job.html");
@@ -301,16 +317,58 @@ fn a_browser_shows_pages_as_they_should_be() {
 fn the_browser_sees_what_is_wrong() {
     let Some(program) = browser::browser() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let wide = "<main><p style=\"width:900px\">wide</p></main>";
-    let pale = "<main><p style=\"color:#aaa\">pale</p></main>";
-    let cut =
-        "<main><p style=\"width:3em;overflow:hidden;white-space:nowrap\">cut off here</p></main>";
-    let bad = [("wide", wide.to_string()), ("pale", pale.into()), ("cut", cut.into())];
-    let found = browser::probed(&program, folder.path(), &bad);
-    for name in ["wide at 360", "pale at 360", "cut at 800"] {
-        assert!(found.iter().any(|line| line.starts_with(name)), "{name}: {found:#?}");
+    let svg = |inner: &str| {
+        format!("<main><svg width=\"300\" height=\"90\"><title>t</title>{inner}</svg></main>")
+    };
+    let bad = [
+        ("wide", "<main><p style=\"width:900px\">wide</p></main>".into(), "the page is"),
+        ("pale", "<main><p style=\"color:#aaa\">pale</p></main>".into(), "has a contrast of"),
+        (
+            "cut",
+            "<main><p style=\"width:3em;overflow:hidden;white-space:nowrap\">cut off</p></main>".into(),
+            "is cut off",
+        ),
+        (
+            "broken",
+            "<main><p style=\"width:4em;overflow-wrap:anywhere\">1,234,567,890</p></main>".into(),
+            "breaks the number 1,234,567,890",
+        ),
+        (
+            "crowded",
+            svg("<text x=\"20\" y=\"40\">10,000</text><text x=\"50\" y=\"40\">100,000</text>"),
+            "100,000 lies on 10,000",
+        ),
+        (
+            "faint",
+            svg("<line x1=\"0\" y1=\"0\" x2=\"90\" y2=\"90\" stroke=\"#e69f00\"/>"),
+            "line in a drawing has a stroke of contrast 2.2",
+        ),
+        (
+            "nameless",
+            "<main><svg width=\"9\" height=\"9\"></svg></main>".into(),
+            "a drawing has no title",
+        ),
+        (
+            "axis",
+            "<main><div class=\"ticks\"><span>1,000</span><span style=\"margin-left:-1em\">10,000</span></div>\
+             </main>"
+                .into(),
+            "1,000 lies on 10,000 above an axis",
+        ),
+        ("bright", "<style>body { background: #fff }</style><main></main>".into(), "is bright"),
+    ];
+    let pages: Vec<(&str, String)> =
+        bad.iter().map(|(name, page, _): &(_, String, _)| (*name, page.clone())).collect();
+    let found = browser::probed(&program, folder.path(), &pages);
+    for (name, _, wrong) in bad {
+        let night = if name == "bright" { "dark " } else { "" };
+        let start = format!("{night}{name} at 420: ");
+        assert!(
+            found.iter().any(|line| line.starts_with(&start) && line.contains(wrong)),
+            "{start}{wrong}: {found:#?}"
+        );
     }
-    assert!(!found.iter().any(|line| line.starts_with("wide at 1400")), "{found:#?}");
+    assert!(!found.iter().any(|line| line.starts_with("wide at 1280")), "{found:#?}");
 }
 
 #[test]
@@ -364,6 +422,18 @@ fn accelerated(windows: usize) -> String {
     answer.page()
 }
 
+/// A page of the largest counts that there are: of one pattern, or of two.
+fn huge(k: usize) -> String {
+    let mut builder = gramer::graph::Builder::new();
+    (0..6).for_each(|v| builder.edge(v, (v + 1) % 6));
+    let graph = builder.build();
+    let task = Task::Motif { k, induced: Induced::Vertex };
+    let mut outcome = Cpu.run(&graph, &task, None, &gramer::Context::default()).unwrap();
+    outcome.results.truncate(k - 2);
+    outcome.results.iter_mut().for_each(|result| result.count = u128::MAX / 8);
+    Answer::new(&task, "graph.txt", &graph, &outcome).page()
+}
+
 /// The page of a sweep, whose points a program makes that stands in for the simulator.
 fn explored(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
@@ -401,9 +471,17 @@ fn a_browser_shows_and_prints_pages_of_an_accelerator_and_of_sweeps() {
     let explored = explored(folder.path());
     let read = |path: &Path| fs::read_to_string(path).unwrap();
     let over_time = accelerated(256);
-    assert!(over_time.contains("over time: 3,160,493,568 cycles"), "it has a timeline");
-    let pages =
-        [("over time", over_time), ("in all", accelerated(1)), ("explore", read(&explored))];
+    assert!(
+        over_time.contains("over time: <span class=\"n\">3,160,493,568</span> cycles"),
+        "it has a timeline"
+    );
+    let pages = [
+        ("over time", over_time),
+        ("in all", accelerated(1)),
+        ("explore", read(&explored)),
+        ("huge", huge(3)),
+        ("huge, two", huge(4)),
+    ];
     let found = browser::probed(&program, folder.path(), &pages);
     assert!(found.is_empty(), "{}", found.join("\n"));
     for (name, page) in &pages {

@@ -84,8 +84,10 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
         ),
     ];
     for (claim, ours, bar) in rows {
-        let verdict =
-            if ours >= bar { "reproduced, 1 of 1 cases" } else { "not reproduced, 0 of 1 cases" };
+        let verdict = match ours >= bar {
+            true => "🟢 reproduced, 1 of 1 cases",
+            false => "🔴 not reproduced, 0 of 1 cases",
+        };
         let line = readme.lines().find(|line| line.contains(claim)).expect(claim);
         assert!(line.contains(&format!("| {verdict};")), "{ours} {bar}: {line}");
     }
@@ -98,6 +100,12 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
     assert!(loads("+DS (PCSR)") < loads("GSI-b"));
     assert!(readme.contains("## Not repeated") && readme.contains("| DuMato, table 6.5 |"));
     assert!(read("index.html").contains("Experiments of the GPU engine"));
+    // All of it is known before it is made.
+    let known = gramer_laboratory::paper_gpu::files(true);
+    for entry in fs::read_dir(&out).unwrap() {
+        let name = entry.unwrap().file_name();
+        assert!(known.contains(&name.to_str().unwrap()), "{name:?}");
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn the_program_in_it_is_whole_and_can_be_started() {
     let with = |functional| {
         let out = folder.path().join("a.xclbin");
         let emulator = Some(emulator.clone());
-        let options = BuildOptions { functional, emulator, ..BuildOptions::default() };
+        let options = BuildOptions { functional, emulator, force: true, ..BuildOptions::default() };
         let x = build(&machine("machines/small.yaml"), &options, &out).unwrap();
         let bytes = x.section(kind::BITSTREAM).unwrap().to_vec();
         zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap()
@@ -135,7 +135,7 @@ fn the_program_in_it_is_whole_and_can_be_started() {
 fn the_same_machine_makes_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     let emulator = Some(emulator(folder.path()));
-    let options = BuildOptions { emulator, ..BuildOptions::default() };
+    let options = BuildOptions { emulator, force: true, ..BuildOptions::default() };
     let paths = ["a", "b"].map(|name| folder.path().join(name));
     for path in &paths {
         build(&machine("accelerator.yaml"), &options, path).unwrap();

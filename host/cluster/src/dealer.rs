@@ -8,6 +8,7 @@ use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Division, Outcome, Units};
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start_in;
 use gramer_many::checkpoint::Checkpoint;
 use gramer_many::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
 use tracing::warn;
@@ -50,7 +51,9 @@ pub fn run<'g>(
     let (said, heard) = channel();
     let run = std::thread::scope(|scope| {
         let (start, stop) = (&start, &stop);
-        let taker = scope.spawn(move || take(job, start, context, stop, &ordered, &said));
+        let taker = start_in(scope, "that mines", move || {
+            take(job, start, context, stop, &ordered, &said)
+        })?;
         let dealt = Dealing::new(job, start, cluster, kept.as_ref(), context)
             .and_then(|dealing| dealing.run(cluster, &orders, &heard, stop));
         drop(orders);

@@ -13,6 +13,7 @@ use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Division, Outcome, Run, Together};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start_in;
 
 use crate::message::{Failure, Hello, Message, Start, pack, processor_time, unpack};
 use crate::worker::ask;
@@ -79,13 +80,13 @@ fn beside_engine<R>(
     job: &Job<'_, '_>,
     (context, start): (&Context, &Start),
     stop: &Cancel,
-    listen: impl FnOnce(&Receiver<Asked>) -> R,
-) -> R {
+    listen: impl FnOnce(&Receiver<Asked>) -> Result<R>,
+) -> Result<R> {
     let (said, heard) = channel();
     let progress = Arc::new(Progress::default());
     let own = Context { cancel: stop.clone(), progress, ..context.clone() };
     std::thread::scope(|scope| {
-        let engine = scope.spawn(move || {
+        let engine = start_in(scope, "that mines", move || {
             let asking = Asking { to: Mutex::new(said.clone()), threads: start.threads };
             let run =
                 Run { peers: Some(&asking), division: Some(&start.division), ..Run::new(&own) };
@@ -95,7 +96,7 @@ fn beside_engine<R>(
             let outcome = outcome.and_then(|outcome| job.graph.check_unchanged().map(|()| outcome));
             // Whoever doesn't listen any more knows enough.
             let _ = said.send(Asked::Ended(outcome.map(Box::new)));
-        });
+        })?;
         let done = listen(&heard);
         stop.cancel();
         drop(heard);

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::Result;
+use gramer_graph::parallel::start_in;
 
 use crate::message::{Failure, Found, Hello, Message, Start};
 use crate::taker::take;
@@ -27,7 +28,9 @@ pub fn run(
     let (said, heard) = channel();
     std::thread::scope(|scope| {
         let stop = &stop;
-        let taker = scope.spawn(move || take(job, start, context, stop, &ordered, &said));
+        let taker = start_in(scope, "that mines", move || {
+            take(job, start, context, stop, &ordered, &said)
+        })?;
         let ended = listen(cluster, &orders, &heard, stop, context, asked);
         // No more orders, and what goes on isn't wanted.
         drop(orders);

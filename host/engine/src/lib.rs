@@ -95,11 +95,12 @@ pub enum Open {
         /// In the order of [`formulas::Sums`].
         sums: formulas::Sums,
     },
-    /// Mappings of [`Task::Match`]; the result is rounded down until then.
+    /// Mappings of [`Task::Match`] beyond those of the result, whose number of occurrences is rounded down until
+    /// then.
     Mappings {
-        /// All mappings.
-        sum: u128,
-        /// By so many each occurrence is counted.
+        /// Number of these mappings.
+        rest: u128,
+        /// Mappings of an occurrence.
         each: u128,
     },
 }

@@ -1,5 +1,6 @@
 //! Counts per vertex or per edge: in how many occurrences each of them is.
 
+use ethnum::U256;
 use serde::{Deserialize, Serialize};
 
 use gramer_graph::choice::Choice;
@@ -99,6 +100,17 @@ impl Numbers {
     /// Their sum; `None` if it needs more than 128 bits.
     pub fn sum(&self) -> Option<u128> {
         self.iter().try_fold(0u128, u128::checked_add)
+    }
+
+    /// The number of occurrences, each of which is in so many of the numbers; `None` if it needs more than 128 bits.
+    ///
+    /// # Panics
+    /// If these are no numbers of such occurrences.
+    pub(crate) fn occurrences(&self, places: u128) -> Option<u128> {
+        let sum: U256 = self.iter().map(U256::from).sum();
+        let places = U256::from(places);
+        assert_eq!(sum % places, U256::ZERO, "an occurrence is counted at each of its places");
+        u128::try_from(sum / places).ok()
     }
 }
 

@@ -196,10 +196,11 @@ impl Outcome {
                     *sum = sum.checked_add(other).ok_or_else(too_large)?;
                 }
             }
-            (Some(Open::Mappings { sum, each }), Some(Open::Mappings { sum: s, each: e }))
-                if *each == e =>
-            {
-                *sum = sum.checked_add(s).ok_or_else(too_large)?;
+            (
+                Some(Open::Mappings { rest, each }),
+                Some(Open::Mappings { rest: other, each: others }),
+            ) if *each == others => {
+                *rest = rest.checked_add(other).ok_or_else(too_large)?;
             }
             _ => return Err(unlike()),
         }
@@ -246,8 +247,11 @@ impl Outcome {
             }
             _ => {}
         }
-        match (&self.open, &mut self.results[..]) {
-            (Some(Open::Mappings { sum, each }), [only]) => only.count = sum / each,
+        match (&mut self.open, &mut self.results[..]) {
+            (Some(Open::Mappings { rest, each }), [only]) => {
+                only.count = only.count.checked_add(*rest / *each).ok_or_else(too_large)?;
+                *rest %= *each;
+            }
             (Some(Open::Mappings { .. }), _) => return Err(unlike()),
             _ => {}
         }
@@ -366,7 +370,7 @@ mod tests {
             None,
             Some(Open::Motifs { sums: vec![u128::MAX - 1] }),
             Some(Open::Formulas { sums: [0, 1, 2, 3, 4, 5, 6, u128::MAX] }),
-            Some(Open::Mappings { sum: u128::MAX, each: 12 }),
+            Some(Open::Mappings { rest: u128::MAX, each: 12 }),
         ] {
             outcome.open = open;
             let text = serde_json::to_string(&outcome).unwrap();

@@ -29,7 +29,7 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     let mut table = Table::edges(&mining, &EdgeFilter::any())?;
     loop {
         let patterns = table.aggregate(&Key::Pattern, &Measure::Mni)?;
-        for group in patterns.iter().filter(|group| group.value >= support.into()) {
+        for group in patterns.iter().filter(|group| group.value >= u128::from(support)) {
             if let By::Pattern(pattern) = &group.by {
                 let name = labelled_name(pattern);
                 common::say(out, &format!("{}\t{name}\t{pattern:?}", group.value))?;

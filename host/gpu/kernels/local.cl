@@ -54,6 +54,12 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #ifdef EDGES
     __local uint degrees_[R][32 * W];
 #endif
+#if K > 4
+    // For all lanes alike, since they wait for each other.
+    __local uint ended;
+    if (get_local_id(0) == 0)
+        ended = stopped(fault);
+#endif
 
     const uint lane = get_local_id(0) % T;
     const uint place = get_local_id(0) / T;
@@ -88,6 +94,10 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     for (uint i = lane; i < n; i += T)
         put_target(table, ids[i], i);
     barrier(CLK_LOCAL_MEM_FENCE);
+#if K > 4
+    if (ended)
+        n = 0;
+#endif
 
     ulong total = 0;
     // The last target leads to no other one.
@@ -188,7 +198,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
             pair[in] = ends_of.x << 16 | ends_of.y;
         }
         // Below a member there must be two more: the two lowest ones have none.
-        ends[in] = size < 3 ? 0 : size - 2;
+        ends[in] = size < 3 || STOPPED_OFTEN ? 0 : size - 2;
         BLOCK_SYNC
         for (uint by = 1; by < BLOCK; by *= 2) {
             const uint more = in >= by ? ends[in - by] : 0;
@@ -247,7 +257,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     }
 #elif defined(NEST)
     // The loops that the host wrote out.
-    for (; p < pairs; p += step) {
+    for (; p < pairs && !STOPPED_OFTEN; p += step) {
         const uint2 ends = pair_of(before, rows, n, p);
         const __local uint *const row = rows + ends.x * STRIDE;
         const __local uint *const other = rows + INDEX(ends.y * STRIDE, n * STRIDE, 7);
@@ -359,7 +369,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #define INNER JOIN(s, LAST)
     for (;;) {
         JOIN(REFILL, LAST)
-        if (EMPTY(INNER))
+        if (EMPTY(INNER) || STOPPED_OFTEN)
             break;
         POP(INNER, member)
         const __local uint *const row = rows + INDEX(member * STRIDE, n * STRIDE, 8);

@@ -1,6 +1,8 @@
 // As local.cl, for roots with more targets than fit into local memory: table and rows lie in global
 // memory, a slot for each work-group.
 //
+// The lanes look at the host's word each LOOK_EACH steps.
+//
 // `slots` holds for each group 4 · span words of table and span · words of rows; `words` = ⌈span / 32⌉.
 
 __kernel __attribute__((reqd_work_group_size(BIG, 1, 1)))
@@ -10,6 +12,10 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
                __global uint *restrict edges, __global uint *restrict fault,
                __global uint *slots, const uint span, const ulong slot_words) {
     __local ulong totals[BIG];
+#if K > 3
+    __local uint ended;
+    uint steps = 0;
+#endif
     const uint lane = get_local_id(0);
     volatile __global uint *const table = slots + get_group_id(0) * slot_words;
     volatile __global uint *const rows = table + 4 * span;
@@ -30,7 +36,12 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
             table[i] = 0;
         for (uint i = lane; i < n * w; i += BIG)
             rows[i] = 0;
-        barrier(CLK_GLOBAL_MEM_FENCE);
+#if K > 3
+        // For all lanes alike, since they wait for each other.
+        if (lane == 0)
+            ended = stopped(fault);
+#endif
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
         for (uint i = lane; i < n; i += BIG) {
             uint at = (targets[begin + i] * 0x9e3779b1u) >> (32 - bits);
             while (atomic_cmpxchg(table + at, 0u, i + 1) != 0)
@@ -71,9 +82,14 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
         // lanes of a tile compute, since lanes can't tell each other anything without a barrier.
         __global const uint *const restrict row = (__global const uint *)rows;
         const uint own = lane % TILE;
-        for (uint item = lane / TILE + BIG / TILE * part; item < n * w; item += BIG / TILE * parts) {
+        // Nothing bounds what lies below an item: between items and, of large cliques, between steps the lanes look
+        // whether they are to end.
+        bool go_on = !ended;
+        for (uint item = lane / TILE + BIG / TILE * part; item < n * w && go_on; item += BIG / TILE * parts) {
+            if (STOPPED_OFTEN || (++steps % LOOK_EACH == 0 && stopped(fault)))
+                break;
             const uint j = item / w, word = item % w;
-            for (uint bits = row[item]; bits != 0; bits &= bits - 1) {
+            for (uint bits = row[item]; bits != 0 && go_on; bits &= bits - 1) {
                 const uint i = 32 * word + top_bit(bits & -bits);
 #if K == 4
                 for (uint x = own; x <= word; x += TILE)
@@ -89,6 +105,10 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
                 left[0] = row[j * w + word] & row[i * w + word];
                 mine[0] = own <= word ? row[j * w + own] & row[i * w + own] : 0;
                 for (;;) {
+                    if (++steps % LOOK_EACH == 0 && stopped(fault)) {
+                        go_on = false;
+                        break;
+                    }
                     if (left[level] == 0) {
                         if (at[level] == 0) {
                             if (level == 0)

@@ -8,6 +8,7 @@ void pairs(__global const uint *restrict offsets, __global const uint *restrict 
            __global const uint2 *restrict arcs_of, const uint count, const uint vertices, const uint arcs,
            __global uint *restrict sizes, __global uint *restrict ends, __global uint *restrict fault) {
     __local uint found[LANES];
+    __local uint ended;
     const uint lane = get_local_id(0);
     for (uint p = get_group_id(0); p < count; p += get_num_groups(0)) {
         const uint root = INDEX(arcs_of[p].x, vertices, 63);
@@ -31,7 +32,12 @@ void pairs(__global const uint *restrict offsets, __global const uint *restrict 
             own += at < limit && targets[at] == targets[e] ? 1 : 0;
         }
         found[lane] = own;
+        // For all lanes alike, since they wait for each other.
+        if (lane == 0)
+            ended = stopped(fault);
         barrier(CLK_LOCAL_MEM_FENCE);
+        if (ended)
+            return;
         uint before = 0, all = 0;
         for (uint i = 0; i < LANES; i++) {
             before += i < lane ? found[i] : 0;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use gramer_graph::error::Result;
-use gramer_graph::output::write_whole;
+use gramer_graph::output::write_output;
 use opencl3::error_codes::ClError;
 use opencl3::event::Event;
 
@@ -89,14 +89,14 @@ pub(crate) fn totals(spans: &[Span]) -> BTreeMap<&str, (Duration, u64)> {
 }
 
 /// Writes spans as a trace in the format of the Chromium browser, which trace viewers such as Perfetto
-/// open: kernels in one row, transfers in another.
+/// open: kernels in one row, transfers in another. Without `force` it replaces no file.
 ///
 /// # Errors
 /// [`gramer_graph::Error::Io`].
-pub(crate) fn write_trace(path: &Path, device: &str, spans: &[Span]) -> Result<()> {
+pub(crate) fn write_trace(path: &Path, force: bool, device: &str, spans: &[Span]) -> Result<()> {
     let begin = spans.iter().map(|s| s.start).min().unwrap_or(0);
     let micros = |nanos: u64| nanos as f64 / 1e3;
-    write_whole(path, |out| {
+    write_output(path, force, |out| {
         writeln!(out, "{{\"otherData\": {{\"device\": {device:?}}}, \"traceEvents\": [")?;
         for (row, name) in [(1, "kernels"), (2, "transfers")] {
             writeln!(
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(totals(&spans)["search"], (Duration::from_nanos(3_000), 2));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.json");
-        write_trace(&path, "a \"device\"", &spans).unwrap();
+        write_trace(&path, false, "a \"device\"", &spans).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         for line in [
             r#"{"name": "search", "ph": "X", "pid": 1, "tid": 1, "ts": 0.000, "dur": 2.500},"#,
@@ -160,7 +160,7 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         assert!(text.contains(r#"{"device": "a \"device\""}"#) && text.ends_with("}\n]}\n"));
-        write_trace(&path, "none", &[]).unwrap();
+        write_trace(&path, true, "none", &[]).unwrap();
         assert!(!std::fs::read_to_string(&path).unwrap().contains(",\n]"));
     }
 }

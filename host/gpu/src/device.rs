@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::event::Event;
@@ -18,7 +18,7 @@ use crate::error::{failed, refused};
 use crate::lanes::{self, Form, Lanes};
 use crate::local::ClassShape;
 use crate::memory::{Budget, Place};
-use crate::platform::Handle;
+use crate::platform::{Handle, is_pocl, pocl_lacks};
 use crate::program::{Cache, Program};
 
 /// What a device can hold and do at a time.
@@ -74,6 +74,7 @@ pub(crate) struct Device {
     context: Context,
     /// What messages call it.
     label: String,
+    is_pocl: bool,
     checked: bool,
     cache: Cache,
     programs: Mutex<HashMap<u64, Arc<Program>>>,
@@ -114,6 +115,7 @@ impl Device {
             pivots: settings.pivots,
             context,
             label,
+            is_pocl: is_pocl(&found.platform),
             checked: settings.checked,
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
@@ -140,6 +142,11 @@ impl Device {
     /// The same, if anything asked for it.
     pub fn known_form(&self) -> Option<&Form> {
         self.form.get()
+    }
+
+    /// What the user should know of the cache of programs, once.
+    pub fn cache_note(&self) -> Option<String> {
+        self.cache.note()
     }
 
     /// What messages call it.
@@ -189,8 +196,14 @@ impl Device {
         }
         self.calls.next().map_err(refused(&self.label, &format!("build the program {name}")))?;
         let begun = Instant::now();
-        let (program, cached) =
-            Program::make(&self.context, &self.label, name, &text, key, &self.cache)?;
+        let made = Program::make(&self.context, &self.label, name, &text, key, &self.cache);
+        let (program, cached) = made.map_err(|error| match (error, self.is_pocl) {
+            (Error::Device(what), true) => {
+                let reason = pocl_lacks().map(|reason| format!("; {reason}"));
+                Error::Device(what + &reason.unwrap_or_default())
+            }
+            (error, _) => error,
+        })?;
         let seconds = begun.elapsed().as_secs_f64();
         info!(name, cached, seconds, "a program is built or taken from the cache");
         let counter = if cached { &self.work.cached } else { &self.work.built };
@@ -267,7 +280,7 @@ impl Device {
     /// # Errors
     /// [`gramer_graph::Error::Device`].
     pub fn mark(&self) -> Result<Mark> {
-        // SAFETY: it waits for nothing but what is queued.
+        // SAFETY: the list of events to wait for is empty.
         let marked = self.calls.next().and_then(|()| unsafe {
             let event = self.queue.enqueue_marker_with_wait_list(&[])?;
             self.queue.flush()?;

@@ -168,6 +168,9 @@ pub(crate) fn sums(
         return Ok(None);
     }
     let cliques = graph.read()?[0];
+    if graph.was_stopped() {
+        return Ok(None);
+    }
     closed(graph, &found, triangles, cliques)
         .map(Some)
         .ok_or_else(|| Error::Device(format!("{}: its sums are none of a graph", device.label())))
@@ -330,7 +333,7 @@ impl Run<'_> {
                         .collect();
                 args.extend(part);
                 args.extend([vertices, Arg::U32(by.neighbours.len() as u32), Arg::U32(words)]);
-                args.extend([&lists.lists, &self.graph.fault].map(|b| Arg::Buffer(b.raw())));
+                args.extend([&lists.lists, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
                 args
             },
         )?;
@@ -352,7 +355,7 @@ impl Run<'_> {
             let mut args: Vec<Arg> = all.map(|buffer| Arg::Buffer(buffer.raw())).collect();
             args.extend(part);
             args.extend(self.sizes(lists));
-            args.extend([&self.sums, &self.graph.fault].map(|b| Arg::Buffer(b.raw())));
+            args.extend([&self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
             args
         })
     }
@@ -376,7 +379,7 @@ impl Run<'_> {
             args.extend(part);
             let [vertices, arcs, words] = self.sizes(lists);
             args.extend([vertices, Arg::U32(by.neighbours.len() as u32), arcs, words]);
-            args.extend([&counters, &self.sums, &self.graph.fault].map(|b| Arg::Buffer(b.raw())));
+            args.extend([&counters, &self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
             args
         })
     }
@@ -396,7 +399,7 @@ impl Run<'_> {
             let mut args: Vec<Arg> = all.map(|buffer| Arg::Buffer(buffer.raw())).collect();
             args.extend(part);
             args.extend(self.sizes(lists));
-            args.extend([&counters, &self.sums, &self.graph.fault].map(|b| Arg::Buffer(b.raw())));
+            args.extend([&counters, &self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
             args
         })
     }
@@ -426,7 +429,7 @@ impl Run<'_> {
                 [&full.offsets, &full.ends, tasks].map(|buffer| Arg::Buffer(buffer.raw())).into();
             args.extend(part);
             args.extend([vertices, Arg::U32(by.neighbours.len() as u32)]);
-            args.extend([&counters, &self.sums, &self.graph.fault].map(|b| Arg::Buffer(b.raw())));
+            args.extend([&counters, &self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
             args
         })
     }

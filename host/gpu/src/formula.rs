@@ -221,7 +221,7 @@ impl Cycles {
                 Arg::U32(graph.by.neighbours.len() as u32),
                 Arg::U32(self.least),
                 Arg::Buffer(graph.sums.raw()),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ]
         };
         let done = slices.run(&self.many_works, |range| {
@@ -292,9 +292,9 @@ pub(crate) fn three(
     if !triangles.count(graph, context)? {
         return Ok(None);
     }
-    let sums = graph.read()?;
+    let sums = whole(graph)?;
     graph.device.finish()?;
-    Ok(Some(sums))
+    Ok(sums)
 }
 
 /// The sums that motifs of four vertices follow from; `None` once the run was asked to stop.
@@ -314,7 +314,13 @@ pub(crate) fn four(
         return Ok(None);
     }
     queue_sums(graph, Some(edges))?;
-    graph.read().map(Some)
+    whole(graph)
+}
+
+/// The sums of the task; `None` where its kernels were told to end.
+fn whole(graph: &Resident) -> Result<Option<Sums>> {
+    let sums = graph.read()?;
+    Ok((!graph.was_stopped()).then_some(sums))
 }
 
 /// The part of a share in the sums for four vertices. Cliques and cycles are counted from its roots; what
@@ -349,7 +355,7 @@ pub(crate) fn four_of_share(
         graph.device.finish()?;
         return Ok(None);
     }
-    graph.read().map(Some)
+    whole(graph)
 }
 
 /// The part of one of several devices in the sums for four vertices, which add up. `cycles` are its own; the first one counts
@@ -372,7 +378,7 @@ pub(crate) fn four_of_member(
     if !cycles.count(graph, context)? {
         return Ok(None);
     }
-    graph.read().map(Some)
+    whole(graph)
 }
 
 /// Queues the sums over vertices and, with the triangles of each, over arcs.
@@ -387,11 +393,11 @@ fn queue_sums(graph: &Resident, edges: Option<&Buffer<u32>>) -> Result<()> {
         Arg::Buffer(graph.oriented.offsets.raw()),
         Arg::Buffer(graph.oriented.ends.raw()),
         Arg::Buffer(graph.degrees()?.raw()),
-        Arg::Buffer(edges.map_or(graph.fault.raw(), Buffer::raw)),
+        Arg::Buffer(edges.map_or(graph.fault().raw(), Buffer::raw)),
         vertices,
         arcs,
         Arg::Buffer(graph.sums.raw()),
-        Arg::Buffer(graph.fault.raw()),
+        Arg::Buffer(graph.fault().raw()),
     ];
     // Eight lanes per vertex, and some vertices for each.
     let wished = graph.by.vertices().div_ceil(lanes / 8);

@@ -38,7 +38,7 @@ impl Arcs {
     /// Those of some roots; `None` where they are none or take too much memory.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Interrupted`].
     pub fn new(graph: &Resident, roots: &[u32]) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
         let place = device.place();
@@ -71,14 +71,15 @@ impl Arcs {
                 edges,
                 Arg::Buffer(sizes.raw()),
                 Arg::Buffer(ends.raw()),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ];
             let groups = (GROUPS_EACH * device.limits.units).min(pairs.len());
             device.launch(&program, "pairs", &args, groups, lanes)
         };
-        launch(false, &found, &graph.fault)?;
+        launch(false, &found, graph.fault())?;
         let mut sizes = vec![0; pairs.len()];
         found.read(&device.queue, &mut sizes)?;
+        graph.check_stop()?;
         let total = targets.len() as u64 + sizes.iter().map(|&s| u64::from(s)).sum::<u64>();
         if total >= u32::MAX.into() || 4 * total > device.budget.free() / 2 {
             return Ok(None);
@@ -99,6 +100,7 @@ impl Arcs {
         let rows = Rows { offsets: Buffer::of(&place, &offsets, "offsets of arcs")?, ends };
         // What the kernels read must stay until they are done.
         device.finish()?;
+        graph.check_stop()?;
         Ok(Some(Arcs { rows, first, sizes, of_root }))
     }
 }

@@ -14,7 +14,9 @@
 //! | `program` | programs and the cache of binaries |
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
+//! | `room` | how much memory a task takes at least |
 //! | `slices` | portions of work |
+//! | `stop` | how a wish to stop reaches kernels that run |
 //! | `picked` | the roots of a share of work units |
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
@@ -52,10 +54,12 @@ mod plan;
 pub mod platform;
 mod program;
 mod resident;
+mod room;
 mod search;
 pub mod select;
 mod signature;
 mod slices;
+mod stop;
 mod table;
 mod wedges;
 mod wide;
@@ -69,6 +73,7 @@ pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
 pub use select::is_gpu;
+pub use stop::when_late;
 pub use table::primitives;
 pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
 pub use wide::{Balance, Tile};

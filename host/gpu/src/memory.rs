@@ -1,14 +1,14 @@
 //! Device memory: the budget, and typed buffers that count against it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 use gramer_graph::error::{Error, Result};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as ClContext;
-use opencl3::memory::{Buffer as ClBuffer, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::{CL_BLOCKING, cl_mem};
+use opencl3::memory::{Buffer as ClBuffer, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem};
+use opencl3::types::{CL_BLOCKING, cl_mem, cl_mem_flags};
 
 use crate::calls::{CLEAR, Calls, READ, WRITE};
 use crate::error::{failed, refused};
@@ -22,13 +22,39 @@ pub struct Budget {
     /// Bytes that went to the device and that came back, since they were last asked for.
     written: AtomicU64,
     read: AtomicU64,
+    /// The last refusal.
+    refused: Mutex<Option<Refusal>>,
+}
+
+/// A buffer that the budget has no room for.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal {
+    /// What it is for.
+    what: String,
+    /// Bytes with all that was in use.
+    together: u64,
+    limit: u64,
+}
+
+impl Refusal {
+    /// The refusal as an error, where the whole task takes so many bytes.
+    pub fn error(&self, task: u64) -> Error {
+        Error::Unsupported(format!(
+            "the GPU has no room for {}: {} bytes may be used; give the setting `memory` at least {}K, or the engine \
+             `cpu` does it",
+            self.what,
+            self.limit,
+            task.max(self.together).div_ceil(1024)
+        ))
+    }
 }
 
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Self {
         let zero = || AtomicU64::new(0);
-        Budget { limit, used: zero(), peak: zero(), written: zero(), read: zero() }
+        let refused = Mutex::default();
+        Budget { limit, used: zero(), peak: zero(), written: zero(), read: zero(), refused }
     }
 
     /// Bytes in all.
@@ -61,13 +87,23 @@ impl Budget {
                 self.peak.fetch_max(before + bytes, Ordering::Relaxed);
                 Ok(())
             }
-            Err(used) => Err(Error::Unsupported(format!(
-                "the GPU has no room for {what}: {used} bytes are in use and {bytes} more are \
-                 needed, of {}; give the setting `memory` at least {}K, or the engine `cpu` does it",
-                self.limit,
-                (used + bytes).div_ceil(1024)
-            ))),
+            Err(used) => {
+                let together = used.saturating_add(bytes);
+                let refusal = Refusal { what: what.into(), together, limit: self.limit };
+                let error = refusal.error(0);
+                *self.refused() = Some(refusal);
+                Err(error)
+            }
         }
+    }
+
+    fn refused(&self) -> MutexGuard<'_, Option<Refusal>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last refusal since this was last asked.
+    pub(crate) fn take_refusal(&self) -> Option<Refusal> {
+        self.refused().take()
     }
 
     fn give_back(&self, bytes: u64) {
@@ -104,13 +140,25 @@ impl<T: Pod> Buffer<T> {
     /// [`Error::Unsupported`] where the budget has no room, [`Error::Device`] where the device has
     /// none, though the budget does.
     pub fn new(place: &Place<'_>, len: usize, what: &str) -> Result<Self> {
+        Self::with_flags(place, len, what, CL_MEM_READ_WRITE)
+    }
+
+    /// The same in memory that the host reads and writes as well, where kernels run on its processor.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn on_host(place: &Place<'_>, len: usize, what: &str) -> Result<Self> {
+        Self::with_flags(place, len, what, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR)
+    }
+
+    fn with_flags(place: &Place<'_>, len: usize, what: &str, flags: cl_mem_flags) -> Result<Self> {
         let len = len.max(1);
         let bytes = (len * size_of::<T>()) as u64;
         place.budget.take(bytes, what)?;
         let reserve = format!("reserve {bytes} bytes for {what}");
-        // SAFETY: no memory of the host is named.
+        // SAFETY: the host pointer is null, so that the driver allocates the buffer itself.
         let made = place.calls.next().and_then(|()| unsafe {
-            ClBuffer::<T>::create(place.context, CL_MEM_READ_WRITE, len, std::ptr::null_mut())
+            ClBuffer::<T>::create(place.context, flags, len, std::ptr::null_mut())
         });
         let inner = made.map_err(|e| {
             place.budget.give_back(bytes);

@@ -6,9 +6,10 @@
 //! functions that each object begins with (cl_khr_icd).
 
 use std::ffi::{CStr, c_char, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use gramer_graph::memory::watch_libraries;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
 use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::cl_platform_id;
@@ -56,7 +57,22 @@ const VENDORS: [(&str, &[&str]); 3] = [
 /// comes beside them, a sentence each.
 pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
     let (handles, missing) = handles();
-    (handles.into_iter().map(|h| h.found).collect(), missing)
+    (handles.into_iter().map(|h| h.found).collect(), missing.into_sentences())
+}
+
+/// What OpenCL lacks here, a sentence each.
+#[derive(Debug, Default)]
+pub(crate) struct Lacks {
+    /// Why there is no loader, and drivers that offer nothing.
+    pub drivers: Vec<String>,
+    /// How to get a GPU, where there is none.
+    pub gpu: Option<String>,
+}
+
+impl Lacks {
+    fn into_sentences(self) -> Vec<String> {
+        self.drivers.into_iter().chain(self.gpu).collect()
+    }
 }
 
 /// Drivers are asked by one thread at a time: PoCL 3.1 ends in a crash where two start it at once.
@@ -98,19 +114,24 @@ fn number(handles: &mut [Handle]) {
     }
 }
 
-pub(crate) fn handles() -> (Vec<Handle>, Vec<String>) {
+pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
     let _alone = alone();
-    let mut missing = vec![];
+    let mut lacks = Lacks::default();
     let registered = match get_platforms() {
         Ok(platforms) => platforms,
         Err(e) if e.0 == opencl3::error_codes::DLOPEN_RUNTIME_LOAD_FAILED => {
             let what = "GPUs: there is no OpenCL loader, libOpenCL.so.1; apt-get install \
                         ocl-icd-libopencl1, and the driver of the GPU";
-            return (vec![], vec![what.into()]);
+            return (vec![], Lacks { drivers: vec![what.into()], gpu: None });
         }
         // The loader found no driver.
-        Err(_) => vec![],
+        Err(_) => {
+            lacks.drivers.extend(not_loaded());
+            vec![]
+        }
     };
+    // The loader has loaded them, and they set handlers of their own.
+    watch_libraries();
     let names: Vec<String> = registered.iter().map(label).collect();
     let mut all: Vec<(Platform, Option<&'static str>)> =
         registered.into_iter().map(|p| (p, None)).collect();
@@ -124,6 +145,7 @@ pub(crate) fn handles() -> (Vec<Handle>, Vec<String>) {
             all.extend(platforms.into_iter().map(|p| (p, Some(library))));
         }
     }
+    watch_libraries();
     let mut handles = vec![];
     for (platform, unregistered) in all {
         let name = platform.name().unwrap_or_default();
@@ -131,19 +153,78 @@ pub(crate) fn handles() -> (Vec<Handle>, Vec<String>) {
         if name.to_lowercase().contains("xilinx") {
             continue;
         }
-        for id in platform.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default() {
-            handles.push(handle(Device::new(id), &name, unregistered));
+        match platform.get_devices(CL_DEVICE_TYPE_ALL) {
+            Ok(ids) if !ids.is_empty() => {
+                handles
+                    .extend(ids.into_iter().map(|id| handle(Device::new(id), &name, unregistered)));
+            }
+            offered => lacks.drivers.push(offers_nothing(&name, offered.err().map(|e| e.0))),
         }
     }
     number(&mut handles);
     if !handles.iter().any(|h| h.found.kind == "gpu") {
-        missing.push(
+        lacks.gpu = Some(
             "GPUs: no OpenCL driver offers one; install the driver of the GPU with its OpenCL part \
              (NVIDIA: libnvidia-opencl1, AMD: rocm-opencl-runtime, Intel: intel-opencl-icd)"
                 .into(),
         );
     }
-    (handles, missing)
+    (handles, lacks)
+}
+
+/// Drivers that are registered where the loader found none.
+fn not_loaded() -> Option<String> {
+    let named = std::env::var_os("OCL_ICD_VENDORS").filter(|path| !path.is_empty());
+    let folder = named.map_or_else(|| PathBuf::from("/etc/OpenCL/vendors"), PathBuf::from);
+    let entries = std::fs::read_dir(&folder).ok()?.flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names: Vec<String> = names.filter(|name| name.ends_with(".icd")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "OpenCL: the loader opens none of the drivers in {} ({}): a library of theirs is missing, or memory is \
+             refused (ulimit -v)",
+            folder.display(),
+            names.join(", ")
+        )
+    })
+}
+
+/// What is said of a platform without a device.
+fn offers_nothing(platform: &str, code: Option<i32>) -> String {
+    if let Some(reason) = Some(platform).filter(|name| is_pocl(name)).and(pocl_lacks()) {
+        return format!("The OpenCL platform {platform} offers no device: {reason}");
+    }
+    let code = code.map_or("it lists none".into(), |code| {
+        format!("{} ({code})", opencl3::error_codes::error_text(code))
+    });
+    format!(
+        "The OpenCL platform {platform} offers no device: {code}; clinfo of its vendor shows more"
+    )
+}
+
+/// Names the folder of what PoCL compiles.
+const POCL_CACHE: &str = "POCL_CACHE_DIR";
+
+/// Whether a platform is PoCL, by its name.
+pub(crate) fn is_pocl(platform: &str) -> bool {
+    platform == "Portable Computing Language"
+}
+
+/// Why PoCL can't keep what it compiles, without which it offers no device and builds nothing.
+pub(crate) fn pocl_lacks() -> Option<String> {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    // As its `pocl_cache_init_topdir` has it.
+    let folder = set(POCL_CACHE)
+        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("pocl/kcache")))
+        .or_else(|| set("HOME").map(|folder| folder.join(".cache/pocl/kcache")))
+        .unwrap_or_else(|| "/tmp/pocl/kcache".into());
+    let tried = std::fs::create_dir_all(&folder).and_then(|()| tempfile::tempfile_in(&folder));
+    tried.err().map(|e| {
+        format!(
+            "its cache folder {} can't be written ({e}); name one that can in the variable {POCL_CACHE}",
+            folder.display()
+        )
+    })
 }
 
 /// Name and vendor of a platform.
@@ -196,6 +277,11 @@ pub unsafe fn ask_for_little(device: Option<&str>) {
     {
         let _ = ONLY.set(number);
         asked.push((VISIBLE, number.to_string()));
+    }
+    // PoCL 3.1 ends the process where it is there and empty.
+    if std::env::var_os(POCL_CACHE).is_some_and(|folder| folder.is_empty()) {
+        // SAFETY: no other thread runs, as the caller promises.
+        unsafe { std::env::remove_var(POCL_CACHE) }
     }
     for (name, value) in asked {
         if std::env::var_os(name).is_none() {

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Result, said};
+use gramer_graph::parallel::start;
+use gramer_machine::trust;
 use opencl3::context::Context;
 use opencl3::error_codes::ClError;
 use opencl3::kernel::Kernel;
@@ -27,16 +29,31 @@ fn options(source: &str) -> &'static str {
 }
 
 /// Binaries on disk, each under the hash of source, options, device and driver. What can't be read
-/// or written is as if it weren't there: the program is then built, which takes a second.
+/// or written is as if it weren't there: the program is then built, which takes a second. A binary is code that
+/// runs as this user: a folder or a file that others can write is left alone.
 pub(crate) struct Cache {
     folder: Option<PathBuf>,
     identity: String,
+    /// Why the folder isn't used.
+    refused: Mutex<Option<String>>,
 }
 
 impl Cache {
     /// A cache in `folder` (none: programs are built in each run) for the device `identity`.
     pub fn new(folder: Option<PathBuf>, identity: String) -> Self {
-        Cache { folder, identity }
+        let refused = folder.as_deref().filter(|folder| folder.exists());
+        let refused = refused.and_then(|folder| trust::check(folder).err());
+        let folder = folder.filter(|_| refused.is_none());
+        Cache { folder, identity, refused: Mutex::new(refused) }
+    }
+
+    /// A sentence for the user about a folder that isn't used, once.
+    pub fn note(&self) -> Option<String> {
+        let reason = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(format!(
+            "built GPU programs are not kept, and none is loaded: {reason}; take the others' permission to write \
+             (chmod go-w), or name another folder in XDG_CACHE_HOME"
+        ))
     }
 
     /// The name of a program.
@@ -51,6 +68,10 @@ impl Cache {
     /// The binary of this name, if it is whole; another is removed.
     fn read(&self, key: u64) -> Option<Vec<u8>> {
         let path = self.path(key)?;
+        if !path.exists() {
+            return None;
+        }
+        trust::check(&path).ok()?;
         let bytes = std::fs::read(&path).ok()?;
         let whole = bytes
             .split_last_chunk::<8>()
@@ -65,7 +86,7 @@ impl Cache {
     /// Keeps a binary: under its name it is whole or not there.
     fn write(&self, key: u64, binary: &[u8]) {
         let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return };
-        let written = std::fs::create_dir_all(folder).and_then(|()| {
+        let written = trust::create_private(folder).and_then(|()| {
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(binary)?;
             file.write_all(&xxh3_64(binary).to_le_bytes())?;
@@ -84,9 +105,7 @@ impl Cache {
 
 /// The folder that keeps binaries unless another is set: `gramer/gpu` in the user's cache folder.
 pub fn default_cache() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let folder = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
-    Some(folder.join("gramer").join("gpu"))
+    trust::cache("gpu")
 }
 
 thread_local! {
@@ -129,7 +148,7 @@ fn build(
     // Pointers, which another thread may use: OpenCL's objects are those of the process.
     let devices: Vec<usize> = context.devices().iter().map(|&device| device as usize).collect();
     let (send, built) = channel();
-    std::thread::spawn(move || {
+    start("that waits for the driver's compiler", move || {
         let devices: Vec<_> = devices.into_iter().map(|device| device as _).collect();
         let done = program.build(&devices, options).map(|()| {
             // A driver without one has its programs built in each run.
@@ -137,7 +156,7 @@ fn build(
             binaries.and_then(|all| all.into_iter().next())
         });
         let _ = send.send((program, done));
-    });
+    })?;
     loop {
         match built.recv_timeout(LOOK) {
             Ok(built) => return Ok(built),
@@ -245,6 +264,9 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -264,6 +286,35 @@ mod tests {
         }
         // Nowhere to write: nothing happens.
         Cache::new(Some("/proc/none".into()), String::new()).write(key, b"binary");
+    }
+
+    #[test]
+    fn what_others_can_write_is_not_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("cache");
+        let open = || Cache::new(Some(place.clone()), "device".into());
+        let mode = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let cache = open();
+        let key = cache.key("kernel");
+        cache.write(key, b"binary");
+        assert_eq!(std::fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!((open().read(key).as_deref(), open().note()), (Some(&b"binary"[..]), None));
+        let path = cache.path(key).unwrap();
+        mode(&path, 0o666);
+        assert_eq!(open().read(key), None);
+        // It is made again in its place.
+        open().write(key, b"binary");
+        assert!(open().read(key).is_some());
+        mode(&place, 0o777);
+        let open = open();
+        assert_eq!(open.read(key), None);
+        let note = open.note().unwrap();
+        assert!(note.contains("cache can be written by others (mode 777)"), "{note}");
+        assert_eq!(open.note(), None, "once");
+        open.write(open.key("other"), b"binary");
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::canon::Canon;
 use crate::device::{Arg, Device};
 use crate::graph::{ByDegree, Numbering};
 use crate::memory::Buffer;
+use crate::stop::Words;
 
 /// Parts of a device sum; as in `common.clh`.
 pub(crate) const SLOTS: usize = 64;
@@ -38,8 +39,8 @@ pub(crate) struct Resident {
     before: Mutex<Option<[u128; SUMS]>>,
     /// What they were when the present task began.
     start: Mutex<[u128; SUMS]>,
-    /// The first fault that a checked kernel met.
-    pub fault: Buffer<u32>,
+    /// The first fault that a checked kernel met, and the word that ends kernels.
+    pub words: Words,
     /// Dictionaries of codes by number of vertices, once they were asked for.
     canons: Mutex<HashMap<usize, Arc<Canon>>>,
     full: OnceLock<Rows>,
@@ -65,11 +66,11 @@ impl Resident {
             ends: Buffer::of(&place, &targets, "the graph's arcs")?,
         };
         let sums = Buffer::new(&place, SUMS * SLOTS * SUM_WORDS, "sums")?;
-        let fault = Buffer::of(&place, &[0], "the error word")?;
+        let words = Words::new(&device)?;
         let (full, degrees) = (OnceLock::new(), OnceLock::new());
         let (before, start) = (Mutex::new(None), Mutex::new([0; SUMS]));
         let canons = Mutex::default();
-        Ok(Resident { device, by, oriented, sums, before, start, fault, canons, full, degrees })
+        Ok(Resident { device, by, oriented, sums, before, start, words, canons, full, degrees })
     }
 
     /// All edges, both ways; put there by the first task that asks.
@@ -148,9 +149,27 @@ impl Resident {
         Ok(std::array::from_fn(|i| now[i].wrapping_sub(start[i])))
     }
 
+    /// The error word of checked kernels, with the word that ends kernels behind it.
+    pub fn fault(&self) -> &Buffer<u32> {
+        self.words.buffer()
+    }
+
+    /// Whether kernels were told to end: what was read since the run began may be too little.
+    pub fn was_stopped(&self) -> bool {
+        self.words.were_raised()
+    }
+
+    /// Refuses to go on with what kernels that were told to end have made.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn check_stop(&self) -> Result<()> {
+        if self.was_stopped() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Looks at the error word of checked kernels.
     pub fn check(&self) -> Result<()> {
-        check_fault(&self.device, &self.fault)
+        check_fault(&self.device, self.fault())
     }
 }
 

@@ -24,6 +24,7 @@ use crate::picked::Picked;
 use crate::plan::PlanWords;
 use crate::program::Program;
 use crate::resident::Resident;
+pub(crate) use crate::signature::COLUMNS;
 use crate::signature::{self, Candidates, join_order};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
@@ -396,7 +397,7 @@ impl<'a> Run<'a> {
         let device = &self.resident.device;
         let groups = Arg::U32(self.groups as u32);
         let (states, roles) = (self.states.raw(), self.roles.raw());
-        let (control, fault) = (self.control.raw(), self.resident.fault.raw());
+        let (control, fault) = (self.control.raw(), self.resident.fault().raw());
         let buffers = || (Arg::Buffer(states), Arg::Buffer(control), Arg::Buffer(roles));
         let each = || {
             let (states, control, roles) = buffers();
@@ -420,7 +421,7 @@ impl<'a> Run<'a> {
     fn args(&self, budget: u32) -> Vec<Arg> {
         let resident = self.resident;
         let full = resident.full().expect("it was put there by new");
-        let dummy = resident.fault.raw();
+        let dummy = resident.fault().raw();
         let raw = |labels: &Option<Buffer<u32>>| labels.as_ref().map_or(dummy, Buffer::raw);
         let mut args = vec![
             Arg::Buffer(full.offsets.raw()),

@@ -2,7 +2,7 @@
 
 use gramer_graph::error::{Error, Result};
 
-use crate::platform::{Handle, NamedDevice, handles, nvidia};
+use crate::platform::{Handle, Lacks, NamedDevice, handles, nvidia};
 
 /// Whether `--device` names a GPU: `gpu`, or `gpu:` with an index, a part of a name, or `portable`.
 pub fn is_gpu(device: &str) -> bool {
@@ -20,18 +20,31 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
     {
         return Ok(handle);
     }
-    let (mut handles, missing) = handles();
+    let (mut handles, lacks) = handles();
     let found: Vec<&NamedDevice> = handles.iter().map(|h| &h.found).collect();
     match position(device, &found) {
         Ok(at) => Ok(handles.swap_remove(at)),
-        Err(Error::Device(what)) => {
-            let reasons: Vec<&str> =
-                std::iter::once(what.as_str()).chain(missing.iter().map(String::as_str)).collect();
-            Err(Error::Device(reasons.join(". ")))
-        }
+        Err(Error::Device(what)) => Err(Error::Device(with_reasons(device, what, lacks))),
         Err(error) => Err(error),
     }
 }
+
+/// Why there is no such device: what drivers lack and, where nothing explains it, what to install.
+fn with_reasons(device: &str, what: String, lacks: Lacks) -> String {
+    let portable = device == PORTABLE;
+    let install = match portable {
+        true if lacks.drivers.is_empty() => {
+            Some("PoCL is one: apt-get install pocl-opencl-icd".into())
+        }
+        true => None,
+        false => lacks.gpu,
+    };
+    let reasons: Vec<String> = std::iter::once(what).chain(lacks.drivers).chain(install).collect();
+    reasons.join(". ")
+}
+
+/// The processor behind OpenCL.
+pub(crate) const PORTABLE: &str = "gpu:portable";
 
 /// The index that a device is named by; that of the first GPU where none is.
 pub(crate) fn index(device: &str) -> Option<usize> {
@@ -41,11 +54,13 @@ pub(crate) fn index(device: &str) -> Option<usize> {
 fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     let Some(wanted) = device.strip_prefix("gpu:") else {
         return found.iter().position(|f| f.kind == "gpu").ok_or_else(|| {
-            let portable = match found.iter().any(|f| f.kind == "cpu") {
-                true => "; `gpu:portable` runs the same kernels on the processor",
-                false => "",
-            };
-            Error::Device(format!("no GPU was found{portable}"))
+            let processor = found.iter().find(|f| f.kind == "cpu").map(|cpu| {
+                format!(
+                    ": {} is a processor behind OpenCL ({}); `{PORTABLE}` runs the same kernels on it",
+                    cpu.device, cpu.name
+                )
+            });
+            Error::Device(format!("no GPU was found{}", processor.unwrap_or_default()))
         });
     };
     let names = || {
@@ -66,10 +81,13 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     if wanted == "portable" {
         let cpu = found.iter().position(|f| f.kind == "cpu");
         return cpu.ok_or_else(|| {
-            Error::Device(
-                "no OpenCL driver for the processor was found; apt-get install pocl-opencl-icd"
-                    .into(),
-            )
+            Error::Device(match gramer_graph::memory::address_space() {
+                None => "no OpenCL driver for the processor was found".into(),
+                Some(space) => format!(
+                    "no OpenCL driver for the processor was found in {space} of address space, where one may have no \
+                     room: raise the limit (ulimit -v)"
+                ),
+            })
         });
     }
     let lower = wanted.to_lowercase();
@@ -124,10 +142,23 @@ mod tests {
     }
 
     #[test]
+    fn a_driver_that_offers_nothing_is_the_reason_and_no_installation_is_advised() {
+        let said = |device: &str, drivers: &[&str]| {
+            let drivers = drivers.iter().map(|text| text.to_string()).collect();
+            with_reasons(device, "none".into(), Lacks { drivers, gpu: Some("a GPU".into()) })
+        };
+        assert_eq!(said("gpu:portable", &[]), "none. PoCL is one: apt-get install pocl-opencl-icd");
+        assert_eq!(said("gpu:portable", &["PoCL: no cache"]), "none. PoCL: no cache");
+        assert_eq!(said("gpu", &["PoCL: no cache"]), "none. PoCL: no cache. a GPU");
+    }
+
+    #[test]
     fn the_processor_never_stands_in_for_a_gpu() {
         let cpu = found("gpu:0", "Epyc", "cpu");
         let text = position("gpu", &[&cpu]).unwrap_err().to_string();
-        assert!(text.contains("no GPU was found") && text.contains("gpu:portable"), "{text}");
+        for word in ["no GPU was found", "gpu:0 is a processor behind OpenCL (Epyc)", PORTABLE] {
+            assert!(text.contains(word), "{text}");
+        }
         assert!(matches!(position("gpu", &[]), Err(Error::Device(_))));
         assert!(is_gpu("gpu") && is_gpu("gpu:1") && !is_gpu("gpux") && !is_gpu("cpu"));
     }

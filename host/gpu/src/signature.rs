@@ -21,7 +21,7 @@ const SIGNATURE: &str = include_str!("../kernels/signature.cl");
 /// Lanes of a work-group.
 const LANES: usize = 64;
 /// Words of a signature, pairs of bits in it, and words of a pattern's vertex; as in `signature.cl`.
-const COLUMNS: usize = 16;
+pub(crate) const COLUMNS: usize = 16;
 const GROUPS: u32 = 240;
 const NEED_WORDS: usize = 3 + COLUMNS + 3 * 16;
 

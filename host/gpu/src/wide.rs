@@ -127,6 +127,20 @@ struct Search {
     counts: Buffer<u32>,
 }
 
+/// Bytes of a search of one warp, with a counter for each code.
+pub(crate) fn least_bytes(k: usize, cliques: bool) -> u64 {
+    /// Virtual warps of a warp at most.
+    const TILES: usize = LANES / 8;
+    let counters = if cliques { 1 } else { 1 << code_bits(k) };
+    let words = TILES * (state_words(k) + 1 + (k - 2) * ARRAY.1);
+    (8 * counters + 8 * words) as u64
+}
+
+/// Words of a warp's state.
+fn state_words(k: usize) -> usize {
+    2 + 5 * k
+}
+
 /// Bits of a code: pairs of k vertices but the first two.
 fn code_bits(k: usize) -> usize {
     k * (k - 1) / 2 - 1
@@ -152,7 +166,7 @@ impl Search {
         let counters = canon.as_ref().map_or(codes, |canon| canon.codes.len());
         let counts = Buffer::new(&place, 2 * counters, "counts by code")?;
         counts.zero(&device.queue)?;
-        let state = 2 + 5 * k;
+        let state = state_words(k);
         // A processor runs the lanes of a warp one after the other, and pays for each group.
         let wished = if device.limits.portable { 16 } else { 24 * device.limits.units };
         let mut warps = (wished * (LANES / tile)).min(roots).max(1);
@@ -291,7 +305,7 @@ pub(crate) fn search(
             Arg::U32(graph.by.neighbours.len() as u32),
             Arg::U32(steps),
             Arg::U32(limit as u32),
-            Arg::Buffer(graph.fault.raw()),
+            Arg::Buffer(graph.fault().raw()),
         ];
         if let Some(canon) = &search.canon {
             args.push(Arg::Buffer(canon.numbers.raw()));

@@ -1,7 +1,8 @@
 //! What a run is given besides graph and task: threads, a stop flag, a progress meter.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -101,8 +102,8 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// A meter of work done, in units of the engine's own (start vertices, edges, patterns). Engines
-/// only add to it; whoever shows it reads it from another thread.
+/// A meter of work done, in units of the engine's own (work, bytes, patterns). Engines only add to
+/// it; another thread reads it.
 ///
 /// ```
 /// use gramer_graph::context::Progress;
@@ -112,15 +113,94 @@ impl<'a> Looks<'a> {
 /// progress.add(4);
 /// assert_eq!(progress.get(), (4, 10));
 /// ```
+///
+/// Where the meter is watched, a run of several phases plans them by the time that each is expected to take.
+/// Phases may have plans themselves.
+///
+/// ```
+/// # use gramer_graph::context::Progress;
+/// let progress = Progress::default();
+/// progress.watch();
+/// let plan = progress.plan(|| vec![3.0, 1.0]);
+/// progress.begin(10);
+/// progress.add(5);
+/// let (done, all) = progress.get();
+/// assert_eq!(done as f64 / all as f64, 0.375);
+/// # drop(plan);
+/// ```
 #[derive(Debug, Default)]
 pub struct Progress {
     total: AtomicU64,
     done: AtomicU64,
+    watched: AtomicBool,
+    phases: Mutex<Phases>,
+}
+
+/// The phases of a planned run, as parts of the whole.
+#[derive(Debug, Default)]
+struct Phases {
+    planned: bool,
+    /// What is behind.
+    before: f64,
+    /// The phase at hand.
+    now: f64,
+    /// Phases to come, the next one last.
+    next: Vec<f64>,
+}
+
+/// The phases of a run, or of a phase, while it lives.
+#[must_use]
+#[derive(Debug)]
+pub struct Plan<'a> {
+    progress: &'a Progress,
+    /// Phases to come after those of the plan.
+    next: usize,
+    /// What is behind at its end.
+    end: f64,
+    outermost: bool,
 }
 
 impl Progress {
+    /// Units of a planned run.
+    const PLANNED: u64 = 1 << 20;
+
+    /// Asks for plans: the whole of a run is then shown, and not each phase.
+    pub fn watch(&self) {
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the meter is watched.
+    pub fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed)
+    }
+
+    /// Plans the next phases of a run, or of the next phase of the plan at hand, by the time that each is
+    /// expected to take compared with the others. The plan ends when it is dropped; there is none where the meter
+    /// isn't watched.
+    pub fn plan(&self, parts: impl FnOnce() -> Vec<f64>) -> Option<Plan<'_>> {
+        if !self.is_watched() {
+            return None;
+        }
+        let parts = parts();
+        let mut phases = self.phases();
+        let outermost = !phases.planned;
+        if outermost {
+            *phases = Phases { planned: true, next: vec![1.0], ..Phases::default() };
+        }
+        phases.before += std::mem::take(&mut phases.now);
+        let room = phases.next.pop().unwrap_or(0.0);
+        let plan =
+            Plan { progress: self, next: phases.next.len(), end: phases.before + room, outermost };
+        let all = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        phases.next.extend(parts.iter().rev().map(|part| room * part / all));
+        Some(plan)
+    }
+
     /// Begins a phase of `total` units.
     pub fn begin(&self, total: u64) {
+        let mut phases = self.phases();
+        phases.before += phases.now;
+        phases.now = phases.next.pop().unwrap_or(0.0);
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
     }
@@ -133,7 +213,73 @@ impl Progress {
 
     /// Units done and units in all (0 before the first phase).
     pub fn get(&self) -> (u64, u64) {
-        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+        let phases = self.phases();
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        if !phases.planned {
+            return (done, total);
+        }
+        let of_phase = done.min(total) as f64 / total.max(1) as f64;
+        let done = phases.before + phases.now * of_phase;
+        ((Self::PLANNED as f64 * done) as u64, Self::PLANNED)
+    }
+
+    fn phases(&self) -> MutexGuard<'_, Phases> {
+        self.phases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Plan<'_> {
+    fn drop(&mut self) {
+        let mut phases = self.progress.phases();
+        phases.next.truncate(self.next);
+        (phases.before, phases.now) = (self.end, 0.0);
+        if self.outermost {
+            *phases = Phases::default();
+        }
+    }
+}
+
+/// Takes notes on a run while it works: that a fast method is not possible, and why. Whoever waits for a slow run
+/// reads them before it ends.
+///
+/// ```
+/// use gramer_graph::context::Notes;
+/// use std::sync::{Arc, Mutex};
+///
+/// let seen = Arc::new(Mutex::new(vec![]));
+/// let notes = Notes::to({
+///     let seen = Arc::clone(&seen);
+///     move |text| seen.lock().unwrap().push(text.to_string())
+/// });
+/// notes.add("a hub has too many neighbours");
+/// assert_eq!(seen.lock().unwrap().len(), 1);
+/// // By default they go to the log alone.
+/// Notes::default().add("a hub has too many neighbours");
+/// ```
+#[derive(Clone, Default)]
+pub struct Notes(Option<Arc<Take>>);
+
+/// Takes a note.
+type Take = dyn Fn(&str) + Send + Sync;
+
+impl Notes {
+    /// Gives each note to `take`, which any thread may call.
+    pub fn to(take: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Notes(Some(Arc::new(take)))
+    }
+
+    /// Adds a note.
+    pub fn add(&self, text: &str) {
+        tracing::info!("{text}");
+        if let Some(take) = &self.0 {
+            take(text);
+        }
+    }
+}
+
+impl fmt::Debug for Notes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Notes").field(&self.0.is_some()).finish()
     }
 }
 
@@ -146,6 +292,8 @@ pub struct Context {
     pub cancel: Cancel,
     /// The progress meter.
     pub progress: Arc<Progress>,
+    /// Takes notes on the run.
+    pub notes: Notes,
     /// How much memory reading and the CPU engine may take; as much as they like by default.
     pub budget: Option<Arc<Budget>>,
 }
@@ -163,5 +311,53 @@ impl Context {
         } else {
             std::thread::available_parallelism().map_or(1, |n| n.get())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(progress: &Progress) -> f64 {
+        let (done, all) = progress.get();
+        done as f64 / all as f64
+    }
+
+    #[test]
+    fn phases_have_their_parts_of_the_whole() {
+        let progress = Progress::default();
+        assert!(progress.plan(|| unreachable!()).is_none());
+        progress.watch();
+        let plan = progress.plan(|| vec![2.0, 1.0, 1.0]);
+        assert_eq!(share(&progress), 0.0);
+        progress.begin(4);
+        progress.add(2);
+        assert_eq!(share(&progress), 0.25);
+        // A phase of two phases, of which one is left out.
+        let inner = progress.plan(|| vec![1.0, 1.0]);
+        assert_eq!(share(&progress), 0.5);
+        progress.begin(8);
+        progress.add(8);
+        assert_eq!(share(&progress), 0.625);
+        drop(inner);
+        assert_eq!(share(&progress), 0.75);
+        progress.begin(1);
+        // No more than all, whatever an engine adds.
+        progress.add(3);
+        assert_eq!(share(&progress), 1.0);
+        drop(plan);
+        progress.begin(10);
+        assert_eq!(progress.get(), (0, 10));
+    }
+
+    #[test]
+    fn phases_beyond_the_plan_take_nothing_back() {
+        let progress = Progress::default();
+        progress.watch();
+        let _plan = progress.plan(|| vec![1.0]);
+        progress.begin(1);
+        progress.add(1);
+        progress.begin(5);
+        assert_eq!(share(&progress), 1.0);
     }
 }

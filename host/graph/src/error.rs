@@ -73,6 +73,16 @@ pub fn said(message: &str) -> String {
     shown
 }
 
+/// Why the system refuses an operation, and what helps.
+fn reason(source: &std::io::Error) -> String {
+    let text = source.to_string();
+    // Of zstd there is the text alone.
+    match source.kind() == std::io::ErrorKind::OutOfMemory || text.ends_with("not enough memory") {
+        true => format!("not enough memory; {}", crate::memory::remedy()),
+        false => text,
+    }
+}
+
 /// What can go wrong. Every message says what was wrong and, where there is one, the remedy.
 ///
 /// Messages name options of this library as ``the setting `max_vertices` `` (a field of one of its
@@ -95,7 +105,7 @@ pub enum Error {
     },
 
     /// The operating system refused an operation on a file.
-    #[error("{}: cannot {action}: {source}", shown(path))]
+    #[error("{}: cannot {action}: {}", shown(path), reason(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -112,6 +122,14 @@ pub enum Error {
     /// A device, or what drives it, failed or isn't there.
     #[error("{0}")]
     Device(String),
+
+    /// The system refused memory.
+    #[error("{0}")]
+    Memory(String),
+
+    /// The system refused a thread that the work needs.
+    #[error("{0}")]
+    Threads(String),
 
     /// The user stopped the run.
     #[error("interrupted")]

@@ -19,6 +19,7 @@ pub mod generate;
 pub mod image;
 pub mod input;
 mod mapping;
+pub mod memory;
 mod origin;
 pub mod output;
 pub mod pages;

@@ -83,9 +83,9 @@ impl Mapping {
         let opened = (|| {
             let file = file.try_clone()?;
             let state = State::of(&file.metadata()?);
-            // SAFETY: the bytes are read as plain numbers, and every position that they name is
-            // checked before it is used, so that a file that another process changes gives wrong
-            // numbers or a panic. `check_unchanged` tells of the first, `slot` of a file cut off.
+            // SAFETY: no process should write the file meanwhile, which no system call can rule out. The bytes are read
+            // as plain numbers, and every position is checked before it is used, so that a change gives wrong numbers
+            // or a panic. `check_unchanged` reports a change, and `slot` a file that was cut.
             let map = unsafe { Mmap::map(&file) }?;
             Ok((file, state, map))
         })();
@@ -214,7 +214,7 @@ static UNFINISHED: [AtomicPtr<libc::c_char>; 32] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; 32];
 
 impl Unfinished {
-    /// Has `path` removed if a mapped file is cut while the result lives.
+    /// Has `path` removed if a mapped file is cut, or memory is refused, while the result lives.
     pub fn new(path: &Path) -> Self {
         let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return Unfinished(None) };
         // Never freed, as a handler may be reading it.
@@ -231,6 +231,17 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(slot) = self.0 {
             slot.store(std::ptr::null_mut(), Ordering::Release);
+        }
+    }
+}
+
+/// Removes the files that are being written, for a process that ends at once. A signal's handler may do so.
+pub fn remove_unfinished() {
+    for unfinished in &UNFINISHED {
+        let name = unfinished.load(Ordering::Acquire);
+        if !name.is_null() {
+            // SAFETY: a C string that is never freed.
+            unsafe { libc::unlink(name) };
         }
     }
 }
@@ -265,13 +276,7 @@ extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
     for slot in SLOTS.iter().filter(|_| code > 0) {
         let end = slot.end.load(Ordering::Acquire);
         if (slot.start.load(Ordering::Relaxed)..end).contains(&address) {
-            for unfinished in &UNFINISHED {
-                let name = unfinished.load(Ordering::Acquire);
-                if !name.is_null() {
-                    // SAFETY: a C string that is never freed.
-                    unsafe { libc::unlink(name) };
-                }
-            }
+            remove_unfinished();
             let message = slot.message.load(Ordering::Relaxed);
             let length = slot.length.load(Ordering::Relaxed);
             // SAFETY: the message is never freed. The process ends without running anything else.

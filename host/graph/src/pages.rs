@@ -33,7 +33,7 @@ pub fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
 #[cfg(target_os = "linux")]
 fn advise(start: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};
-    // SAFETY: the advice changes how pages are made, not what they hold, whosoever they are.
+    // SAFETY: the advice changes how pages are allocated, never their contents.
     let _ = unsafe { madvise(start.cast(), bytes, Advice::LinuxHugepage) };
 }
 
@@ -65,6 +65,28 @@ pub fn keep_none() {
     mapped::keep_none();
 }
 
+/// Gives what is kept of arrays that are gone back to the system, which refuses something else. Later ones are kept again.
+pub fn give_back() {
+    mapped::give_back_all();
+}
+
+/// Asks the system for memory once more, after all that is kept of arrays that are gone was given back to it.
+#[cold]
+fn once_more(bytes: usize, ask: impl FnOnce() -> *mut u8) -> *mut u8 {
+    give_back();
+    let array = ask();
+    if array.is_null() {
+        crate::memory::refused(bytes);
+    }
+    array
+}
+
+/// What the system gave, or gives once kept arrays are its own again.
+#[inline]
+fn given(array: *mut u8, bytes: usize, ask: impl FnOnce() -> *mut u8) -> *mut u8 {
+    if array.is_null() { once_more(bytes, ask) } else { array }
+}
+
 /// Keeps memory of arrays again that are gone.
 pub fn keep_again() {
     mapped::keep_again();
@@ -82,23 +104,27 @@ fn is_large(layout: Layout) -> bool {
 unsafe impl GlobalAlloc for LargeArrays {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
-            return mapped::kept(layout.size()).unwrap_or_else(|| mapped::new(layout.size()));
+            let array = mapped::kept(layout.size()).unwrap_or_else(|| mapped::new(layout.size()));
+            return given(array, layout.size(), || mapped::new(layout.size()));
         }
         // SAFETY: the caller's promise is the same.
-        unsafe { System.alloc(layout) }
+        let ask = || unsafe { System.alloc(layout) };
+        given(ask(), layout.size(), ask)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
             let Some(array) = mapped::kept(layout.size()) else {
-                return mapped::new(layout.size());
+                let ask = || mapped::new(layout.size());
+                return given(ask(), layout.size(), ask);
             };
-            // SAFETY: so many bytes are the array's, which is nobody's yet.
+            // SAFETY: the block has `layout.size()` bytes and has not been handed out yet.
             unsafe { array.write_bytes(0, layout.size()) };
             return array;
         }
         // SAFETY: the caller's promise is the same.
-        unsafe { System.alloc_zeroed(layout) }
+        let ask = || unsafe { System.alloc_zeroed(layout) };
+        given(ask(), layout.size(), ask)
     }
 
     unsafe fn dealloc(&self, array: *mut u8, layout: Layout) {
@@ -114,12 +140,18 @@ unsafe impl GlobalAlloc for LargeArrays {
         // SAFETY: the caller says that the size is possible with this alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (is_large(layout), is_large(new)) {
-            // SAFETY: the caller's promise is the same.
-            (false, false) => unsafe { System.realloc(array, layout, size) },
-            // SAFETY: it was mapped with this size.
-            (true, true) => unsafe { mapped::resize(array, layout.size(), size) },
+            (false, false) => {
+                // SAFETY: the caller's promise is the same; where it is refused the array stays.
+                let ask = || unsafe { System.realloc(array, layout, size) };
+                given(ask(), size, ask)
+            }
+            (true, true) => {
+                // SAFETY: it was mapped with this size; where it is refused the array stays.
+                let ask = || unsafe { mapped::resize(array, layout.size(), size) };
+                given(ask(), size, ask)
+            }
             _ => {
-                // SAFETY: the layouts are the caller's, both arrays have so many bytes, and they are different.
+                // SAFETY: both layouts are the caller's; each array has at least the bytes that are copied, and they don't overlap.
                 unsafe {
                     let to = self.alloc(new);
                     if !to.is_null() {
@@ -149,6 +181,8 @@ mod mapped {
     pub fn keep_none() {}
 
     pub fn keep_again() {}
+
+    pub fn give_back_all() {}
 
     pub unsafe fn resize(_array: *mut u8, _size: usize, _to: usize) -> *mut u8 {
         std::ptr::null_mut()
@@ -201,7 +235,7 @@ mod mapped {
     }
 
     fn give_back((start, bytes): (usize, usize)) {
-        // SAFETY: it was kept, so it is mapped, and nobody's.
+        // SAFETY: a kept block is mapped and not in use.
         unsafe { free(ptr::with_exposed_provenance_mut(start), bytes) }
     }
 
@@ -214,30 +248,25 @@ mod mapped {
         size.checked_next_multiple_of(LARGE).filter(|&whole| whole <= isize::MAX as usize)
     }
 
-    /// Zeros from the beginning of a large page on, or null. Where the system has no more memory, what is kept is given back
-    /// first.
-    pub fn new(size: usize) -> *mut u8 {
-        let array = of_system(size);
-        if !array.is_null() {
-            return array;
-        }
+    /// Gives back what is kept.
+    pub fn give_back_all() {
         let all = lock().take_all();
         all.for_each(give_back);
-        of_system(size)
     }
 
-    fn of_system(size: usize) -> *mut u8 {
+    /// Zeros from the beginning of a large page on, or null.
+    pub fn new(size: usize) -> *mut u8 {
         let Some(bytes) = whole(size) else { return ptr::null_mut() };
         let Some(start) = map(bytes) else { return ptr::null_mut() };
         if start.addr() % LARGE == 0 {
             return start;
         }
-        // SAFETY: nobody has it yet.
+        // SAFETY: the mapping was made above and has not been handed out.
         let _ = unsafe { munmap(start.cast(), bytes) };
         let Some(start) = bytes.checked_add(LARGE).and_then(map) else { return ptr::null_mut() };
         let before = start.addr().next_multiple_of(LARGE) - start.addr();
         let array = start.wrapping_add(before);
-        // SAFETY: both are parts of what was mapped, and nobody has them.
+        // SAFETY: both parts are of the mapping made above, outside of the array, and have not been handed out.
         unsafe {
             if before > 0 {
                 let _ = munmap(start.cast(), before);
@@ -259,7 +288,7 @@ mod mapped {
     /// The array is of [`new`], [`kept`] or [`resize`], of this size, and isn't used any more.
     pub unsafe fn free(array: *mut u8, size: usize) {
         if let Some(bytes) = whole(size) {
-            // SAFETY: so many bytes were mapped for it alone.
+            // SAFETY: `whole(size)` bytes were mapped for this array alone.
             let _ = unsafe { munmap(array.cast(), bytes) };
         }
     }

@@ -1,12 +1,19 @@
 //! Work on a few threads of our own. Reading a graph on one thread must start no other.
 
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
+
+use tracing::warn;
 
 use crate::context::Cancel;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::room_for_thread;
 
 /// Runs `work` with 0..threads, each on a thread of its own that ends with it, and returns the results in
-/// that order. One alone runs on the caller's thread. A panic of any goes on in the caller.
+/// that order. One alone runs on the caller's thread. A panic of any goes on in the caller. Where the system refuses a thread,
+/// the caller's does its work and that of the following ones, one after the other ([`fewer`]): none may wait for another.
 ///
 /// Whoever has work to deal out takes it from a shared counter within `work`, looks there at the flag that
 /// stops a run, and has its state on its stack.
@@ -44,15 +51,73 @@ pub fn beside<R>(threads: usize, other: impl FnOnce() + Send, work: impl FnOnce(
     std::thread::scope(|scope| {
         if threads > 1 {
             // It does without where there is no memory for a thread, or there are too many.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, other);
+            let _ = room_for_thread().and_then(|()| Builder::new().spawn_scoped(scope, other));
         }
         work()
     })
 }
 
+/// Starts a thread that the work can't do without; `purpose` follows "a thread".
+///
+/// # Errors
+/// [`Error::Threads`] where the system refuses it.
+pub fn start<T: Send + 'static>(
+    purpose: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>> {
+    room_for_thread()
+        .and_then(|()| Builder::new().spawn(work))
+        .map_err(|source| refused(purpose, &source))
+}
+
+/// The same within a scope.
+///
+/// # Errors
+/// [`Error::Threads`] where the system refuses it.
+pub fn start_in<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    purpose: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    let started = room_for_thread().and_then(|()| Builder::new().spawn_scoped(scope, work));
+    started.map_err(|source| refused(purpose, &source))
+}
+
+fn refused(purpose: &str, source: &io::Error) -> Error {
+    Error::Threads(format!(
+        "the system refused a thread {purpose} ({source}); use fewer with the setting `threads`, or raise the limit of \
+         processes or of memory"
+    ))
+}
+
+/// The most threads that were wanted at a time and refused in part, and the fewest that worked: 32 bits each.
+static FEWER: AtomicU64 = AtomicU64::new(0);
+
+/// How many threads were wanted and how many worked at a time, where the system refused some to this process.
+pub fn fewer() -> Option<(usize, usize)> {
+    let both = FEWER.load(Ordering::Relaxed);
+    (both != 0).then_some(((both >> 32) as usize, both as u32 as usize))
+}
+
+/// Remembers that the system gave fewer threads than were wanted.
+#[cold]
+fn gave(given: usize, wanted: usize, source: &io::Error) {
+    let joined = |both: u64| {
+        let (most, least) = if both == 0 {
+            (0, u64::from(u32::MAX))
+        } else {
+            (both >> 32, both & u64::from(u32::MAX))
+        };
+        Some(most.max(wanted as u64) << 32 | least.min(given as u64))
+    };
+    if FEWER.fetch_update(Ordering::Relaxed, Ordering::Relaxed, joined) == Ok(0) {
+        warn!(wanted, given, %source, "the system gave fewer threads");
+    }
+}
+
 /// Runs `work` on each part, each on a thread of its own (the last one on the caller's), and
-/// returns the results in order.
-pub(crate) fn for_parts<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+/// returns the results in order. Where the system refuses a thread, as [`on_threads`].
+pub fn for_parts<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let results = slots(parts.len(), || None);
     let mut parts = parts.into_iter();
     let parts = slots(parts.len(), || parts.next());
@@ -84,18 +149,25 @@ fn taken<T>(slots: Slots<T>) -> Vec<T> {
     all
 }
 
-/// Runs `work` with 0..count, each on a thread of its own, or the last one `here`. A panic of any goes on in
-/// the caller. It knows no type of its callers: what starts a thread is compiled once, not for each of them.
+/// Runs `work` with 0..count, each on a thread of its own, or the last one `here`, and those without a thread as well. A
+/// panic of any goes on in the caller. It knows no type of its callers: what starts a thread is compiled once, not for each of them.
 fn started(count: usize, here: bool, work: &(dyn Fn(usize) + Sync)) {
     let own = count - usize::from(here && count > 0);
     std::thread::scope(|scope| {
         let mut handles = Vec::with_capacity(own);
         for t in 0..own {
-            handles.push(scope.spawn(move || work(t)));
+            let started = room_for_thread()
+                .and_then(|()| Builder::new().spawn_scoped(scope, move || work(t)));
+            match started {
+                Ok(handle) => handles.push(handle),
+                Err(source) => {
+                    gave(t + 1, count, &source);
+                    break;
+                }
+            }
         }
-        if own < count {
-            work(own);
-        }
+        // The last one, or all from the first that the system refused.
+        (handles.len()..count).for_each(work);
         for handle in handles {
             handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }

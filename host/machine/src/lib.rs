@@ -15,6 +15,8 @@
 //! | [`kernels`] | kernels, their instances and addresses |
 //! | [`streams`] | which bits of a beat hold what |
 //!
+//! Beside that, [`trust`] says which programs and cached files the others may run or load.
+//!
 //! A description may say `base: FILE` (relative to itself) and then hold only what differs.
 
 mod base;
@@ -25,6 +27,7 @@ pub mod layout;
 pub mod named;
 pub mod set;
 pub mod streams;
+pub mod trust;
 pub mod verilog;
 pub mod vitis;
 

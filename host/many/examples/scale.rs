@@ -232,7 +232,7 @@ impl Table<'_> {
     }
 
     fn save(&self) -> Result<(), Failure> {
-        output::write_whole(Path::new(&self.options.results), |out| {
+        output::write_own(Path::new(&self.options.results), |out| {
             let all = json!({"machine": self.head, "rows": self.rows});
             serde_json::to_writer_pretty(&mut *out, &all)?;
             writeln!(out)

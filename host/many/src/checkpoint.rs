@@ -8,7 +8,7 @@
 //!
 //! | field | is |
 //! |---|---|
-//! | `checkpoint` | the version of the format, 2 |
+//! | `checkpoint` | the version of the format, 3 |
 //! | `gramer` | the version of the program: another one may divide work in another way |
 //! | `graph` | `vertices`, `edges`, and a `hash` (XXH3, 128 bits) of the lists and labels |
 //! | `task` | as [`Task`] is serialised |
@@ -31,11 +31,11 @@ use gramer_graph::Graph;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result, said};
 use gramer_graph::input::read_small;
-use gramer_graph::output::{hold, write_held};
+use gramer_graph::output::{check_own, hold, write_held};
 use gramer_pattern::task::Task;
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// The largest file that is read: a million patterns of frequent subgraph mining have room.
 const MAX_FILE: u64 = 1 << 30;
 
@@ -187,14 +187,8 @@ impl<'a> Checkpoint<'a> {
         cancel: &Cancel,
     ) -> Result<Self> {
         let path = keeping.file.clone();
-        let found = path.try_exists().map_err(|e| Error::io(&path, "read", e))?;
-        if path.as_os_str() == "-" || found && !path.is_file() {
-            return Err(Error::usage(format!(
-                "{}: a checkpoint is read and replaced, which only a file can be: name one",
-                Place::file(&path)
-            )));
-        }
-        if !found && keeping.resume {
+        check_own(&path, "checkpoint", &[])?;
+        if !path.exists() && keeping.resume {
             return Err(Error::usage(format!(
                 "{}: there is no such checkpoint: the run has ended or was never begun; without the \
                  setting `resume` it begins",

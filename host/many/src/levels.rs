@@ -15,7 +15,7 @@ use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 use tracing::warn;
 
-use crate::{Ready, named};
+use crate::{Ready, named, start_all};
 
 /// A device gets what is left of a level divided by this and by the number of devices.
 const PART: usize = 4;
@@ -224,18 +224,19 @@ fn once(
     let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
     let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {
-        let started: Vec<_> = ready
-            .iter()
-            .zip(&progress)
-            .map(|(device, progress)| {
-                let (shared, caller, ended) = (&shared, &caller, &ended);
-                scope.spawn(move || {
-                    // Also where it panics the others don't wait for it.
-                    let _ends = Ends { shared, caller, ended };
-                    one(&names[device.at], device, asked, (shared, progress, threads), context)
-                })
-            })
-            .collect();
+        let works = ready.iter().zip(&progress).map(|(device, progress)| {
+            let (shared, caller, ended) = (&shared, &caller, &ended);
+            move || {
+                // Also where it panics the others don't wait for it.
+                let _ends = Ends { shared, caller, ended };
+                one(&names[device.at], device, asked, (shared, progress, threads), context)
+            }
+        });
+        let (started, refused) = start_all(scope, works);
+        // The others wait for what it would find.
+        if refused.is_some() {
+            shared.stop();
+        }
         while ended.load(Acquire) < started.len() {
             if context.cancel.is_cancelled() {
                 shared.stop();
@@ -252,7 +253,8 @@ fn once(
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        started.into_iter().map(join).collect()
+        let all: Vec<_> = started.into_iter().map(join).collect();
+        refused.map(Err).into_iter().chain(all).collect()
     })
 }
 
@@ -280,8 +282,12 @@ fn one(
     (shared, progress, threads): (&Shared, &Arc<Progress>, usize),
     context: &Context,
 ) -> Result<Outcome> {
-    let budget = context.budget.clone();
-    let own = Context { threads, cancel: shared.stop.clone(), progress: progress.clone(), budget };
+    let own = Context {
+        threads,
+        cancel: shared.stop.clone(),
+        progress: progress.clone(),
+        ..context.clone()
+    };
     let member = Member {
         shared,
         own: AtomicUsize::new(0),

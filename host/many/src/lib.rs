@@ -34,6 +34,7 @@ pub mod speeds;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 
 use gramer_engine::division::{Offer, SHARES, TERMS};
 use gramer_engine::reason::{Reason, described};
@@ -43,6 +44,7 @@ use gramer_engine::{
 };
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::{for_parts, start_in};
 use gramer_graph::{Graph, Order};
 use gramer_pattern::task::Task;
 
@@ -227,17 +229,8 @@ impl Many {
     /// Prepares the graph on all devices at a time. Those that fail are left out.
     fn on_many<'a>(&'a self, graph: &'a Graph, context: &Context) -> Result<OnMany<'a>> {
         let prepare = |device: &'a dyn Engine| device.prepare(graph, context);
-        let prepared: Vec<Result<Box<dyn Prepared + 'a>>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = self
-                .devices
-                .iter()
-                .map(|device| scope.spawn(move || prepare(device.as_ref())))
-                .collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
+        let prepared: Vec<Result<Box<dyn Prepared + 'a>>> =
+            for_parts(self.devices.iter().collect(), |device| prepare(device.as_ref()));
         let (mut ready, mut warnings, mut failed) = (vec![], vec![], None);
         for (at, prepared) in prepared.into_iter().enumerate() {
             match prepared.map_err(|e| named(&self.names[at], e)) {
@@ -254,6 +247,21 @@ impl Many {
             _ => Ok(OnMany { many: self, graph, ready: Mutex::new(ready), warnings }),
         }
     }
+}
+
+/// Starts a thread for the work of each device, up to the first that the system refuses: its error.
+fn start_all<'scope, T: Send + 'scope, W: FnOnce() -> T + Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    works: impl Iterator<Item = W>,
+) -> (Vec<ScopedJoinHandle<'scope, T>>, Option<Error>) {
+    let mut started = vec![];
+    for work in works {
+        match start_in(scope, "for a device", work) {
+            Ok(thread) => started.push(thread),
+            Err(error) => return (started, Some(error)),
+        }
+    }
+    (started, None)
 }
 
 /// A graph on one of the devices.

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
@@ -17,7 +18,7 @@ use crate::checkpoint::Checkpoint;
 use crate::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
 use crate::rivals::{Begun, Ended, Rivals};
 use crate::speeds::{Speeds, alike};
-use crate::{Ready, named};
+use crate::{Ready, named, start_all};
 
 /// How often the user's wish to stop is passed on to the devices.
 const LOOK: Duration = Duration::from_millis(5);
@@ -158,26 +159,25 @@ impl Run<'_> {
         // What computes on the host shares its threads; others take one that mostly waits.
         let threads = (self.context.threads() / takers).max(1);
         let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
-        let all: Vec<std::thread::Result<Done>> = std::thread::scope(|scope| {
-            let started: Vec<_> = ready
-                .iter()
-                .enumerate()
-                .map(|(taker, device)| {
-                    let (shared, portions) = (&shared, &portions);
-                    let (caller, ended) = (&caller, &ended);
-                    scope.spawn(move || {
-                        let done = catch_unwind(AssertUnwindSafe(|| {
-                            self.device((taker, device), (threads, part), shared, portions)
-                        }));
-                        if done.is_err() {
-                            shared.stop.cancel();
-                        }
-                        ended.fetch_add(1, Release);
-                        caller.unpark();
-                        done
-                    })
-                })
-                .collect();
+        let (all, refused): (Vec<std::thread::Result<Done>>, _) = std::thread::scope(|scope| {
+            let (shared, portions, caller, ended) = (&shared, &portions, &caller, &ended);
+            let works = ready.iter().enumerate().map(|(taker, device)| {
+                move || {
+                    let done = catch_unwind(AssertUnwindSafe(|| {
+                        self.device((taker, device), (threads, part), shared, portions)
+                    }));
+                    if done.is_err() {
+                        shared.stop.cancel();
+                    }
+                    ended.fetch_add(1, Release);
+                    caller.unpark();
+                    done
+                }
+            });
+            let (started, refused) = start_all(scope, works);
+            if refused.is_some() {
+                shared.stop.cancel();
+            }
             while ended.load(Acquire) < started.len() {
                 if self.context.cancel.is_cancelled() {
                     shared.stop.cancel();
@@ -187,11 +187,13 @@ impl Run<'_> {
                     shared.state().rivals.stop();
                     shared.changed.notify_all();
                 }
-                progress.show(&shared);
+                progress.show(shared);
                 std::thread::park_timeout(LOOK);
             }
-            started.into_iter().map(|thread| thread.join().and_then(|done| done)).collect()
+            let done = |thread: ScopedJoinHandle<'_, _>| thread.join().and_then(|done| done);
+            (started.into_iter().map(done).collect(), refused)
         });
+        refused.map_or(Ok(()), Err)?;
         let all: Vec<Done> =
             all.into_iter().map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect();
         progress.show(&shared);
@@ -322,7 +324,7 @@ impl Run<'_> {
             threads,
             cancel: run.cancel.clone(),
             progress: progress.clone(),
-            budget: self.context.budget.clone(),
+            ..self.context.clone()
         };
         progress.begin(0);
         present.store(taken.len(), Release);

@@ -9,7 +9,7 @@ pub mod task;
 
 pub use canonical::{Dictionary, automorphism_count, automorphism_orbits_chain};
 pub use file::{parse_pattern, read_pattern};
-pub use name::{labelled_name, name, named};
+pub use name::{labelled_name, name, named, names, similar};
 pub use task::Task;
 
 use serde::ser::SerializeStruct;

@@ -128,6 +128,88 @@ pub fn named(wanted: &str) -> Option<Pattern> {
     same.into_iter().nth(number.parse().ok()?).cloned()
 }
 
+/// Names for users: those of single patterns, and one for each family with its smallest size.
+pub fn names() -> Vec<String> {
+    let single = NAMED.iter().map(|(name, ..)| name.to_string());
+    let families = ["clique", "cycle", "path", "star"].map(|family| format!("k-{family}"));
+    single.chain(families).collect()
+}
+
+/// Other words of the field for patterns.
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (&["square", "rectangle", "quadrilateral", "quadrangle", "cycle", "ring", "circle"], "4-cycle"),
+    (&["pentagon"], "5-cycle"),
+    (&["hexagon"], "6-cycle"),
+    (&["wheel"], "4-wheel"),
+    (&["star", "claw"], "3-star"),
+    (&["clique", "tetrahedron", "complete"], "4-clique"),
+    (&["path", "chain", "line"], "4-path"),
+    (&["paw"], "tailed-triangle"),
+    (&["butterfly", "bowtie", "bow-tie"], "hourglass"),
+    (&["chordal-square", "chordal-cycle"], "diamond"),
+    (&["cherry", "open-triangle"], "wedge"),
+    (&["chair"], "fork"),
+    (&["fan"], "gem"),
+];
+
+/// Names that may be meant by a word that is none: `K4`, `square`, `triange`; the nearest ones first.
+///
+/// ```
+/// use gramer_pattern::similar;
+///
+/// assert_eq!(similar("K4"), ["4-clique"]);
+/// assert_eq!(similar("square"), ["4-cycle"]);
+/// assert_eq!(similar("triange"), ["triangle"]);
+/// assert!(similar("data/query.graph").is_empty());
+/// ```
+pub fn similar(wanted: &str) -> Vec<String> {
+    let wanted = wanted.to_lowercase().replace(['_', ' '], "-");
+    if named(&wanted).is_some() {
+        return vec![wanted];
+    }
+    if let Some((_, name)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*wanted)) {
+        return vec![name.to_string()];
+    }
+    // A size and a family in either order: `clique4`, `cycle-5`, `4clique`, `K4`, `C5`.
+    let is_digit = |c: char| c.is_ascii_digit();
+    let size: String = wanted.chars().filter(|&c| is_digit(c)).collect();
+    let word: String = wanted.chars().filter(|&c| !is_digit(c) && c != '-').collect();
+    if let Some(leaves) = wanted.strip_prefix("k1,") {
+        let star = Some(format!("{leaves}-star"));
+        return star.into_iter().filter(|name| named(name).is_some()).collect();
+    }
+    let family = match &*word {
+        "k" | "complete" => "clique",
+        "c" | "ring" | "gon" => "cycle",
+        "p" | "chain" | "line" => "path",
+        "s" => "star",
+        "w" => "wheel",
+        other => other,
+    };
+    let families = ["clique", "cycle", "path", "star", "wheel"];
+    if !size.is_empty() {
+        let distance = |one: &&&str| strsim::damerau_levenshtein(one, family);
+        let near = families.iter().min_by_key(distance).filter(|one| distance(one) <= 1);
+        let name = near.map(|near| format!("{size}-{near}"));
+        return name.into_iter().filter(|name| named(name).is_some()).collect();
+    }
+    // A slip of the pen: a letter in four, and one in short words.
+    let most = (wanted.chars().count() / 4).max(1);
+    let mut near: Vec<(usize, String)> = NAMED
+        .iter()
+        .map(|(name, ..)| (strsim::damerau_levenshtein(name, &wanted), name.to_string()))
+        .chain(families.iter().map(|family| {
+            let distance = strsim::damerau_levenshtein(family, &wanted);
+            (distance, similar(family).concat())
+        }))
+        .filter(|(distance, _)| *distance <= most && wanted.len() > 2)
+        .collect();
+    near.sort();
+    near.dedup();
+    near.truncate(3);
+    near.into_iter().map(|(_, name)| name).collect()
+}
+
 /// The name of a pattern with its labels, by canonical vertex and edge: `wedge[2,0,1]{7,*}`.
 /// `*` stands for any label.
 pub fn labelled_name(pattern: &Pattern) -> String {
@@ -179,6 +261,40 @@ mod tests {
         let mut tailed = named("19-cycle").unwrap();
         tailed.add_edge(0, 9);
         assert_eq!(name(&tailed), "19v20e");
+    }
+
+    #[test]
+    fn words_that_are_no_names_lead_to_some() {
+        let cases = [
+            ("triange", "triangle"),
+            ("Triangle", "triangle"),
+            ("K4", "4-clique"),
+            ("k_5", "5-clique"),
+            ("C5", "5-cycle"),
+            ("P3", "3-path"),
+            ("K1,3", "3-star"),
+            ("W4", "4-wheel"),
+            ("square", "4-cycle"),
+            ("wheel", "4-wheel"),
+            ("star", "3-star"),
+            ("clique", "4-clique"),
+            ("clique4", "4-clique"),
+            ("cycle-6", "6-cycle"),
+            ("5cyle", "5-cycle"),
+            ("hose", "house"),
+            ("dimond", "diamond"),
+            ("tailed_triangle", "tailed-triangle"),
+            ("bowtie", "hourglass"),
+            ("clqiue", "4-clique"),
+        ];
+        for (word, name) in cases {
+            assert_eq!(similar(word), [name], "{word}");
+            assert!(named(name).is_some(), "{name}");
+        }
+        for none in ["", "x", "query.graph", "data/q3.txt", "K99", "5-wheel", "elephant", "e", "12"]
+        {
+            assert!(similar(none).is_empty(), "{none}: {:?}", similar(none));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use gramer_pattern::task::Task;
 use maud::{Markup, html};
 
 use crate::number::{about, grouped, seconds};
-use crate::page::{Part, breakable, document, stack};
+use crate::page::{self, Part, document, numbers, stack};
 use crate::per::{self, PerReport};
 use crate::{device, patterns, words};
 
@@ -83,6 +83,8 @@ pub struct Answer<'a> {
     pub per: Option<&'a PerReport>,
     /// An estimate instead of counts, and what was asked of it.
     pub estimated: Option<(Precision, &'a Estimated)>,
+    /// Remarks of the reader of the graph.
+    pub notes: &'a [String],
     /// Wall time by phase.
     pub times: Times,
 }
@@ -104,6 +106,7 @@ impl<'a> Answer<'a> {
             listed,
             per,
             estimated,
+            notes: &[],
             times,
         }
     }
@@ -213,7 +216,7 @@ impl Answer<'_> {
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }
-                    @if let Some(said) = self.sampled() { p.warning role="note" { (said) } }
+                    @if let Some(said) = self.sampled() { p.warning role="note" { (numbers(&said)) } }
                     (self.facts())
                 }
                 section { h2 { "Patterns" } (patterns::section(self)) }
@@ -256,14 +259,22 @@ impl Answer<'_> {
         let labels = [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")];
         let (total, of) = self.found();
         let all = self.times.load + self.times.prepare + self.times.mine;
+        let characters = total.chars().count();
         html! {
             dl.facts {
-                div { dt { "Found" } dd.large { (breakable(&total)) small { (of) } } }
+                // A long number has the whole width, and shrinks to it.
+                div class=[(characters > 15).then_some("wide")] {
+                    dt { "Found" }
+                    dd.large style=(page::characters(characters)) { (numbers(&total)) small { (numbers(&of)) } }
+                }
                 div {
                     dt { "Graph" }
                     dd {
-                        (grouped(graph.vertices() as u128)) " vertices, "
-                        (grouped(graph.edges() as u128)) " edges"
+                        (numbers(&format!(
+                            "{} vertices, {} edges",
+                            grouped(graph.vertices() as u128),
+                            grouped(graph.edges() as u128)
+                        )))
                         @for (count, what) in labels {
                             @if count > 0 { small { (count) " " (what) " labels" } }
                         }
@@ -295,13 +306,12 @@ impl Answer<'_> {
             amount: seconds(time),
             share: if all > 0.0 { time.as_secs_f64() / all } else { 0.0 },
         };
-        stack(
-            "Phases",
-            &[
-                part("reading the graph", load),
-                part("ordering its vertices", prepare),
-                part("mining", mine),
-            ],
-        )
+        let mut parts = vec![part("reading the graph", load)];
+        // A graph that is read in order, or needs none, has no such phase.
+        if !prepare.is_zero() {
+            parts.push(part("ordering its vertices", prepare));
+        }
+        parts.push(part("mining", mine));
+        stack("Phases", &parts)
     }
 }

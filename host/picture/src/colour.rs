@@ -1,4 +1,7 @@
-//! Colours that people with any colour vision tell apart (Okabe and Ito), and what is written on them.
+//! Colours that people with any colour vision tell apart, and what is written on them.
+//!
+//! The hues are Okabe and Ito's. Their lightness is such that each reads on white and on the dark paper, so dark mode
+//! changes ink and paper alone.
 
 /// A colour as red, green and blue, 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,12 +10,12 @@ pub struct Colour(pub u8, pub u8, pub u8);
 /// Of series and labels, in this order; further ones begin again.
 pub const SERIES: [Colour; 7] = [
     Colour(0, 114, 178),
-    Colour(230, 159, 0),
+    Colour(201, 114, 0),
     Colour(0, 158, 115),
-    Colour(204, 121, 167),
-    Colour(86, 180, 233),
-    Colour(213, 94, 0),
-    Colour(240, 228, 66),
+    Colour(180, 100, 160),
+    Colour(128, 123, 235),
+    Colour(192, 62, 45),
+    Colour(105, 110, 100),
 ];
 
 /// Text and lines.
@@ -21,6 +24,21 @@ pub const INK: Colour = Colour(28, 33, 40);
 pub const MUTED: Colour = Colour(87, 96, 106);
 /// What is written on.
 pub const PAPER: Colour = Colour(255, 255, 255);
+/// Colours that dark mode changes, each with its dark form: ink, muted text and lines, paper.
+pub const DARK: [(Colour, Colour); 3] =
+    [(INK, Colour(230, 237, 243)), (MUTED, Colour(154, 164, 176)), (PAPER, Colour(13, 17, 23))];
+
+/// Rules of dark mode for drawings of the class `gramer`. A drawing says its colours in attributes, which every
+/// viewer of SVG reads; these rules override them. White text stays: it stands on a series' colour.
+pub fn dark_style() -> String {
+    let rules = DARK.map(|(light, dark)| {
+        let text = if light == PAPER { ":not(text)" } else { "" };
+        format!(
+            "svg.gramer [fill=\"{light}\" i]{text}{{fill:{dark}}}svg.gramer [stroke=\"{light}\" i]{{stroke:{dark}}}"
+        )
+    });
+    format!("@media screen and (prefers-color-scheme:dark){{{}}}", rules.concat())
+}
 
 impl Colour {
     /// The colour of series `at`.
@@ -28,10 +46,15 @@ impl Colour {
         SERIES[at % SERIES.len()]
     }
 
-    /// Black or white, whichever reads better on this colour.
+    /// Black or white, whichever reads better on this colour; ink on paper.
     pub fn text_on(self) -> Colour {
         let black = Colour(0, 0, 0);
-        if contrast(self, PAPER) > contrast(self, black) { PAPER } else { black }
+        match self {
+            // It is ink in dark mode, too.
+            PAPER => INK,
+            _ if contrast(self, PAPER) > contrast(self, black) => PAPER,
+            _ => black,
+        }
     }
 
     /// Relative luminance, 0 to 1, as WCAG 2.2 defines it.
@@ -116,11 +139,16 @@ mod tests {
     fn what_is_written_can_be_read() {
         assert!((contrast(Colour(0, 0, 0), PAPER) - 21.0).abs() < 1e-9);
         assert!(contrast(INK, PAPER) > 7.0);
-        assert!(contrast(MUTED, PAPER) > 4.5);
+        let [(_, ink), (_, muted), (_, paper)] = DARK;
+        assert!(contrast(MUTED, PAPER) > 4.5 && contrast(muted, paper) > 4.5);
+        assert!(contrast(ink, paper) > 7.0);
         for colour in SERIES {
             assert!(contrast(colour, colour.text_on()) > 4.5, "{colour}");
+            // WCAG 2.2, 1.4.11: lines and areas.
+            assert!(contrast(colour, PAPER) > 3.0 && contrast(colour, paper) > 3.0, "{colour}");
         }
         assert_eq!(Colour::of_series(8), SERIES[1]);
+        assert_eq!(PAPER.text_on(), INK);
         assert_eq!(SERIES[0].to_string(), "#0072b2");
     }
 

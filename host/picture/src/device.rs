@@ -4,8 +4,8 @@ use gramer_engine::DeviceMetrics;
 use gramer_engine::metrics::{Metric, Timeline, Value};
 use maud::{Markup, html};
 
-use crate::number::{grouped, percent};
-use crate::page::{Part, breakable, stack};
+use crate::number::{exact_seconds, grouped, percent};
+use crate::page::{Part, numbers, stack};
 use crate::timeline::strips;
 
 /// Section and name of a metric.
@@ -36,7 +36,7 @@ pub(crate) fn section(measured: &DeviceMetrics) -> Markup {
     html! {
         @if !wholes.is_empty() {
             p.note {
-                "These bars are totals of the whole run: how much, not when."
+                "These bars are totals of the whole run: how much, not when. The parts of each sum to 100 %."
             }
         }
         @for (name, of) in &wholes { (bar(measured, name, of)) }
@@ -109,15 +109,19 @@ fn bar(measured: &DeviceMetrics, section: &str, of: &[&Metric]) -> Markup {
 fn tables(metrics: &[&Metric]) -> Markup {
     html! {
         @for section in metrics.chunk_by(|a, b| parts(a).0 == parts(b).0) {
-            table.measured {
-                caption { (readable(parts(section[0]).0)) }
-                @for metric in section {
-                    tr {
-                        th scope="row" { (readable(parts(metric).1)) }
-                        td { (value(&metric.value)) }
-                        // Its unit is that of the part: `24.8 % cycles` would be nothing.
-                        td.unit {
-                            @if !matches!(metric.value, Value::Share { .. }) { (metric.unit) }
+            div.scroll {
+                table.measured {
+                    caption { (readable(parts(section[0]).0)) }
+                    @for metric in section {
+                        tr {
+                            th scope="row" { (readable(parts(metric).1)) }
+                            td { (value(&metric.value)) }
+                            // The unit of a share is that of the part: `24.8 % cycles` means nothing. A time has its own.
+                            td.unit {
+                                @if !matches!(metric.value, Value::Share { .. } | Value::Seconds(_)) {
+                                    (metric.unit)
+                                }
+                            }
                         }
                     }
                 }
@@ -128,15 +132,17 @@ fn tables(metrics: &[&Metric]) -> Markup {
 
 fn value(value: &Value) -> Markup {
     match value {
-        Value::Count(n) | Value::Setting(n) => breakable(&grouped((*n).into())),
+        Value::Count(n) | Value::Setting(n) => numbers(&grouped((*n).into())),
         Value::Counts(all) => html! {
             @for (at, n) in all.iter().enumerate() {
                 @if at > 0 { " · " }
-                (grouped((*n).into()))
+                span.n { (grouped((*n).into())) }
             }
         },
-        Value::Seconds(s) => html! { (format!("{s:.6}")) },
-        share @ Value::Share { .. } => html! { (percent(share.number().unwrap_or(0.0))) },
+        Value::Seconds(s) => html! { span.n { (exact_seconds(*s)) } },
+        share @ Value::Share { .. } => {
+            html! { span.n { (percent(share.number().unwrap_or(0.0))) } }
+        }
         Value::Text(text) => html! { (text) },
         other => html! { (format!("{other:?}")) },
     }
@@ -159,7 +165,12 @@ mod tests {
         let name = "pu_time.by_pu_of_compute_unit_2";
         metrics.detail(name, "cycles", Value::Timeline(timeline));
         let page = section(&metrics).into_string();
-        assert!(page.contains("PU of compute unit 2 over time: 100 cycles, 1.0 µs"), "{page}");
+        assert!(
+            page.contains(
+                "PU of compute unit 2 over time: <span class=\"n\">100</span> cycles, 1 µs"
+            ),
+            "{page}"
+        );
         assert!(!page.contains("<details>"), "{page}");
     }
 
@@ -172,8 +183,14 @@ mod tests {
         metrics.headline("run.cycles", "cycles", Value::Count(8));
         metrics.detail("run.launches", "", Value::Count(1));
         let page = section(&metrics).into_string();
-        assert!(page.contains("<td>25.0 %</td><td class=\"unit\"></td>"), "{page}");
-        assert!(page.contains("<td>8</td><td class=\"unit\">cycles</td>"), "{page}");
+        assert!(
+            page.contains("<td><span class=\"n\">25.0 %</span></td><td class=\"unit\"></td>"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<td><span class=\"n\">8</span></td><td class=\"unit\">cycles</td>"),
+            "{page}"
+        );
         // The bar has the part itself.
         assert!(page.contains("2 cycles"), "{page}");
         assert!(page.contains("<summary>One further counter</summary>"), "{page}");

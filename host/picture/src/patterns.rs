@@ -7,8 +7,9 @@ use gramer_pattern::{Pattern, labelled_name};
 use maud::{Markup, html};
 
 use crate::answer::Answer;
-use crate::number::{Scale, about, grouped, percent};
-use crate::page::breakable;
+use crate::colour::{Colour, INK};
+use crate::number::{Scale, about, grouped, percent, power_of_ten};
+use crate::page::{characters, name, numbers, series};
 use crate::svg::{self, Labels};
 use crate::words;
 
@@ -54,8 +55,17 @@ impl Line<'_> {
     fn picture(&self, labels: &Labels, side: u32) -> Markup {
         match self.pattern {
             Some(pattern) => svg::element(pattern, labels, side),
-            // All pairs of many vertices are a black disc.
-            None => html! { svg width=(side) height=(side) viewBox="0 0 96 96" {} },
+            // All pairs of many vertices would be a black disc: the sign of a complete graph instead.
+            None => html! {
+                svg class="gramer" width=(side) height=(side) viewBox="0 0 96 96" role="img"
+                    font-family="system-ui, sans-serif" {
+                    title { (self.name()) }
+                    text x="48" y="58" font-size="28" text-anchor="middle" fill=(INK) {
+                        tspan font-style="italic" { "K" }
+                        tspan font-size="16" dy="6" { (self.vertices) }
+                    }
+                }
+            },
         }
     }
 }
@@ -67,9 +77,9 @@ pub(crate) fn section(answer: &Answer<'_>) -> Markup {
     let counted = if answer.estimated.is_some() { "estimate" } else { words::counted(answer.task) };
     match lines.as_slice() {
         [] => html! { p { "No pattern was found." } },
-        [line] => html! { (key(&lines)) (single(line, &labels)) },
+        [line] => html! { (key(&lines, &labels)) (single(line, &labels)) },
         lines => html! {
-            (key(lines))
+            (key(lines, &labels))
             (rows(answer, &lines[..lines.len().min(DRAWN)], &labels, counted))
             @if lines.len() > DRAWN { (rest(&lines[DRAWN..], counted)) }
         },
@@ -107,8 +117,11 @@ fn lines<'a>(answer: &'a Answer<'_>) -> Vec<Line<'a>> {
     counted.chain(larger).chain(estimated).collect()
 }
 
+/// So many labels are in the key of the colours; the pictures have the others.
+const LABELS: usize = 24;
+
 /// What the signs in pictures mean.
-fn key(lines: &[Line<'_>]) -> Markup {
+fn key(lines: &[Line<'_>], labels: &Labels) -> Markup {
     let of = |has: fn(&Pattern) -> bool| lines.iter().filter_map(|line| line.pattern).any(has);
     let (vertices, edges) = (of(Pattern::has_vertex_labels), of(Pattern::has_edge_labels));
     html! {
@@ -120,6 +133,27 @@ fn key(lines: &[Line<'_>]) -> Markup {
                 (true, true) => "In a vertex and at an edge is its label. * stands for any label.",
             }
         }
+        @let drawn = || lines.iter().filter_map(|line| line.pattern);
+        (colours("vertex labels", "key", &svg::vertex_labels(drawn()), labels))
+        (colours("edge labels", "key line", &svg::edge_labels(drawn()), labels))
+    }
+}
+
+/// The colours of labels, which vertices and edges share; the labels in full.
+fn colours(what: &str, class: &str, found: &[u32], labels: &Labels) -> Markup {
+    html! {
+        @if !found.is_empty() {
+            ul.legend {
+                li { (what) ":" }
+                @for &label in found.iter().take(LABELS) {
+                    li {
+                        span class=(class) style={ "background:" (series(labels.position(label))) } {}
+                        span.n { (label) }
+                    }
+                }
+                @if found.len() > LABELS { li { "and " (found.len() - LABELS) " more" } }
+            }
+        }
     }
 }
 
@@ -128,9 +162,9 @@ fn single(line: &Line<'_>, labels: &Labels) -> Markup {
         div.single {
             @if line.pattern.is_some() { (line.picture(labels, 240)) }
             div {
-                div.number { (breakable(&line.number)) }
-                @if let Some((said, _)) = &line.interval { div { (said) } }
-                div { b { (line.name()) } }
+                div.number style=(characters(line.number.chars().count())) { (numbers(&line.number)) }
+                @if let Some((said, _)) = &line.interval { div { (numbers(said)) } }
+                div { b { (name(&line.name())) } }
                 div.muted { (line.size()) }
                 @if let Some(edges) = line.edges() { div.note { (edges) } }
             }
@@ -150,28 +184,32 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
         Task::Motif { .. } | Task::CliqueSizes { .. } | Task::MaximalCliques => answer.total(),
         _ => 0,
     };
-    let steps = scale.decades.map_or(4, |d| if d > 12 { d.div_ceil(6) } else { 1 });
+    let logarithmic = scale.decades.is_some();
     let grid = match scale.decades {
         Some(decades) => 100.0 / f64::from(decades),
         None => 25.0,
     };
-    let track = format!(
-        "background-image:linear-gradient(to right,transparent calc(100% - 1px),#d8dee4 0);\
-         background-size:{grid:.4}% 100%"
-    );
+    let track = format!("background-size:{grid:.4}% 100%");
+    let longest = lines.iter().map(|line| line.number.chars().count()).max().unwrap_or(1);
+    // So long a number has its line below the bar on a wide page, too.
+    let plain = longest <= 30;
     html! {
         p.note {
             @match scale.decades {
-                Some(_) => "Bars are logarithmic: they begin at 1, and each line of the grid is ten times the one before.",
-                None => { "Bars are linear: a full one is " (grouped(scale.full as u128)) "." }
+                Some(_) => "The axis is logarithmic: each line of the grid is ten times the one before.",
+                None => { "Bars are linear: a full one is " (numbers(&end(scale))) "." }
             }
             @if answer.estimated.is_some() {
-                " The dark line at the end of a bar is the interval in which the number lies with a confidence of "
+                (if logarithmic { " The line at a dot" } else { " The line at the end of a bar" })
+                " is the interval in which the number lies with a confidence of "
                 (100.0 * CONFIDENCE) " %."
             }
         }
+        div class=(if plain { "plain" } else { "long" }) style=(characters(longest)) {
         div.axis aria-hidden="true" {
-            div.ticks { @for tick in ticks(scale, steps) { span { (tick) } } }
+            div class={ "ticks" (if logarithmic { " logarithmic" } else { " ends" }) } {
+                @for tick in ticks(scale) { span { (tick) } }
+            }
             div.counted { (counted) }
         }
         ul.rows {
@@ -179,29 +217,39 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                 li class={ "row" @if line.count == 0 { " none" } } {
                     (line.picture(labels, 96))
                     div.name {
-                        b { (line.name()) }
+                        b { (name(&line.name())) }
                         span { (line.size()) }
                         @if let Some(edges) = line.edges() { span { (edges) } }
                     }
                     div.track style=(track) {
-                        @if line.count > 0 {
-                            // A count of 1 can be seen, too.
-                            span.fill style={
-                                "width:max(3px," (format!("{:.3}", 100.0 * scale.length(line.count))) "%)"
-                            } {}
-                        }
+                        (mark(scale, line.count))
                         @if let Some((_, Some((from, to)))) = line.interval {
                             (whisker(scale.length(from), scale.length(to)))
                         }
                     }
                     div.number {
-                        (breakable(&line.number))
-                        @if let Some((said, _)) = &line.interval { " " span.interval { (said) } }
+                        b { (numbers(&line.number)) }
+                        @if let Some((said, _)) = &line.interval { " " span.interval { (numbers(said)) } }
                         @if whole > 0 && line.count > 0 {
                             " " span { (percent(line.count as f64 / whole as f64)) }
                         }
                     }
                 }
+            }
+        }
+        }
+    }
+}
+
+/// A number on its track: a bar, or a dot on a logarithmic axis. There is none of 0.
+pub(crate) fn mark(scale: Scale, count: u128) -> Markup {
+    let place = format!("{:.3}", 100.0 * scale.length(count));
+    html! {
+        @if count > 0 {
+            @match scale.decades {
+                Some(_) => { span.dot style={ "left:" (place) "%" } {} }
+                // A count of 1 can be seen, too.
+                None => { span.fill style={ "width:max(3px," (place) "%)" } {} }
             }
         }
     }
@@ -217,31 +265,40 @@ fn whisker(from: f64, to: f64) -> Markup {
     }
 }
 
+/// Most characters of a tick between the ends of a linear axis.
+const SHORT: usize = 7;
+/// Most ticks of a logarithmic axis with a name, which fit on a telephone.
+const NAMED: u32 = 6;
+
+/// The end of a linear axis, with fewer digits where nothing has room for all.
+fn end(scale: Scale) -> String {
+    let text = grouped(scale.full as u128);
+    if text.chars().count() > 20 { about(scale.full) } else { text }
+}
+
 /// What stands above the lines of the grid, each at the same distance from the next.
-fn ticks(scale: Scale, steps: u32) -> Vec<String> {
+fn ticks(scale: Scale) -> Vec<String> {
     match scale.decades {
-        Some(decades) => (0..=decades)
-            .map(|d| match (d % steps, d) {
-                (0, 0..=5) => grouped(10u128.pow(d)),
-                (0, _) => format!("10{}", superscript(d)),
-                _ => String::new(),
-            })
-            .collect(),
+        Some(decades) => {
+            let step = decades.div_ceil(NAMED).max(1);
+            let name = |d: u32| if d % step == 0 { power_of_ten(d) } else { String::new() };
+            (0..=decades).map(name).collect()
+        }
         None => {
             let full = scale.full as u128;
-            let at = |i: u128| match full % 4 {
-                0 => grouped(full / 4 * i),
-                _ if i % 4 == 0 => grouped(full / 4 * i + full % 4 * (i / 4)),
-                _ => String::new(),
+            let short = end(scale).chars().count() <= SHORT;
+            let between = |part: u128| match short && full % 2 == 0 && part == 2 {
+                true => grouped(full / 2),
+                false => String::new(),
+            };
+            let at = |part: u128| match part {
+                0 => "0".into(),
+                4 => end(scale),
+                part => between(part),
             };
             (0..=4).map(at).collect()
         }
     }
-}
-
-fn superscript(number: u32) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
 }
 
 /// Patterns that aren't drawn.
@@ -258,12 +315,12 @@ fn rest(lines: &[Line<'_>], counted: &str) -> Markup {
             }
             div.scroll {
                 table {
-                    tr { th { "pattern" } th { "size" } th { "edges" } th { (counted) } }
+                    tr { th { "pattern" } th { "size" } th { "edges" } th.numeric { (counted) } }
                     @for line in shown {
                         tr {
                             td { (line.name()) } td { (line.size()) }
                             td { (line.edges().unwrap_or_default()) }
-                            td { (line.number) }
+                            td.numeric { (line.number) }
                         }
                     }
                 }
@@ -279,9 +336,9 @@ pub fn fragment(counts: &[(&Pattern, u128)]) -> String {
     let missing = counts.len().saturating_sub(DRAWN);
     let text = html! {
         div {
-            p style="margin:0;color:#57606a" {
+            p style="margin:0;opacity:.75" {
                 (grouped(counts.len() as u128)) (if counts.len() == 1 { " pattern" } else { " patterns" })
-                @if scale.decades.is_some() { "; bars are logarithmic and begin at 1" }
+                @if scale.decades.is_some() { "; the axis is logarithmic, from 1 to " (power_of_ten(scale.decades.unwrap_or(0))) }
                 @if missing > 0 { "; " (grouped(missing as u128)) " are not shown" }
             }
             table style="border-collapse:collapse" {
@@ -291,12 +348,9 @@ pub fn fragment(counts: &[(&Pattern, u128)]) -> String {
                             td { (svg::element(pattern, &labels, 72)) }
                             td style="text-align:left" { (labelled_name(pattern)) }
                             td style="width:12em;text-align:left" {
-                                div style={
-                                    "height:0.9em;background:#0072b2;width:"
-                                    (format!("{:.2}", 100.0 * scale.length(*count))) "%"
-                                } {}
+                                (placed(scale, *count))
                             }
-                            td style="text-align:right" title=(count) { (grouped(*count)) }
+                            td style="text-align:right;white-space:nowrap" title=(count) { (grouped(*count)) }
                         }
                     }
                 }
@@ -304,4 +358,59 @@ pub fn fragment(counts: &[(&Pattern, u128)]) -> String {
         }
     };
     text.into_string()
+}
+
+/// A bar or a dot, as [`mark`] makes it, that brings its style with it.
+fn placed(scale: Scale, count: u128) -> Markup {
+    let colour = Colour::of_series(0);
+    let place = 100.0 * scale.length(count);
+    html! {
+        @match scale.decades {
+            _ if count == 0 => {}
+            None => { div style={ "height:0.9em;background:" (colour) ";width:" (format!("{place:.2}")) "%" } {} }
+            Some(_) => {
+                div style={ "border-bottom:1px solid #868e97;margin:0 0.4em;height:0.4em" } {
+                    div style={
+                        "width:0.8em;height:0.8em;border-radius:50%;background:" (colour)
+                        ";margin-left:calc(" (format!("{place:.2}")) "% - 0.4em)"
+                    } {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_decade_is_a_power_of_ten() {
+        let scale = |counts: &[u128]| Scale::of(counts.iter().copied());
+        assert_eq!(ticks(scale(&[1, 999_999])), ["10⁰", "10¹", "10²", "10³", "10⁴", "10⁵", "10⁶"]);
+        let named: Vec<String> =
+            ticks(scale(&[1, u128::MAX])).into_iter().filter(|t| !t.is_empty()).collect();
+        assert_eq!(named, ["10⁰", "10⁷", "10¹⁴", "10²¹", "10²⁸", "10³⁵"]);
+        assert_eq!(ticks(scale(&[7, 8])), ["0", "", "4", "", "8"]);
+        assert_eq!(ticks(scale(&[7, 123_456_789])).len(), 10, "logarithmic");
+        assert_eq!(ticks(scale(&[123_456_788])), ["0", "", "", "", "123,456,788"]);
+    }
+
+    #[test]
+    fn a_dot_has_a_place_and_no_length() {
+        let logarithmic = Scale { decades: Some(4), full: 1e4 };
+        assert_eq!(
+            mark(logarithmic, 100).into_string(),
+            "<span class=\"dot\" style=\"left:50.000%\"></span>"
+        );
+        assert_eq!(mark(logarithmic, 0).into_string(), "");
+        let page = fragment(&[
+            (&Pattern::from_edges(2, &[(0, 1)]), 1),
+            (&Pattern::from_edges(3, &[(0, 1)]), 100_000),
+        ]);
+        assert!(
+            page.contains("calc(0.00% - 0.4em)") && page.contains("calc(100.00% - 0.4em)"),
+            "{page}"
+        );
+    }
 }

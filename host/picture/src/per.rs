@@ -7,8 +7,9 @@ use gramer_graph::{Graph, VertexId};
 use gramer_pattern::{Pattern, name};
 use maud::{Markup, html};
 
-use crate::number::{Scale, grouped};
-use crate::page::breakable;
+use crate::number::{Scale, grouped, power_of_ten};
+use crate::page::numbers;
+use crate::patterns::mark;
 use crate::svg;
 
 /// A vertex or an edge, by ids of the input.
@@ -189,7 +190,7 @@ fn shown(per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
                 }
                 div {
                     h3 { (column.name) @if let Some(orbit) = &column.orbit { ", orbit " (orbit.number) } }
-                    div.muted { "sum " (breakable(&grouped(column.sum))) }
+                    div.muted { "sum " (numbers(&grouped(column.sum))) }
                 }
             }
             @if column.sum == 0 {
@@ -197,41 +198,46 @@ fn shown(per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
             } @else if !column.top.is_empty() {
                 (bars(
                     &format!("{all} in most{}", logarithmic(scale)),
-                    column.top.iter().map(|&(item, count)| (item.to_string(), scale.length(count), count)),
+                    scale,
+                    column.top.iter().map(|&(item, count)| (item.to_string(), count)),
                 ))
             }
             @if !column.histogram.is_empty() {
                 (bars(
                     &format!("{all} in so many{}", logarithmic(spread)),
-                    column.histogram.iter().map(|bin| {
-                        let items = bin.items.into();
-                        (bin.to_string(), spread.length(items), items)
-                    }),
+                    spread,
+                    column.histogram.iter().map(|bin| (bin.to_string(), bin.items.into())),
                 ))
             }
         }
     }
 }
 
-/// Said of bars that aren't linear.
-fn logarithmic(scale: Scale) -> &'static str {
-    if scale.decades.is_some() { " (logarithmic bars from 1 on)" } else { "" }
+/// The ends of an axis that isn't linear.
+fn logarithmic(scale: Scale) -> String {
+    scale
+        .decades
+        .map_or(String::new(), |d| format!(" (logarithmic axis, 1 to {})", power_of_ten(d)))
 }
 
-/// Numbers with a bar each.
-fn bars(what: &str, lines: impl Iterator<Item = (String, f64, u128)>) -> Markup {
+/// Numbers with a bar or a dot each.
+fn bars(what: &str, scale: Scale, lines: impl Iterator<Item = (String, u128)>) -> Markup {
     html! {
-        table.bars {
-            caption { (what) }
-            @for (name, length, number) in lines {
-                tr {
-                    th scope="row" { (breakable(&name)) }
-                    td {
-                        @if number > 0 {
-                            span.fill style={ "width:max(3px," (format!("{:.3}", 100.0 * length)) "%)" } {}
+        div.scroll {
+            table.bars {
+                caption { (what) }
+                @for (name, number) in lines {
+                    tr {
+                        // A range has two lines at most.
+                        th scope="row" { (numbers(&name.replace(" to", "\u{a0}to"))) }
+                        td.bar {
+                            @match scale.decades {
+                                Some(_) => { div.track { (mark(scale, number)) } }
+                                None => (mark(scale, number)),
+                            }
                         }
+                        td.number { (grouped(number)) }
                     }
-                    td.number { (breakable(&grouped(number))) }
                 }
             }
         }

@@ -3,9 +3,9 @@
 use gramer_engine::per::Per;
 use gramer_graph::NO_LABEL;
 use gramer_pattern::{Pattern, labelled_name};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
-use crate::colour::{Colour, INK, PAPER};
+use crate::colour::{Colour, INK, MUTED, PAPER, dark_style};
 use crate::layout::{Layout, Point};
 
 /// Side of the picture's box, in which the sizes below are.
@@ -22,51 +22,99 @@ pub struct Labels {
 
 impl Labels {
     /// The labels of these patterns, of vertices and edges alike.
-    pub fn of<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Labels {
-        let mut known = vec![];
-        for pattern in patterns {
-            let edges = pattern.edges();
-            let edges = edges.iter().filter_map(|&(i, j)| pattern.edge_label(i, j));
-            known.extend(pattern.vertex_labels().iter().copied().chain(edges));
-            known.sort_unstable();
-            known.dedup();
-        }
-        known.retain(|&label| label != NO_LABEL);
-        Labels { known }
+    pub fn of<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clone) -> Labels {
+        let all = vertex_labels(patterns.clone()).into_iter().chain(edge_labels(patterns));
+        Labels { known: known(all) }
+    }
+
+    /// Which of the labels this is, which decides its colour.
+    pub(crate) fn position(&self, label: u32) -> usize {
+        self.known.binary_search(&label).unwrap_or_else(|at| at)
     }
 
     fn colour(&self, label: u32) -> Colour {
-        Colour::of_series(self.known.binary_search(&label).unwrap_or_else(|at| at))
+        Colour::of_series(self.position(label))
     }
+}
+
+/// Labels of vertices of these patterns, ascending.
+pub(crate) fn vertex_labels<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Vec<u32> {
+    known(patterns.flat_map(|pattern| pattern.vertex_labels().iter().copied()))
+}
+
+/// Labels of edges of these patterns, ascending.
+pub(crate) fn edge_labels<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Vec<u32> {
+    let of = |pattern: &'a Pattern| {
+        let edges = pattern.edges().into_iter();
+        edges.filter_map(|(i, j)| pattern.edge_label(i, j)).collect::<Vec<_>>()
+    };
+    known(patterns.flat_map(of))
+}
+
+fn known(labels: impl Iterator<Item = u32>) -> Vec<u32> {
+    let found: std::collections::BTreeSet<u32> = labels.filter(|&l| l != NO_LABEL).collect();
+    found.into_iter().collect()
+}
+
+/// A label that has room in a picture: of a longer one the ends, so that those that differ there look different.
+fn fitting(label: &str, most: usize) -> String {
+    let letters: Vec<char> = label.chars().collect();
+    if letters.len() <= most {
+        return label.into();
+    }
+    let tail = (most - 1) / 2;
+    let head = most - 1 - tail;
+    let [head, tail] = [&letters[..head], &letters[letters.len() - tail..]];
+    format!("{}…{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
 }
 
 /// A pattern as an element of a page, `side` pixels wide and high.
 pub fn element(pattern: &Pattern, labels: &Labels, side: u32) -> Markup {
-    drawn(pattern, labels, side, None)
+    drawn(pattern, labels, side, None, None)
 }
 
 /// The same of a pattern without labels, with some of its vertices or edges marked: places as
 /// [`gramer_engine::per::Orbit`] has them.
 pub fn marked(pattern: &Pattern, per: Per, places: &[(usize, usize)], side: u32) -> Markup {
-    drawn(pattern, &Labels::default(), side, Some((per, places)))
+    drawn(pattern, &Labels::default(), side, Some((per, places)), None)
 }
 
 /// Vertices or edges that are marked.
 type Marked<'a> = Option<(Per, &'a [(usize, usize)])>;
 
-fn drawn(pattern: &Pattern, labels: &Labels, side: u32, marked: Marked<'_>) -> Markup {
+/// What a picture shows, for those who don't see it.
+fn description(pattern: &Pattern) -> String {
+    let n = pattern.vertices();
+    let edges: Vec<String> = pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
+    let plural = if n == 1 { "vertex" } else { "vertices" };
+    match edges.is_empty() {
+        true => format!("{n} {plural}, no edge"),
+        false => format!("{n} {plural}, edges {}", edges.join(" ")),
+    }
+}
+
+/// `style` is of a document alone: a page has the same rules once.
+fn drawn(
+    pattern: &Pattern,
+    labels: &Labels,
+    side: u32,
+    marked: Marked<'_>,
+    style: Option<String>,
+) -> Markup {
     // Where nothing is marked all vertices are filled.
     let filled = |v| !marked.is_some_and(|(per, at)| per == Per::Edge || !at.contains(&(v, v)));
     let thick = |i, j| marked.is_some_and(|(per, at)| per == Per::Edge && at.contains(&(i, j)));
     let layout = Layout::of(pattern);
     let radius = radius(pattern.vertices());
-    let places = placed(&layout, radius);
+    let places = placed(&layout, pattern, radius);
     let title = labelled_name(pattern);
     html! {
-        svg xmlns="http://www.w3.org/2000/svg" width=(side) height=(side) role="img"
+        svg xmlns="http://www.w3.org/2000/svg" class="gramer" width=(side) height=(side) role="img"
             viewBox={ "0 0 " (BOX) " " (BOX) } font-family="system-ui, sans-serif"
             text-anchor="middle" {
             title { (title) }
+            desc { (description(pattern)) }
+            @if let Some(style) = style { style { (PreEscaped(style)) } }
             g stroke-linecap="round" {
                 @for (i, j) in pattern.edges() {
                     (edge(pattern, labels, (places[i], places[j]), (i, j), thick(i, j)))
@@ -90,7 +138,8 @@ fn drawn(pattern: &Pattern, labels: &Labels, side: u32, marked: Marked<'_>) -> M
 /// assert!(text.starts_with("<svg ") && text.contains("<title>house</title>"));
 /// ```
 pub fn document(pattern: &Pattern, side: u32) -> String {
-    element(pattern, &Labels::of(std::iter::once(pattern)), side).into_string()
+    let labels = Labels::of(std::iter::once(pattern));
+    drawn(pattern, &labels, side, None, Some(dark_style())).into_string()
 }
 
 /// The radius of a vertex.
@@ -103,10 +152,13 @@ fn radius(vertices: usize) -> f64 {
 }
 
 /// The layout in the picture's box.
-fn placed(layout: &Layout, radius: f64) -> Vec<Point> {
-    // Labels of several digits reach over the circle.
-    let room = BOX - 2.0 * radius - 10.0;
-    let scale = room.min(LONGEST / layout.least_distance().max(1e-9));
+fn placed(layout: &Layout, pattern: &Pattern, radius: f64) -> Vec<Point> {
+    // Labels of several digits reach over the circle, to the sides.
+    let widths = (0..pattern.vertices()).map(|i| Sign::of(pattern, i, radius).width);
+    let widest = widths.fold(2.0 * radius + 8.0, f64::max);
+    let across = (BOX - widest - 2.0) / layout.width.max(1e-9);
+    let down = (BOX - 2.0 * radius - 10.0) / layout.height.max(1e-9);
+    let scale = across.min(down).min(LONGEST / layout.least_distance().max(1e-9));
     let left = (BOX - layout.width * scale) / 2.0;
     let top = (BOX - layout.height * scale) / 2.0;
     let place = |p: &Point| Point { x: left + p.x * scale, y: top + p.y * scale };
@@ -129,7 +181,7 @@ fn edge(
     let label = pattern.edge_label(i, j).filter(|&l| l != NO_LABEL);
     // Any label will do: dashed, as a vertex of any label is.
     let any = pattern.has_edge_labels() && label.is_none();
-    let plain = if thick { Colour::of_series(0) } else { Colour(92, 101, 112) };
+    let plain = if thick { Colour::of_series(0) } else { MUTED };
     let colour = label.map_or(plain, |label| labels.colour(label));
     let width = if thick {
         "6"
@@ -147,11 +199,45 @@ fn edge(
 
 fn edge_label(pattern: &Pattern, places: &[Point], i: usize, j: usize) -> Markup {
     let label = pattern.edge_label(i, j).filter(|&l| l != NO_LABEL);
-    let text = label.map_or("*".to_string(), |label| label.to_string());
+    let whole = label.map_or("*".to_string(), |label| label.to_string());
+    let text = fitting(&whole, 4);
+    let size = if text.chars().count() > 2 { 7.5 } else { 9.0 };
     let (x, y) = ((places[i].x + places[j].x) / 2.0, (places[i].y + places[j].y) / 2.0);
     html! {
-        text x=(short(x)) y=(short(y + 3.3)) font-size="9" fill=(INK) stroke=(PAPER)
-            stroke-width="3" paint-order="stroke" stroke-linejoin="round" { (text) }
+        text x=(short(x)) y=(short(y + 0.36 * size)) font-size=(short(size)) fill=(INK) stroke=(PAPER)
+            stroke-width="3" paint-order="stroke" stroke-linejoin="round" {
+            @if text != whole { title { (whole) } }
+            (text)
+        }
+    }
+}
+
+/// What is written in a vertex, and how much room it takes.
+struct Sign {
+    /// In full.
+    whole: String,
+    /// What has room.
+    text: String,
+    /// Of the letters.
+    size: f64,
+    /// Of the vertex.
+    width: f64,
+}
+
+impl Sign {
+    fn of(pattern: &Pattern, i: usize, radius: f64) -> Sign {
+        let whole = match pattern.vertex_label(i) {
+            _ if !pattern.has_vertex_labels() => i.to_string(),
+            NO_LABEL => "*".into(),
+            label => label.to_string(),
+        };
+        let text = fitting(&whole, 5);
+        let letters = text.chars().count() as f64;
+        let size = if letters <= 4.0 { radius * 1.2 } else { radius * 4.8 / letters };
+        // An ellipsis is wider than a digit.
+        let extra = if text == whole { 0.0 } else { 0.4 * size };
+        let width = (letters * size * 0.64 + extra + 0.7 * radius).max(2.0 * radius);
+        Sign { whole, text, size, width }
     }
 }
 
@@ -165,11 +251,6 @@ fn vertex(
 ) -> Markup {
     let labelled = pattern.has_vertex_labels();
     let label = Some(pattern.vertex_label(i)).filter(|&l| l != NO_LABEL);
-    let text = match (labelled, label) {
-        (true, Some(label)) => label.to_string(),
-        (true, None) => "*".into(),
-        (false, _) => i.to_string(),
-    };
     let fill = match (labelled, label) {
         (true, Some(label)) => labels.colour(label),
         (true, None) => PAPER,
@@ -177,15 +258,17 @@ fn vertex(
         (false, _) => Colour::of_series(0),
     };
     let (any, empty) = (labelled && label.is_none(), fill == PAPER);
-    let size = if text.len() <= 4 { radius * 1.2 } else { radius * 4.8 / text.len() as f64 };
-    let width = (text.len() as f64 * size * 0.6 + 0.7 * radius).max(2.0 * radius);
+    let Sign { whole, text, size, width } = Sign::of(pattern, i, radius);
     html! {
         rect x=(short(at.x - width / 2.0)) y=(short(at.y - radius)) width=(short(width))
             height=(short(2.0 * radius)) rx=(short(radius)) fill=(fill)
             stroke=(if empty { INK } else { PAPER }) stroke-width=(if empty { "1.2" } else { "1.5" })
             stroke-dasharray=[any.then_some("2.5 2")] {}
         text x=(short(at.x)) y=(short(at.y + 0.36 * size)) font-size=(short(size))
-            font-weight="600" fill=(fill.text_on()) { (text) }
+            font-weight="600" fill=(fill.text_on()) {
+            @if text != whole { title { (whole) } }
+            (text)
+        }
     }
 }
 
@@ -235,13 +318,20 @@ mod tests {
         let texts: Vec<&str> = document
             .descendants()
             .filter(|n| n.tag_name().name() == "text")
-            .filter_map(|n| n.text())
+            .filter_map(|n| n.last_child()?.text())
             .collect();
-        assert_eq!(texts, ["7", "4294967294", "*", "3", "*"]);
+        assert_eq!(texts, ["7", "42…94", "*", "3", "*"]);
+        // What has no room is in full for who points at it, and in the key of a page.
+        assert!(text.contains("<title>4294967294</title>"), "{text}");
+        assert_eq!(vertex_labels(std::iter::once(&pattern)), [7, 4_294_967_294]);
+        assert_eq!(edge_labels(std::iter::once(&pattern)), [3]);
+        assert_eq!(["1234", "12345", "99999"].map(|l| fitting(l, 4)), ["1234", "12…5", "99…9"]);
         // The third label, vertex 0's; edge 0-1 has the first.
-        assert!(text.contains("fill=\"#e69f00\""), "{text}");
+        assert!(text.contains("fill=\"#c97200\""), "{text}");
         assert!(text.contains("stroke=\"#0072b2\""), "{text}");
         assert_eq!(text.matches("stroke-dasharray").count(), 2, "{text}");
+        assert!(text.contains("<desc>3 vertices, edges 0-1 1-2</desc>"), "{text}");
+        assert!(text.contains("prefers-color-scheme:dark"), "{text}");
         let title = document.descendants().find(|n| n.tag_name().name() == "title");
         assert_eq!(title.and_then(|n| n.text()).unwrap(), labelled_name(&pattern));
     }

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use gramer_engine::metrics::Timeline;
 use maud::{Markup, html};
 
-use crate::colour::Colour;
-use crate::number::{grouped, percent};
-use crate::page::breakable;
+use crate::number::{exact_seconds, grouped};
+use crate::page::{numbers, series};
 
 /// Width and height of a strip in units of its own; the page stretches it.
 const WIDTH: f64 = 1000.0;
@@ -35,42 +34,39 @@ pub(crate) fn strips(
     let parts = timeline.spent.len();
     let plural = if parts == 1 { "" } else { "s" };
     let what = format!("{}{plural}{of}", timeline.part);
-    let all = whole as f64 * parts as f64;
-    let total = |state: usize| -> f64 {
-        (0..parts).map(|part| timeline.total(part, state) as f64).sum::<f64>() / all
-    };
-    let share = |part: usize, state: usize| timeline.total(part, state) as f64 / whole as f64;
+    let uncounted = spent < whole * parts as u64;
     Some(html! {
         figure.timeline {
             figcaption {
                 (what) @if over_time { " over time" } ": "
-                (breakable(&grouped(whole.into()))) " " (unit)
+                (numbers(&grouped(whole.into()))) " " (unit)
                 @if let Some(rate) = per_second.filter(|rate| *rate > 0.0) {
-                    ", " (time(whole as f64 / rate))
+                    ", " (exact_seconds(whole as f64 / rate))
                 }
             }
             ul.legend {
                 @for (state, name) in timeline.states.iter().enumerate() {
                     li {
-                        span.key style={ "background:" (Colour::of_series(state)) } {}
-                        (readable(name)) " " b { (percent(total(state))) }
+                        span.key style={ "background:" (series(state)) } {}
+                        (readable(name))
                     }
                 }
+                @if uncounted { li { span.key.empty {} "not counted: before the search" } }
             }
             div.strips {
                 @for (at, part) in timeline.spent.iter().enumerate() {
                     div.strip {
                         span { (timeline.part) " " (at) }
                         svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none"
-                            role="img" aria-label=(said(timeline, at, &share)) {
+                            role="img" aria-label=(said(timeline, at, unit, whole)) {
                             // The later ones lie on those before them.
                             @for state in (0..part.len()).rev() {
-                                path fill=(Colour::of_series(state))
+                                path style={ "fill:" (series(state)) }
                                     d=(area(&timeline.windows, &part[..=state], whole)) {}
                             }
                         }
                         @if let Some(name) = timeline.states.first() {
-                            span.amount { (percent(share(at, 0))) " " (readable(name)) }
+                            span.amount { span.n { (short(timeline.total(at, 0))) } " " (readable(name)) }
                         }
                     }
                 }
@@ -85,9 +81,11 @@ pub(crate) fn strips(
             p.note {
                 @if over_time {
                     "From left to right the " (unit) " of the search, in " (timeline.windows.len())
-                    " windows; a strip's height is all of a window. White is before the search begins."
+                    " windows; a strip's height is all of a window. The numbers on the right are " (unit)
+                    ". While the core sends its results a PU has no work; the totals leave this time out."
                 } @else {
-                    "This device says totals alone, not when: each bar is the whole run."
+                    "This device says totals alone, not when: each bar is the whole run. The numbers on the right are "
+                    (unit) "."
                 }
             }
         }
@@ -103,21 +101,18 @@ fn short(number: u64) -> String {
     }
 }
 
-fn time(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
-}
-
-/// What a strip shows, for those who hear it.
-fn said(timeline: &Timeline, part: usize, share: &dyn Fn(usize, usize) -> f64) -> String {
+/// What a strip shows, for those who hear it: the states, and what none of them counts.
+fn said(timeline: &Timeline, part: usize, unit: &str, whole: u64) -> String {
     let states = timeline.states.iter().enumerate();
-    let said: Vec<String> = states
-        .map(|(at, name)| format!("{} {}", readable(name), percent(share(part, at))))
+    let mut said: Vec<String> = states
+        .map(|(at, name)| {
+            let spent = timeline.total(part, at);
+            format!("{} {}", readable(name), grouped(spent.into()))
+        })
         .collect();
-    format!("{} {part}: {}", timeline.part, said.join(", "))
+    let counted: u64 = (0..timeline.states.len()).map(|at| timeline.total(part, at)).sum();
+    said.push(format!("not counted {}", grouped(whole.saturating_sub(counted).into())));
+    format!("{} {part}: {} {unit}", timeline.part, said.join(", "))
 }
 
 /// The area under the sum of states, a step for each window.
@@ -169,13 +164,24 @@ mod tests {
     #[test]
     fn strips_are_said_and_have_a_legend() {
         let page = strips(&timeline(), "cycles", "", Some(200e6)).unwrap().into_string();
-        assert!(page.contains("PUs over time: 400 cycles, 2.0 µs"), "{page}");
-        assert!(page.contains("aria-label=\"PU 0: busy 75.0 %, no work 18.8 %\""), "{page}");
-        assert!(page.contains("aria-label=\"PU 1: busy 0 %, no work 75.0 %\""), "{page}");
+        assert!(
+            page.contains("PUs over time: <span class=\"n\">400</span> cycles, 2 µs"),
+            "{page}"
+        );
+        assert!(
+            page.contains("aria-label=\"PU 0: busy 300, no work 75, not counted 25 cycles\""),
+            "{page}"
+        );
+        assert!(
+            page.contains("aria-label=\"PU 1: busy 0, no work 300, not counted 100 cycles\""),
+            "{page}"
+        );
         assert_eq!(page.matches("<svg ").count(), 2);
         assert_eq!(page.matches("<path ").count(), 4);
         assert_eq!([999, 1000, 12_345_678].map(short), ["999", "1.0 k", "12.3 M"]);
-        assert!(page.contains("no work <b>46.9 %</b>"), "{page}");
+        // Shares have one base: the bar of the totals. What no state counts is in the legend.
+        assert!(!page.contains('%') && page.contains("not counted: before the search"), "{page}");
+        assert!(page.contains("<span class=\"n\">300</span> busy"), "{page}");
         assert!(page.contains("in 3 windows"), "{page}");
     }
 
@@ -187,7 +193,10 @@ mod tests {
         let spent = (0..2).map(|part| vec![one(part, 0), one(part, 1)]).collect();
         let totals = Timeline { windows: vec![800], spent, ..timeline.clone() };
         let page = strips(&totals, "cycles", " of compute unit 2", None).unwrap().into_string();
-        assert!(page.contains("PUs of compute unit 2: 800 cycles"), "{page}");
+        assert!(
+            page.contains("PUs of compute unit 2: <span class=\"n\">800</span> cycles"),
+            "{page}"
+        );
         assert!(page.contains("totals alone") && !page.contains("over time"), "{page}");
         // A model without time measures none.
         let none = Timeline { spent: vec![vec![vec![0], vec![0]]; 2], ..totals.clone() };

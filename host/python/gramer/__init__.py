@@ -21,6 +21,7 @@ from typing import Any, Iterable, Iterator, List, Mapping, NamedTuple, Optional,
 import numpy as _np
 
 from . import _convert, _program
+from ._convert import ReadWarning
 from ._gramer import (
     DeviceError,
     Error,
@@ -47,6 +48,7 @@ __all__ = [
     "Graph",
     "InputError",
     "Pattern",
+    "ReadWarning",
     "UnsupportedError",
     "read",
 ]
@@ -100,7 +102,7 @@ def read(
     sets, an image by :meth:`Graph.save`, and more; ``gramer graph --help`` lists them) unless
     ``format`` names it. ``labels`` is a file of vertex labels; ``vertex_labels=False`` and
     ``edge_labels=False`` leave labels out. ``verify=False`` maps an image without a check of its
-    data. Loops and repeated edges are dropped (:attr:`Graph.dropped` counts them).
+    data. What was guessed, dropped or left out is a :class:`ReadWarning` and in :attr:`Graph.notes`.
 
     Raises :class:`InputError` with file and line for what is no graph, and :class:`OSError`.
 
@@ -122,6 +124,7 @@ def read(
         max_vertices=max_vertices,
         options=options,
     )
+    _convert.warn(inner.notes)
     return Graph(inner)
 
 
@@ -159,6 +162,7 @@ class Graph:
         <gramer.Graph: 5 vertices, 2 edges>
         """
         array = _convert.edges(edges)
+        _convert.check_vertices(vertices)
         if labels is not None:
             labels = _convert.labels("labels", labels, None)
             if vertices is not None and vertices != len(labels):
@@ -193,7 +197,7 @@ class Graph:
     def from_networkx(
         cls, graph: Any, *, label: Optional[str] = None, edge_label: Optional[str] = None
     ) -> "Graph":
-        """From a graph of NetworkX. Directions and keys are dropped, loops too.
+        """From a graph of NetworkX. Directions and keys are dropped with a :class:`ReadWarning`, loops too.
 
         ``label`` and ``edge_label`` name the attributes (integers) that become labels. Embeddings
         then have the nodes of ``graph``, whatever these are.
@@ -205,7 +209,7 @@ class Graph:
         nodes, edges, labels, edge_labels = _convert.from_networkx(graph, label, edge_label)
         made = cls.from_edges(edges, vertices=len(nodes), labels=labels, edge_labels=edge_labels)
         made._nodes = nodes
-        return made
+        return _convert.warned(graph, made)
 
     @classmethod
     def from_igraph(
@@ -218,7 +222,8 @@ class Graph:
         5
         """
         edges, vertices, labels, edge_labels = _convert.from_igraph(graph, label, edge_label)
-        return cls.from_edges(edges, vertices=vertices, labels=labels, edge_labels=edge_labels)
+        made = cls.from_edges(edges, vertices=vertices, labels=labels, edge_labels=edge_labels)
+        return _convert.warned(graph, made)
 
     def save(self, path: Union[str, "_os.PathLike[str]"], *, name: str = "graph") -> None:
         """Write the graph as an image, which :func:`gramer.read` maps without reading it.

@@ -34,11 +34,14 @@ __all__ = [
     "Graph",
     "InputError",
     "Pattern",
+    "ReadWarning",
     "UnsupportedError",
     "read",
 ]
 
 _Path = Union[str, "os.PathLike[str]"]
+
+class ReadWarning(UserWarning): ...
 
 class Count(NamedTuple):
     pattern: Pattern

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+import warnings
+from typing import Any, Iterable, List, Optional, Tuple
 
 import numpy as np
 
@@ -10,9 +11,37 @@ import numpy as np
 ANY_LABEL = 2**32 - 1
 
 
+
+
+class ReadWarning(UserWarning):
+    """What was guessed, dropped or left out when a graph was made."""
+
+
+ReadWarning.__module__ = "gramer"
+
+
+def warn(notes: Iterable[str], level: int = 3) -> None:
+    """Warnings, where the caller of the caller is."""
+    for note in notes:
+        warnings.warn(note, ReadWarning, stacklevel=level)
+
+
+def check_vertices(vertices: Optional[int]) -> None:
+    """Refuse a number of vertices that no graph has."""
+    if vertices is not None and not 0 <= vertices < ANY_LABEL:
+        raise ValueError(f"vertices is {vertices}, but must be from 0 to {ANY_LABEL - 1}")
+
+
+#: Attributes that tell a graph of another library, and what takes it.
+GRAPHS = {"adjacency": "from_networkx", "get_edgelist": "from_igraph", "tocoo": "from_scipy"}
+
+
 def edges(source: Any) -> np.ndarray:
     """An array of shape (m, 2) of uint64, without a copy if it is one already."""
-    array = np.asarray(source if hasattr(source, "__array__") else list(source))
+    for attribute, maker in GRAPHS.items():
+        if hasattr(source, attribute):
+            raise TypeError(f"edges is a {type(source).__name__}: use Graph.{maker}")
+    array = array_of("edges", source)
     if array.size == 0:
         return np.empty((0, 2), dtype=np.uint64)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -20,8 +49,57 @@ def edges(source: Any) -> np.ndarray:
     return unsigned("edges", array, np.uint64)
 
 
+def array_of(what: str, source: Any) -> np.ndarray:
+    """An array, of which NumPy must not make anything else than what ``source`` holds."""
+    if hasattr(source, "__array__"):
+        return np.asarray(source)
+    if isinstance(source, (str, bytes)) or not hasattr(source, "__iter__"):
+        raise TypeError(f"{what} is a {type(source).__name__}, but must be an array or a list")
+    items = list(source)
+    try:
+        array = np.asarray(items)
+    except (ValueError, OverflowError):
+        array = objects(items)
+    # Integers on both sides of 2^63 become decimals, and those from 2^64 on objects.
+    return objects(items) if array.dtype.kind == "f" else array
+
+
+def objects(items: List[Any]) -> np.ndarray:
+    """An array of what the items hold, as Python has it; of the items where their lengths differ."""
+    try:
+        return np.array(items, dtype=object)
+    except ValueError:
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+        return array
+
+
+def exact(what: str, array: np.ndarray, kind: Any) -> np.ndarray:
+    """Python's integers as ``kind``."""
+    for item in array.flat:
+        if isinstance(item, (str, bytes)):
+            raise ValueError(text(what, item))
+        if isinstance(item, bool) or not isinstance(item, (int, np.integer)):
+            raise ValueError(f"{what} holds {item!r}, but must hold integers")
+        if not 0 <= item <= np.iinfo(kind).max:
+            raise ValueError(f"{what} holds {item}, but must hold integers from 0 to {np.iinfo(kind).max}")
+    return array.astype(kind)
+
+
+def text(what: str, item: Any) -> str:
+    """Why a name is refused."""
+    return (
+        f"{what} holds the name {item!r}, but must hold integers; "
+        "Graph.from_networkx(networkx.Graph(edges)) keeps names"
+    )
+
+
 def unsigned(what: str, array: np.ndarray, kind: Any) -> np.ndarray:
     """The same numbers as ``kind``; refuses what would change."""
+    if array.dtype.kind in "US":
+        raise ValueError(text(what, array.flat[0]))
+    if array.dtype == object:
+        return exact(what, array, kind)
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"{what} holds {array.dtype}, but must hold integers")
     if np.issubdtype(array.dtype, np.signedinteger) and array.size and array.min() < 0:
@@ -33,7 +111,7 @@ def unsigned(what: str, array: np.ndarray, kind: Any) -> np.ndarray:
 
 def labels(what: str, source: Any, length: Optional[int]) -> np.ndarray:
     """One label per vertex or edge as uint32."""
-    array = np.asarray(source if hasattr(source, "__array__") else list(source))
+    array = array_of(what, source)
     if array.ndim != 1 or (length is not None and len(array) != length):
         wanted = "(m,)" if length is None else f"({length},)"
         raise ValueError(f"{what} has the shape {array.shape}, but must have {wanted}")
@@ -60,6 +138,8 @@ def rows(matrix: Any) -> Optional[Tuple[np.ndarray, np.ndarray]]:
 
 def from_scipy(matrix: Any) -> Tuple[np.ndarray, int]:
     """Edges and number of vertices of a square sparse matrix."""
+    if not hasattr(matrix, "tocoo"):
+        raise TypeError(f"a sparse matrix of SciPy is needed, not a {type(matrix).__name__}")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"the matrix has the shape {matrix.shape}, but must be square")
     entries = matrix.tocoo()
@@ -70,10 +150,24 @@ def from_scipy(matrix: Any) -> Tuple[np.ndarray, int]:
     return both, matrix.shape[0]
 
 
+def warned(graph: Any, made: Any) -> Any:
+    """``made``, after a warning of what it leaves out of a graph of NetworkX or igraph."""
+    again = made.dropped[1]
+    parallel = getattr(graph, "is_multigraph", None) or getattr(graph, "has_multiple", None)
+    if graph.is_directed():
+        if again != made.edges:
+            warn(["the graph is directed: direction is dropped, and opposite or parallel edges are one"], 4)
+    elif again and parallel is not None and parallel():
+        warn([f"the graph has parallel edges: {again} of them are dropped"], 4)
+    return made
+
+
 def from_networkx(
     graph: Any, label: Optional[str], edge_label: Optional[str]
 ) -> Tuple[List[Any], np.ndarray, Optional[List[int]], Optional[List[int]]]:
     """Nodes, edges as positions in them, labels, edge labels."""
+    if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
+        raise TypeError(f"a graph of NetworkX is needed, not a {type(graph).__name__}")
     nodes = list(graph.nodes)
     position = {node: at for at, node in enumerate(nodes)}
     ends, found = [], []
@@ -91,6 +185,11 @@ def from_igraph(
     graph: Any, label: Optional[str], edge_label: Optional[str]
 ) -> Tuple[np.ndarray, int, Optional[List[int]], Optional[List[int]]]:
     """Edges, number of vertices, labels, edge labels."""
+    if not hasattr(graph, "get_edgelist"):
+        raise TypeError(f"a graph of igraph is needed, not a {type(graph).__name__}")
+    for what, names, name in (("vertices", graph.vs, label), ("edges", graph.es, edge_label)):
+        if name is not None and name not in names.attributes():
+            raise ValueError(f"the {what} have no attribute {name!r}")
     vertex = None if label is None else graph.vs[label]
     found = None if edge_label is None else graph.es[edge_label]
     return edges(graph.get_edgelist()), graph.vcount(), vertex, found

@@ -66,12 +66,34 @@ def answer(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> Lis
 
 
 def find() -> Optional[str]:
-    """The program: what $GRAMER names, or on $PATH, beside Python, or where it is installed."""
+    """The program: what $GRAMER names, or on $PATH, beside Python, or where it is installed.
+
+    Outside $PATH, a program that others can write is passed over.
+    """
     named = os.environ.get("GRAMER")
     if named:
         return named
+    # A relative entry of the path is whatever folder Python was started in.
+    path = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    found = shutil.which("gramer", path=os.pathsep.join(path))
+    if found:
+        return found
     folders = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "bin"), *INSTALLED]
-    return shutil.which("gramer") or shutil.which("gramer", path=os.pathsep.join(folders))
+    programs = (shutil.which("gramer", path=folder) for folder in folders)
+    return next((program for program in programs if program and is_private(program)), None)
+
+
+def is_private(program: str) -> bool:
+    """Whether nobody but this user or root can have put a program in its place."""
+    owners = {0, os.geteuid()}
+    real = os.path.realpath(program)
+    for path in (real, os.path.dirname(real)):
+        status = os.stat(path)
+        # Many systems give each user a group of the same number, which has no other member.
+        group = status.st_mode & 0o020 and status.st_gid != status.st_uid
+        if status.st_uid not in owners or status.st_mode & 0o002 or group:
+            return False
+    return True
 
 
 def arguments(question: Dict[str, Any], folder: str) -> Iterator[str]:

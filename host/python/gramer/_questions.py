@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
+from operator import index
+from typing import Any, Callable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union, runtime_checkable
 
 from . import _program
 from ._gramer import Pattern, UnsupportedError
 
 #: Called about twenty times per second with the units done and the units in all (0: not known).
 Progress = Callable[[int, int], Any]
-#: A pattern, its name (``"house"``, ``"5-path"``), or its edges.
-PatternLike = Union[Pattern, str, Sequence[Tuple[int, int]]]
+
+
+@runtime_checkable
+class NetworkXGraph(Protocol):
+    """A graph of NetworkX."""
+
+    @property
+    def nodes(self) -> Any: ...
+    @property
+    def edges(self) -> Any: ...
+    def is_directed(self) -> bool: ...
+
+
+#: A pattern, its name (``"house"``, ``"5-path"``), its edges, or a graph of NetworkX.
+PatternLike = Union[Pattern, str, Sequence[Tuple[int, int]], NetworkXGraph]
 
 
 def options(
@@ -26,15 +40,45 @@ def own_process(device: str, what: str) -> None:
         raise UnsupportedError(f'the device {device!r} can\'t do {what}: use device="cpu"')
 
 
+def pattern_of(pattern: PatternLike) -> Pattern:
+    """A pattern from what stands for one."""
+    if isinstance(pattern, Pattern):
+        return pattern
+    if isinstance(pattern, str):
+        return Pattern.read(pattern)
+    if isinstance(pattern, NetworkXGraph):
+        return of_networkx(pattern)
+    wanted = "a pattern is a Pattern, a name, a graph of NetworkX, or pairs of vertices from 0 on"
+    if not hasattr(pattern, "__iter__"):
+        raise TypeError(f"{wanted}, not a {type(pattern).__name__}")
+    pairs: List[Tuple[int, int]] = []
+    for pair in pattern:
+        try:
+            u, v = (index(end) for end in pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"{wanted}; it holds {pair!r}") from None
+        if u < 0 or v < 0:
+            raise ValueError(f"{wanted}; it holds {pair!r}")
+        pairs.append((u, v))
+    return Pattern(pairs)
+
+
+def of_networkx(graph: NetworkXGraph) -> Pattern:
+    """The structure of a graph, whose node i is vertex i."""
+    if graph.is_directed():
+        raise TypeError("the pattern is a directed graph, but patterns have no directions: use to_undirected()")
+    position = {node: at for at, node in enumerate(graph.nodes)}
+    if not position:
+        raise ValueError("the pattern is empty")
+    # Labels declare vertices without an edge, too.
+    return Pattern([(position[u], position[v]) for u, v, *_ in graph.edges], labels=[None] * len(position))
+
+
 def match(pattern: PatternLike, induced: bool, mappings: bool) -> dict:
     """The task that looks for a pattern."""
-    if isinstance(pattern, str):
-        pattern = Pattern.read(pattern)
-    elif not isinstance(pattern, Pattern):
-        pattern = Pattern([(int(u), int(v)) for u, v in pattern])
     return {
         "task": "match",
-        "pattern": pattern,
+        "pattern": pattern_of(pattern),
         "induced": "vertex" if induced else "edge",
         "mappings": mappings,
     }

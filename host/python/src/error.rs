@@ -1,6 +1,12 @@
 //! Errors of the host as exceptions of Python.
 
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError};
+use std::any::Any;
+use std::panic::resume_unwind;
+
+use gramer_graph::memory::Refused;
+use pyo3::exceptions::{
+    PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::{PyErr, create_exception};
 
 create_exception!(
@@ -41,7 +47,17 @@ pub fn raise(error: gramer_graph::Error) -> PyErr {
             None => PyOSError::new_err(message),
         },
         Host::Unsupported(_) => UnsupportedError::new_err(message),
+        Host::Memory(_) => PyMemoryError::new_err(message),
+        Host::Threads(_) => PyRuntimeError::new_err(message),
         Host::Interrupted => PyKeyboardInterrupt::new_err(message),
         _ => DeviceError::new_err(message),
+    }
+}
+
+/// The exception for a panic: `MemoryError` where an array was refused. Of others PyO3 makes one.
+pub fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
+    match panic.downcast::<Refused>() {
+        Ok(refused) => raise(refused.0),
+        Err(panic) => resume_unwind(panic),
     }
 }

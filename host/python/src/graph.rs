@@ -1,5 +1,6 @@
 //! Graphs.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use gramer_engine::{Ask, Engine, Facts, Outcome, Per, PerOutcome, Query, Sink};
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Place, Result};
+use gramer_graph::output::write_output;
 use gramer_graph::read::{Format, ReadOptions, read};
 use gramer_graph::{Builder, Context, Order, VertexId, image, prepare};
 use gramer_pattern::Task;
@@ -262,7 +264,10 @@ impl Graph {
     /// As an image file.
     fn save(&self, python: Python<'_>, path: PathBuf, name: &str) -> PyResult<()> {
         python
-            .detach(|| self.graph.guarded(|| image::write(&path, &self.graph, name)))
+            .detach(|| {
+                let write = |out: &mut dyn Write| image::write_to(out, &self.graph, name);
+                self.graph.guarded(|| write_output(&path, false, write))
+            })
             .map_err(raise)
     }
 
@@ -405,7 +410,7 @@ impl Graph {
         engine.plan(&Ask::new(&query).facts(Some(&facts))).map_err(raise)?;
         let (watch, context) = (options.watch(python)?, options.context());
         let graph = supervised(python, &context, &watch, |context| self.ranked(context))?;
-        Ok(Embeddings::start(engine, graph, task, limit, context))
+        Embeddings::start(engine, graph, task, limit, context)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Running the host without Python's global lock, while signals are heard.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use gramer_graph::Context;
+use gramer_graph::parallel::start_in;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
-use crate::error::raise;
+use crate::error::{raise, unwound};
 
 /// Time between two looks at signals and the progress. Python's own handlers run then.
 const LOOK: Duration = Duration::from_millis(50);
@@ -33,17 +34,17 @@ pub fn supervised<T: Send>(
     let begun = Instant::now();
     std::thread::scope(|scope| {
         let (send, mut receive) = mpsc::sync_channel(1);
-        scope.spawn(move || {
+        let started = start_in(scope, "that mines", move || {
             let done = catch_unwind(AssertUnwindSafe(|| work(context)));
             // The receiver waits for this, whatever happens.
             let _ = send.send(done);
         });
+        started.map_err(raise)?;
         let mut raised = None;
         loop {
             let receive = &mut receive;
             match python.detach(move || receive.recv_timeout(LOOK)) {
-                // PyO3 makes an exception of it.
-                Ok(Err(panic)) => resume_unwind(panic),
+                Ok(Err(panic)) => return Err(unwound(panic)),
                 Ok(Ok(done)) => return raised.map_or_else(|| done.map_err(raise), Err),
                 Err(RecvTimeoutError::Disconnected) => unreachable!("it sends before it ends"),
                 Err(RecvTimeoutError::Timeout) => {}

@@ -7,12 +7,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gramer_engine::{Engine, Sink};
+use gramer_graph::parallel::start;
 use gramer_graph::{Context, Graph, Result, VertexId};
 use gramer_pattern::Task;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::error::raise;
+use crate::error::{raise, unwound};
 use crate::pattern::Pattern;
 
 /// Embeddings that travel together: as many as hide the cost of a channel.
@@ -89,10 +90,10 @@ impl Embeddings {
         task: Task,
         limit: Option<u64>,
         context: Context,
-    ) -> Self {
+    ) -> PyResult<Self> {
         let (send, receive) = mpsc::sync_channel(WAITING);
         let inner = context.clone();
-        let thread = std::thread::spawn(move || {
+        let thread = start("that mines", move || {
             let state = State { batch: Vec::new(), since: Instant::now(), taken: 0, send };
             let collector = Collector { graph: graph.clone(), limit, state: Mutex::new(state) };
             if limit != Some(0) {
@@ -102,12 +103,12 @@ impl Embeddings {
             collector.state.into_inner().unwrap_or_else(PoisonError::into_inner).flush();
             Ok(())
         });
-        Embeddings {
+        Ok(Embeddings {
             context,
             batch: Vec::new().into_iter(),
             receive: Some(Mutex::new(receive)),
-            thread: Some(thread),
-        }
+            thread: Some(thread.map_err(raise)?),
+        })
     }
 
     /// The next batch; `None` at the end.
@@ -129,7 +130,7 @@ impl Embeddings {
                 Err(RecvTimeoutError::Disconnected) => {
                     self.receive = None;
                     return match self.thread.take().map(|t| python.detach(|| t.join())) {
-                        Some(Err(panic)) => std::panic::resume_unwind(panic),
+                        Some(Err(panic)) => Err(unwound(panic)),
                         Some(Ok(Err(error))) => Err(raise(error)),
                         _ => Ok(None),
                     };

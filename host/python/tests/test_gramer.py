@@ -189,6 +189,25 @@ def test_files(tmp_path, pair):
         g.save(image)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone limits memory so")
+def test_memory_that_is_refused_is_an_error(tmp_path):
+    graph = tmp_path / "g.mtx"
+    many = 100_000_000
+    graph.write_text(f"%%MatrixMarket matrix coordinate pattern general\n{many} {many} 1\n1 2\n")
+    code = f"""
+import resource, gramer
+pages = int(open("/proc/self/statm").read().split()[0])
+most = pages * resource.getpagesize() + (300 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    gramer.read({str(graph)!r}, max_vertices={many}, threads=1)
+except MemoryError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "not enough memory: " in run.stdout and "while reading the graph" in run.stdout
+
+
 def test_errors(tmp_path):
     g = gramer.Graph.from_edges([(0, 1), (1, 2)])
     with pytest.raises(ValueError, match="3 to 16"):
@@ -449,5 +468,14 @@ def test_the_program_is_found_beside_python_and_missed_in_words(monkeypatch, tmp
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     assert gramer._program.find() == str(program)
+    # One that others can write is passed over, and so is a relative folder of the path.
+    program.chmod(0o757)
+    assert gramer._program.find() is None
+    program.chmod(0o755)
+    tmp_path.chmod(0o777)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ".")
+    assert gramer._program.find() is None
+    tmp_path.chmod(0o755)
     monkeypatch.setenv("GRAMER", "/other/gramer")
     assert gramer._program.find() == "/other/gramer"

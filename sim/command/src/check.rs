@@ -1,6 +1,9 @@
 //! What clap can't check: ranges that the machine sets, and which core an option is of.
 
+use std::path::Path;
+
 use anyhow::Result;
+use gramer::graph::output::{check_output, is_one_file};
 use gramer_machine::{Accelerator, Core, lambda_range, lambda_steps};
 
 use crate::{Mine, Options};
@@ -20,6 +23,24 @@ impl std::error::Error for Usage {}
 /// An error of the command line where `good` is false.
 pub fn usage(good: bool, message: impl FnOnce() -> String) -> Result<()> {
     if good { Ok(()) } else { Err(Usage(message()).into()) }
+}
+
+/// Refuses outputs that would replace a file unasked, or an input.
+pub fn check_outputs(options: &Options) -> Result<()> {
+    let outputs = [("--list", &options.list), ("--trace", &options.trace)];
+    let outputs = outputs.map(|(name, path)| Some((name, path.as_deref()?)));
+    let is_given = outputs.iter().any(Option::is_some);
+    usage(is_given || !options.force, || "--force goes with --list or --trace".into())?;
+    let inputs = [options.graph.as_deref(), Some(&*options.machine), options.units.as_deref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    for (_, path) in outputs.iter().flatten() {
+        check_output(path, options.force, &inputs)?;
+    }
+    if let [Some((list, a)), Some((trace, b))] = outputs {
+        let both = || format!("{list} and {trace} name one file; give each its own");
+        usage(a != b && !is_one_file(a, b), both)?;
+    }
+    Ok(())
 }
 
 /// Checks what clap can't: ranges that the machine sets.

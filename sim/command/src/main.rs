@@ -14,8 +14,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use check::{Usage, check};
+use check::{Usage, check, check_outputs};
 use clap::{Parser, ValueEnum};
+use gramer::graph::memory::{Ending, end_if_refused};
+use gramer::graph::output::clear;
+use gramer::graph::pages::LargeArrays;
 use gramer_machine::{Accelerator, Core, lambda_range};
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::{OnChip, Simulation};
@@ -124,6 +127,9 @@ struct Options {
     /// Write a waveform (FST); slower, in a build of its own.
     #[arg(long, value_name = "FILE.fst")]
     trace: Option<PathBuf>,
+    /// Replace the files of --list and --trace if they are there already.
+    #[arg(long)]
+    force: bool,
     /// Clocks since the reset that the waveform holds.
     #[arg(
         long,
@@ -163,7 +169,15 @@ fn window(text: &str) -> Result<String, String> {
     }
 }
 
+#[global_allocator]
+static MEMORY: LargeArrays = LargeArrays;
+
+/// How the program ends where memory is refused.
+static ENDING: Ending =
+    Ending { program: "gramer-sim", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+
 fn main() -> ExitCode {
+    end_if_refused(&ENDING);
     let options = Options::parse(); // ends with 2 itself
     if let Some(trace) = &options.trace {
         // SAFETY: no other thread has been started yet.
@@ -175,7 +189,9 @@ fn main() -> ExitCode {
     match mine(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", said(&error));
+            let setting = |name: &str| format!("--{}", name.replace('_', "-"));
+            let message = gramer::error::told(&said(&error), setting, |name| name.into());
+            eprintln!("error: {message}");
             let wrong_use = error.is::<Usage>()
                 || matches!(error.downcast_ref(), Some(gramer::Error::Usage(_)));
             ExitCode::from(if wrong_use { 2 } else { 1 })
@@ -233,6 +249,7 @@ fn mine(options: Options) -> Result<()> {
         return output::print(&(identity(&accelerator)? + "\n"));
     }
     check(&options, &accelerator)?;
+    check_outputs(&options)?;
     let accelerator = with_pus(accelerator, options.pus);
     let build = Build {
         fast: !options.assertions,
@@ -245,6 +262,9 @@ fn mine(options: Options) -> Result<()> {
     if options.model {
         println!("{hash}");
         return Ok(());
+    }
+    if let Some(trace) = &options.trace {
+        clear(trace)?;
     }
     if let (Some(Mine::Match), Some(name), Some(graph)) =
         (options.task, &options.pattern, &options.graph)

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use gramer::graph::output::write_whole;
+use gramer::graph::output::write_output;
 use gramer_machine::Accelerator;
 use gramer_sim::run::{Outcome, Record, status_name};
 
@@ -202,12 +202,12 @@ impl Listing {
         }
     }
 
-    /// Writes all of it, or nothing.
+    /// Writes all of it, or nothing. Without `force` it replaces no file.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn write(&self, file: &Path) -> Result<()> {
-        Ok(write_whole(file, |out| out.write_all(self.text.as_bytes()))?)
+    pub fn write(&self, file: &Path, force: bool) -> Result<()> {
+        Ok(write_output(file, force, |out| out.write_all(self.text.as_bytes()))?)
     }
 }
 

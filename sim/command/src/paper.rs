@@ -69,7 +69,7 @@ pub fn on_core(
     };
     let results = counts(&mut bench, task, k, options.support)?;
     if let (Some(file), Some(listing)) = (&options.list, &bench.listing) {
-        listing.write(file)?;
+        listing.write(file, options.force)?;
         if file.as_os_str() == "-" {
             return Ok(None);
         }

@@ -119,11 +119,16 @@ fn counts_in_json_and_lists() {
     assert_eq!(found["counters"]["core.work_units"][0][0], 5);
     assert_eq!(lines(&case.out()), ["3-clique 10 11 12", "3-clique 11 12 13"]);
 
-    let found = case.json(&["motif", "-k", "3", "GRAPH", "--ascending", "--list", "OUT"]);
+    // A link is replaced, and its target stays.
+    std::fs::rename(case.out(), case.folder.path().join("kept")).unwrap();
+    std::os::unix::fs::symlink("kept", case.out()).unwrap();
+    let found =
+        case.json(&["motif", "-k", "3", "GRAPH", "--ascending", "--list", "OUT", "--force"]);
     assert_eq!(results(&found), [("wedge".to_string(), 4), ("triangle".to_string(), 2)]);
     let listed = lines(&case.out());
     assert_eq!(listed.len(), 6);
     assert!(listed.contains(&"wedge 10 11 13".to_string()), "{listed:?}");
+    assert_eq!(lines(&case.folder.path().join("kept")).len(), 2);
 }
 
 #[test]
@@ -265,7 +270,7 @@ fn a_waveform_holds_its_window() {
     let Some(case) = Case::new() else { return };
     let traced = |window: &str| {
         // With assertions it is the model of the emulator's waveforms, which is built once for both.
-        let words = ["clique", "-k", "3", "GRAPH", "--assertions", "--trace", "OUT"];
+        let words = ["clique", "-k", "3", "GRAPH", "--assertions", "--force", "--trace", "OUT"];
         case.json(&[&words[..], &["--trace-cycles", window]].concat());
         std::fs::read(case.out()).unwrap()
     };
@@ -276,4 +281,57 @@ fn a_waveform_holds_its_window() {
     assert_eq!((time(&short, 9), time(&short, 17)), (200, 241));
     let long = traced("0-300");
     assert!(long.len() > short.len(), "{} and {} bytes", long.len(), short.len());
+}
+
+/// Outputs are looked at before a model is built.
+#[test]
+fn outputs_replace_nothing_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer-sim"));
+        let output = command.current_dir(folder.path()).args(words).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
+    };
+    // Options with files, of which these are read.
+    let (_, help) = run(&["--help"]);
+    let files = help.lines().filter(|line| line.contains("<FILE") || line.contains("<YAML"));
+    let files: Vec<&str> = files.filter_map(|line| line.trim().split(' ').next()).collect();
+    assert_eq!(files, ["--list", "--machine", "--units", "--trace"], "{help}");
+
+    std::fs::copy(environment::root().join("accelerator.yaml"), at("m.yaml")).unwrap();
+    std::fs::write(at("graph.lg"), GRAPH).unwrap();
+    std::fs::write(at("units"), "0 0 1\n").unwrap();
+    std::fs::write(at("out"), "mine").unwrap();
+    for (link, target) in [("link", "out"), ("dangling", "nowhere"), ("loop", "loop")] {
+        std::os::unix::fs::symlink(target, at(link)).unwrap();
+    }
+    let task = ["clique", "-k", "3", "graph.lg", "--machine", "m.yaml", "--units", "units"];
+    for option in ["--list", "--trace"] {
+        for (name, force, expected) in [
+            ("out", false, "out: is there already; name another file, or replace it with --force"),
+            ("link", false, "link: is a symbolic link to out;"),
+            ("dangling", false, "which is not there"),
+            ("loop", false, "leads back to itself"),
+            (".", true, "is a folder"),
+            ("graph.lg", false, "would destroy"),
+            ("graph.lg", true, "would destroy"),
+            ("units", true, "would destroy"),
+            ("m.yaml", true, "would destroy"),
+        ] {
+            let more = if force { &["--force"][..] } else { &[] };
+            let (code, text) = run(&[&task[..], &[option, name], more].concat());
+            assert_eq!(code, Some(2), "{option} {name}: {text}");
+            assert!(text.contains(expected), "{option} {name}: {text}");
+        }
+    }
+    let (code, text) = run(&[&task[..], &["--list", "new", "--trace", "./new"]].concat());
+    assert!(code == Some(2) && text.contains("name one file"), "{text}");
+    let (code, text) = run(&[&task[..], &["--force"]].concat());
+    assert!(code == Some(2) && text.contains("--force goes with"), "{text}");
+    assert_eq!(std::fs::read(at("out")).unwrap(), b"mine");
+    assert!(!at("nowhere").exists() && !at("new").exists());
 }

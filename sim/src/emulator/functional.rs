@@ -96,7 +96,7 @@ extern "C" fn read(context: *mut c_void, address: u64, line: *mut Line) {
 }
 
 extern "C" fn take(context: *mut c_void, beats: *const Line, count: u64) {
-    // SAFETY: as above, and `beats` has as many lines as said.
+    // SAFETY: as above, and `functional_run` passes an array of `count` lines.
     let (context, beats) = unsafe {
         (&mut *context.cast::<Context<'_>>(), std::slice::from_raw_parts(beats, count as usize))
     };

@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use gramer_graph::memory::{Ending, end_if_refused};
+use gramer_graph::pages::LargeArrays;
 use gramer_machine::Accelerator;
 use gramer_sim::model::{self, Build, Step};
 use prost::Message;
@@ -40,7 +42,15 @@ struct Options {
     build_model: bool,
 }
 
+#[global_allocator]
+static MEMORY: LargeArrays = LargeArrays;
+
+/// How the emulator ends where memory is refused.
+static ENDING: Ending =
+    Ending { program: "gramer-emulator", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+
 fn main() -> ExitCode {
+    end_if_refused(&ENDING);
     let options = Options::parse();
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,7 +83,7 @@ fn run(options: &Options) -> Result<()> {
     let user = std::env::var("USER").context("USER is not set")?;
     capture_output()?;
     let mut link = Link::connect(&Path::new("/tmp").join(user), &id)?;
-    let device = device::Device::start(accelerator, library);
+    let device = device::Device::start(accelerator, library)?;
     while let Some((number, payload)) = link.receive()? {
         serve(&device, &mut link, number, &payload)?;
         if number == call::CLOSE {
@@ -100,7 +110,7 @@ fn end_with_the_group() {
     extern "C" fn pass_on(signal: libc::c_int) {
         static PASSED: AtomicBool = AtomicBool::new(false);
         if !PASSED.swap(true, Ordering::Relaxed) {
-            // SAFETY: both calls may be made in a handler of signals.
+            // SAFETY: all three calls are async-signal-safe.
             unsafe {
                 if libc::getpgrp() == libc::getpid() {
                     libc::kill(0, signal);
@@ -110,7 +120,7 @@ fn end_with_the_group() {
     }
     let handler = pass_on as extern "C" fn(libc::c_int);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler makes only calls that may be made there.
+        // SAFETY: the handler makes async-signal-safe calls only.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
 }

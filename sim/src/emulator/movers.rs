@@ -33,8 +33,7 @@ pub fn fill(head: &[[u8; 64]], units: &[[u8; 64]], first: u32) -> Result<Vec<[u8
     let (head, units) = (aligned(head), aligned(units));
     let count = units.len() - first as usize;
     let mut beats = vec![Line([0; 64]); head.len() + count];
-    // SAFETY: `beats` has room for every beat that is announced, and the sources are as long as
-    // said.
+    // SAFETY: `beats` has room for all beats of head and units, and the lengths are those of the sources.
     let last = unsafe {
         emulated_fill(
             head.as_ptr(),
@@ -52,7 +51,7 @@ pub fn fill(head: &[[u8; 64]], units: &[[u8; 64]], first: u32) -> Result<Vec<[u8
 /// The result area after `gramer_drain` took these beats. `before` is what lies there.
 pub fn drain(beats: &[[u8; 64]], before: &[[u8; 64]]) -> Vec<[u8; 64]> {
     let (beats, mut area) = (aligned(beats), aligned(before));
-    // SAFETY: the area has as many lines as said, and the last of `beats` ends the stream.
+    // SAFETY: the lengths are those of both arrays, and the last of `beats` ends the stream.
     unsafe {
         emulated_drain(beats.as_ptr(), beats.len() as u64, area.as_mut_ptr(), area.len() as u32);
     }

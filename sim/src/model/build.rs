@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use gramer_machine::{Accelerator, Core};
+use gramer_machine::{Accelerator, Core, trust};
 
 use super::Build;
 use super::settings::{TRACING, settings};
@@ -74,8 +74,7 @@ fn build_of(
     tell: &mut Tell<'_>,
 ) -> Result<PathBuf> {
     let asked = asked(accelerator, options)?;
-    let Named { hash, folder, sources, folders } = name(other, &asked)?;
-    let mut notes = vec![];
+    let Named { hash, folder, sources, folders, mut notes } = name(other, &asked)?;
     let find = |tell: &mut dyn FnMut(&str)| -> Result<Option<PathBuf>> {
         for models in &folders {
             let at = models.join(&folder);
@@ -140,7 +139,8 @@ fn build_of(
     cache::seal(&work.path().join("libcore.so"))?;
     if fs::rename(work.path(), &folder).is_err() {
         // Somebody else was faster.
-        ensure!(library.exists(), "cannot put the model into {}", folder.display());
+        let theirs = trust::check(&library);
+        ensure!(theirs.is_ok(), "cannot put the model into {}", folder.display());
     } else {
         let _ = work.keep();
     }

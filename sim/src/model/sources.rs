@@ -154,6 +154,8 @@ pub(super) struct Named {
     pub folder: String,
     pub sources: Result<Sources>,
     pub folders: Vec<PathBuf>,
+    /// What the user should know of folders that it may not lie in.
+    pub notes: Vec<String>,
 }
 
 /// The name of a model. Without Verilator or without the sources it is that of the last one that
@@ -164,7 +166,8 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     let how = [HOW.concat(), processor().concat()].concat();
     let how = format!("{:08x}{raw}", xxh3_64(how.as_bytes()) >> 32);
     let sources = sources(asked.core, other, asked.coverage, asked.trace);
-    let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
+    let (root, mut notes) = (sources.as_ref().ok().map(|s| s.root.as_path()), vec![]);
+    let folders = cache::folders(root, &mut |note| notes.push(note.to_string()));
     let version = verilator()
         .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
     let (content, missing) = match (sources, version) {
@@ -175,7 +178,7 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
             }
             let hash = format!("{:016x}", hash.digest());
             let folder = format!("{hash}-{how}");
-            return Ok(Named { hash, folder, sources: Ok(sources), folders });
+            return Ok(Named { hash, folder, sources: Ok(sources), folders, notes });
         }
         (Ok(sources), Err(missing)) => (Some(sources.content), missing),
         (Err(missing), _) => (None, missing),
@@ -190,6 +193,7 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
             folder: latest.name,
             sources: Err(missing),
             folders,
+            notes,
         }),
         None => Err(missing),
     }

@@ -18,6 +18,7 @@ use gramer_engine::{Ask, Choices, Engine, Prepared};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, image};
+use gramer_machine::trust;
 
 use crate::launch::{self, Request};
 use crate::methods::choose_on;
@@ -116,9 +117,8 @@ impl Emulated {
     }
 }
 
-/// Finds the command `gramer`: what the variable [`VARIABLE`] names, else beside this program or in the
-/// folder above (examples and tests lie one below the programs), else in `bin` beside that folder, on the
-/// `PATH`, or where it is installed.
+/// Finds the command `gramer`: what the variable [`VARIABLE`] names, else beside this program (as [`trust`] has
+/// it), on the `PATH`, or where it is installed.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with how to get it.
@@ -144,21 +144,16 @@ fn helper_among(
             ))),
         };
     }
-    let beside = own.into_iter().flat_map(|own| own.ancestors().skip(1).take(2));
-    let beside = beside.flat_map(|folder| [folder.to_path_buf(), folder.join("bin")]);
-    beside
-        .chain(path)
-        .chain(INSTALLED.map(PathBuf::from))
-        .map(|folder| folder.join(HELPER))
-        .find(|file| file.is_file() && Some(file.as_path()) != own)
-        .ok_or_else(|| {
-            Error::Unsupported(format!(
-                "the command `{HELPER}`, which runs emulated devices, is neither beside this program, nor on \
-                 the PATH, nor in {}: build it with `cargo build --release -p gramer-cli`, install it with \
-                 `make install`, or name it in {VARIABLE}",
-                INSTALLED.join(" or ")
-            ))
-        })
+    let search = trust::search(HELPER, own, path.chain(INSTALLED.map(PathBuf::from)));
+    let reasons = search.reasons();
+    search.found.ok_or_else(|| {
+        Error::Unsupported(format!(
+            "the command `{HELPER}`, which runs emulated devices, is neither beside this program, nor on \
+             the PATH, nor in {}: build it with `cargo build --release -p gramer-cli`, install it with \
+             `make install`, or name it in {VARIABLE}{reasons}",
+            INSTALLED.join(" or ")
+        ))
+    })
 }
 
 impl Engine for Emulated {

@@ -6,6 +6,7 @@
 //! starts that command. This process watches over child and emulator: when one of them
 //! dies, the other's group is killed, the reason is printed and nothing is left behind.
 
+mod folder;
 mod setup;
 
 use std::ffi::OsString;
@@ -50,6 +51,11 @@ const STARTS_WITHIN_SECONDS: u64 = 120;
 const ALONE: Duration = Duration::from_secs(10);
 /// So long a child that shall stop may go on opening the device.
 const OPENING_STOPS: Duration = Duration::from_millis(700);
+/// How long a run that shall stop may go on while its emulator, or the child itself, is frozen (`SIGSTOP`): a
+/// frozen process never answers.
+const FROZEN_STOPS: Duration = Duration::from_secs(1);
+/// How long any run that shall stop may go on: kernels are stopped between two looks at the abort word.
+const STOPS_WITHIN: Duration = Duration::from_secs(10);
 /// So long the child may go on when its emulator is gone: at the end it has a few things to do.
 const WITHOUT_EMULATOR: Duration = Duration::from_secs(3);
 /// So long if it has said that it came to its end, or has closed the device: where no library
@@ -272,7 +278,7 @@ fn died(what: &str, said: &str) -> Error {
 fn watch(child: &mut Child, setup: &Setup, cancel: &Cancel) -> Result<ExitStatus, String> {
     let own = Pid::from_child(child);
     let (mut asked, mut gone) = (Since::default(), Since::default());
-    let (mut company, mut alone) = (false, Since::default());
+    let (mut company, mut alone, mut frozen) = (false, Since::default(), Since::default());
     for round in 0u64.. {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
@@ -283,8 +289,14 @@ fn watch(child: &mut Child, setup: &Setup, cancel: &Cancel) -> Result<ExitStatus
             return Err("stopped at once".into());
         }
         let opened = setup.has(OPENED);
-        if asked.holds_for(cancel.is_cancelled()) > OPENING_STOPS && !opened {
+        let asked = asked.holds_for(cancel.is_cancelled());
+        if asked > OPENING_STOPS && !opened {
             return Err("stopped while it opened the device".into());
+        }
+        // The device may freeze at any time; nobody looks as long as nobody waits for the end.
+        let is_frozen = !asked.is_zero() && (is_stopped(own) || setup.emulator_is_stopped());
+        if asked > STOPS_WITHIN || frozen.holds_for(is_frozen) > FROZEN_STOPS {
+            return Err("stopped, though the emulator didn't answer".into());
         }
         // Until it says that it knows: what it is doing may swallow a signal.
         if cancel.is_cancelled() && !setup.has(NOTICED) {
@@ -321,6 +333,18 @@ impl Since {
         self.0 = holds.then(|| self.0.unwrap_or_else(Instant::now));
         self.0.map_or(Duration::ZERO, |since| since.elapsed())
     }
+}
+
+/// The state of a process in `/proc` (`R`, `S`, `T`, `Z` …); `None` for a process that isn't there.
+fn state_of(pid: Pid) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The state follows the name, which is in brackets and may hold anything.
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
+}
+
+/// Whether a process was stopped by a signal (or a debugger).
+fn is_stopped(pid: Pid) -> bool {
+    matches!(state_of(pid), Some('T' | 't'))
 }
 
 /// Whether a process that leads its session has others in it: living ones, and ended ones that it

@@ -1,48 +1,40 @@
 //! The private folder of an emulation: everything that the Xilinx Runtime looks for.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use gramer_machine::{Accelerator, Core};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use gramer_machine::{Accelerator, Core, trust};
 use rustix::process::Pid;
 
-use super::{Launched, Request, TIMELINE};
+use super::folder::{Private, folders};
+use super::{Launched, Request, TIMELINE, is_stopped, state_of};
 use crate::runtime::Missing;
 use crate::xclbin::Xclbin;
 use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::output::check_new;
 use gramer_graph::standard_output;
 
 /// AMD's own installation, which is preferred, and where a distribution puts the libraries.
 const AMD: &str = "/opt/xilinx/xrt";
 const SYSTEM: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
-/// What the folders' names begin with, and the file that marks them and that a launcher locks.
-const PREFIX: &str = "gramer-emulation-";
-const MARKER: &str = "gramer-emulation";
-/// What the marker holds, which nothing else does by chance.
-const MARK: &str = "A private folder of `gramer --device emulator`, which removes it at its end. If it \
-    was killed, the next one does: nobody holds a lock on this file then.\n";
 /// What the emulator adds to its process's number when the runtime closes the device.
 const CLOSED: &str = "closed";
-/// A folder that is younger may be one whose lock is just being taken.
-const SETTLED: Duration = Duration::from_secs(60);
 /// Bytes of a transfer between runtime and emulator.
 const PACKET: usize = 1 << 20;
 /// Most devices that one emulation has.
 const MOST_DEVICES: usize = 16;
+/// Names the file of a waveform that the emulator writes.
+const TRACE: &str = "GRAMER_TRACE";
 /// What the runtime prints, and how many of its last lines a failure quotes.
 const RUNTIME_LOG: &str = "runtime.log";
 const LINES_QUOTED: usize = 3;
 
-/// A folder that is removed when it is dropped.
+/// A set-up, whose folders are removed when it is dropped.
 pub struct Setup {
-    folder: tempfile::TempDir,
+    private: Private,
     /// The program in the folder: the runtime puts its own folders beside it.
     pub program: PathBuf,
     /// The xclbin.
@@ -50,14 +42,17 @@ pub struct Setup {
     xrt: PathBuf,
     sleep: Option<PathBuf>,
     timeline: bool,
-    /// Held as long as this process lives.
-    _lock: File,
+    /// The runtime's sockets, where they aren't in the private folder.
+    _sockets: Option<Private>,
 }
 
 impl Setup {
     /// Builds what is missing and puts everything in its place.
     pub fn new(request: &Request, launched: &Launched, cancel: &Cancel) -> Result<Self> {
         let wanted = Wanted::of(request)?;
+        if let Some(trace) = std::env::var_os(TRACE) {
+            check_new(Path::new(&trace), &[])?;
+        }
         let libraries = libraries()?;
         if !on_path("unzip") {
             return Err(Error::Unsupported(
@@ -69,17 +64,8 @@ impl Setup {
             // It brings its own; with ours comes the library that shortens naps.
             Request::File { .. } => find_emulator().ok(),
         };
-        // The runtime's sockets are in /tmp/$USER: the folder's name stands for the user, so that
-        // runs at the same time don't meet, and all of it goes away with the folder.
-        let tmp = Path::new("/tmp");
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(tmp);
-        let folder = folder.map_err(|e| Error::io(tmp, "make a folder in", e))?;
-        let at = |name: &str| folder.path().join(name);
-        let lock = File::create(at(MARKER)).map_err(|e| Error::io(at(MARKER), "create", e))?;
-        flock(&lock, FlockOperation::LockExclusive)
-            .map_err(|e| Error::io(at(MARKER), "lock", e.into()))?;
-        (&lock).write_all(MARK.as_bytes()).map_err(|e| Error::io(at(MARKER), "write", e))?;
-        sweep(tmp);
+        let (private, sockets) = folders(&std::env::temp_dir())?;
+        let at = |name: &str| private.path().join(name);
         let write = |name: &str, text: &str| {
             fs::write(at(name), text).map_err(|e| Error::io(at(name), "write", e))
         };
@@ -118,23 +104,23 @@ impl Setup {
             fs::copy(&launched.program, &program).map_err(|e| Error::io(&program, "write", e))?;
         }
         let sleep = emulator.map(|emulator| emulator.with_file_name("libgramer_sleep.so"));
-        let sleep = sleep.filter(|sleep| sleep.is_file());
+        let sleep = sleep.filter(|sleep| trust::check(sleep).is_ok());
         let timeline = launched.timeline;
-        Ok(Setup { folder, program, xclbin, xrt, sleep, timeline, _lock: lock })
+        Ok(Setup { private, program, xclbin, xrt, sleep, timeline, _sockets: sockets })
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.private.path().join(name)
     }
 
     /// The environment of the child.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let path = |name: &str| self.at(name).into_os_string();
-        let user = self.folder.path().file_name().unwrap_or_default().to_os_string();
+        let user = self.private.path().file_name().unwrap_or_default().to_os_string();
         let mut all = vec![
             ("OCL_ICD_VENDORS", path("icd")),
             ("XILINX_XRT", self.xrt.clone().into_os_string()),
-            ("EMCONFIG_PATH", self.folder.path().as_os_str().to_os_string()),
+            ("EMCONFIG_PATH", self.private.path().as_os_str().to_os_string()),
             ("XRT_INI_PATH", path("xrt.ini")),
             ("XCL_EMULATION_MODE", "hw_emu".into()),
             ("USER", user),
@@ -143,8 +129,8 @@ impl Setup {
             (standard_output::LOG, path(RUNTIME_LOG)),
         ];
         // The emulator runs in a folder of the runtime's.
-        if let Some(trace) = std::env::var_os("GRAMER_TRACE") {
-            all.push(("GRAMER_TRACE", std::path::absolute(&trace).map_or(trace, Into::into)));
+        if let Some(trace) = std::env::var_os(TRACE) {
+            all.push((TRACE, std::path::absolute(&trace).map_or(trace, Into::into)));
         }
         if self.timeline {
             all.push((TIMELINE, path("timeline.jsonl")));
@@ -157,7 +143,7 @@ impl Setup {
 
     /// The folder.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        self.private.path()
     }
 
     /// Whether the child has left this word.
@@ -178,11 +164,13 @@ impl Setup {
 
     /// Whether it is there and not dead.
     pub fn emulator_runs(&self) -> bool {
-        let Some(pid) = self.emulator() else { return false };
-        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-        // The state follows the name, which is in brackets and may hold anything.
-        let state = stat.ok().and_then(|s| s.rsplit_once(')').map(|(_, rest)| rest.to_string()));
-        state.is_some_and(|rest| !rest.trim_start().starts_with(['Z', 'X']))
+        let state = self.emulator().and_then(state_of);
+        state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    }
+
+    /// Whether a signal has stopped it.
+    pub fn emulator_is_stopped(&self) -> bool {
+        self.emulator().is_some_and(is_stopped)
     }
 
     /// What the emulator said of a failure; empty without one.
@@ -317,40 +305,6 @@ pub fn lacking() -> Vec<Missing> {
     all
 }
 
-/// Removes what launchers of this user have left that were killed: the folders with their marker
-/// whose lock nobody holds. Nothing else is touched, whatever it is called.
-fn sweep(tmp: &Path) {
-    for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_abandoned(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// Whether a folder was made by a launcher of this user that is gone.
-fn is_abandoned(folder: &Path) -> bool {
-    let user = rustix::process::geteuid().as_raw();
-    // The entry itself, not what a link points to.
-    let ours = fs::symlink_metadata(folder).is_ok_and(|m| m.is_dir() && m.uid() == user);
-    if !ours {
-        return false;
-    }
-    // Neither through a link, nor waiting for a pipe's other end.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let marker =
-        OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(folder.join(MARKER));
-    let Ok(mut marker) = marker else { return false };
-    let Ok(about) = marker.metadata() else { return false };
-    let settled = about.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
-    if !about.is_file() || about.uid() != user || about.len() != MARK.len() as u64 || !settled {
-        return false;
-    }
-    let mut text = String::new();
-    marker.read_to_string(&mut text).is_ok()
-        && text == MARK
-        && flock(&marker, FlockOperation::NonBlockingLockExclusive).is_ok()
-}
-
 /// The folder with the runtime's libraries: that of `XILINX_XRT`, as for a card, else AMD's
 /// installation, else the system's.
 fn libraries() -> Result<PathBuf> {
@@ -382,62 +336,4 @@ fn libraries() -> Result<PathBuf> {
 fn on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    /// Folders that look much like a launcher's, and one that is.
-    #[test]
-    fn only_folders_with_the_mark_are_swept() {
-        let tmp = tempfile::tempdir().unwrap();
-        let old = std::time::SystemTime::now() - 2 * SETTLED;
-        let make = |folder: &str, file: &str, text: &str| {
-            let folder = tmp.path().join(folder);
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(folder.join("data"), "precious").unwrap();
-            fs::write(folder.join(file), text).unwrap();
-            let file = File::options().write(true).open(folder.join(file)).unwrap();
-            file.set_modified(old).unwrap();
-            file
-        };
-        make("gramer-notes", "lock", "");
-        make("gramer-emulation-notes", "lock", "");
-        make("gramer-emulation-empty", MARKER, "");
-        make("gramer-emulation-other", MARKER, &MARK.replace("private", "public "));
-        make("other-emulation-x", MARKER, MARK);
-        make("elsewhere/gramer", MARKER, MARK);
-        symlink(tmp.path().join("elsewhere/gramer"), tmp.path().join("gramer-emulation-link"))
-            .unwrap();
-        fs::create_dir(tmp.path().join("gramer-emulation-linked")).unwrap();
-        symlink(
-            tmp.path().join("elsewhere/gramer").join(MARKER),
-            tmp.path().join("gramer-emulation-linked").join(MARKER),
-        )
-        .unwrap();
-        make("gramer-emulation-young", MARKER, MARK)
-            .set_modified(std::time::SystemTime::now())
-            .unwrap();
-        let held = make("gramer-emulation-held", MARKER, MARK);
-        flock(&held, FlockOperation::LockExclusive).unwrap();
-        make("gramer-emulation-gone", MARKER, MARK);
-        let names = || {
-            let entries = fs::read_dir(tmp.path()).unwrap().flatten();
-            let mut names: Vec<String> =
-                entries.map(|e| e.file_name().to_str().unwrap().to_string()).collect();
-            names.sort();
-            names
-        };
-        let mut expected = names();
-        sweep(tmp.path());
-        expected.retain(|name| name != "gramer-emulation-gone");
-        assert_eq!(names(), expected);
-        for folder in ["gramer-notes", "gramer-emulation-notes", "elsewhere/gramer"] {
-            let data = fs::read_to_string(tmp.path().join(folder).join("data")).unwrap();
-            assert_eq!(data, "precious");
-        }
-    }
 }

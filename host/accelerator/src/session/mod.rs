@@ -74,6 +74,7 @@ impl Session {
         let shown = shown
             .rsplit_once(".xclbin@")
             .map_or(shown.to_string(), |s| s.0.to_string() + ".xclbin");
+        let _phase = gramer_graph::memory::Phase::begin(&"programming the device");
         let _span = info_span!("program", devices = indices.len(), file = shown).entered();
         let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
         let cards: Result<Vec<Card>> = indices.iter().map(open).collect();

@@ -110,6 +110,7 @@ impl Session {
         }
         context.progress.begin(ranges.units() as u64);
         let cores = self.cards.iter().map(|card| card.units.len()).sum::<usize>();
+        let _phase = gramer_graph::memory::Phase::begin(&"mining on the device");
         let _span = info_span!("pass", units = ranges.units(), cores, list = pass.list).entered();
         let job = Job {
             machine,

@@ -11,6 +11,7 @@ use opencl3::memory::{Buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED as UNDEFIN
 use opencl3::types::CL_BLOCKING;
 
 use super::places::Places;
+use crate::image::LINE;
 use crate::runtime::text;
 use crate::xilinx;
 
@@ -30,8 +31,9 @@ pub(super) fn queue(context: &Cl, device: &Device, name: &str) -> Result<Command
         .map_err(|e| failed(name, "making a queue", e.0))
 }
 
-/// A buffer in a memory of the device. It is put there at once: otherwise the runtime would keep
-/// what is written in the host's memory, and move it when a kernel starts.
+/// A buffer in a memory of the device, of one line at least: OpenCL has no buffer of 0 bytes, and a graph
+/// without edges has an empty image. It is put there at once: otherwise the runtime would keep what is written
+/// in the host's memory, and move it when a kernel starts.
 pub(super) fn buffer(
     context: &Cl,
     queue: &CommandQueue,
@@ -40,6 +42,7 @@ pub(super) fn buffer(
     memory: u32,
     places: &Places,
 ) -> Result<Buffer<u8>> {
+    let bytes = bytes.max(LINE as u64);
     let made = xilinx::buffer(context, bytes, memory).and_then(|buffer| {
         let handle = buffer.get();
         // SAFETY: the array has the one buffer that is announced.
@@ -70,6 +73,10 @@ pub(super) fn write(
     data: &[u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
+    // OpenCL refuses transfers of 0 bytes.
+    if data.is_empty() {
+        return Ok(());
+    }
     // SAFETY: the call returns when `data` has been taken; callers stay within the buffer.
     let write = || unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
     timed(&mut moved.transfer, write)?;

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use gramer_graph::error::Result;
+use gramer_graph::parallel::for_parts;
 use opencl3::context::Context as Cl;
 
 use super::card::Card;
@@ -34,23 +35,11 @@ pub(super) fn on_units<I: Send, R: Send>(
         let units = (0..).zip(&mut card.units);
         units.map(move |(at, unit)| (unit, Place { at, name, cl, places }))
     });
-    std::thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = units
-            .zip(items)
-            .map(|((unit, place), item)| {
-                scope.spawn(move || {
-                    let outcome = work(unit, place, item);
-                    if outcome.is_err() {
-                        stop.raised.store(true, Ordering::Relaxed);
-                    }
-                    outcome
-                })
-            })
-            .collect();
-        let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
-            t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        threads.into_iter().map(join).collect()
+    for_parts(units.zip(items).collect(), |((unit, place), item)| {
+        let outcome = work(unit, place, item);
+        if outcome.is_err() {
+            stop.raised.store(true, Ordering::Relaxed);
+        }
+        outcome
     })
 }

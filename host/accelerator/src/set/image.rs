@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::for_parts;
 use gramer_graph::{VertexId, View};
 use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{
@@ -245,17 +246,15 @@ fn shares(view: View<'_>, threads: usize) -> Vec<Range<usize>> {
 /// What is known of the neighbours before each vertex.
 fn reaches(view: View<'_>, blocks: &[Block], shares: &[Range<usize>]) -> Vec<Reach> {
     let mut all = vec![Reach::default(); view.vertices()];
-    std::thread::scope(|scope| {
-        let mut rest = &mut all[..];
-        for share in shares {
-            let (own, others) = rest.split_at_mut(share.len());
-            rest = others;
-            let find = move || {
-                for (v, own) in share.clone().zip(own) {
-                    *own = Reach::of(before(view, v as VertexId), blocks[v]);
-                }
-            };
-            if share.end == view.vertices() { find() } else { drop(scope.spawn(find)) }
+    let mut rest = &mut all[..];
+    let parts = shares.iter().map(|share| {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(share.len());
+        rest = others;
+        (share.clone(), own)
+    });
+    for_parts(parts.collect(), |(share, own)| {
+        for (v, own) in share.zip(own) {
+            *own = Reach::of(before(view, v as VertexId), blocks[v]);
         }
     });
     all
@@ -298,22 +297,16 @@ fn fill(view: View<'_>, lists: Lists, blocks: &[Block], words: &mut [u32], threa
             }
         }
     };
-    std::thread::scope(|scope| {
-        let (mut rest, mut base) = (words, 0);
-        for share in shares {
-            // The block of the next vertex that has one is where the next part begins.
-            let next = blocks[share.end..].iter().find(|b| b.address != Block::NONE);
-            let until = next.map_or(base + rest.len(), |b| b.address as usize * QUARTER);
-            let (own, others) = rest.split_at_mut(until - base);
-            let (write, from) = (&write, base);
-            if share.end == view.vertices() {
-                write(share, from, own);
-            } else {
-                scope.spawn(move || write(share, from, own));
-            }
-            (rest, base) = (others, until);
-        }
+    let (mut rest, mut base) = (words, 0);
+    let parts = shares.into_iter().map(|share| {
+        // The block of the next vertex that has one is where the next part begins.
+        let next = blocks[share.end..].iter().find(|b| b.address != Block::NONE);
+        let until = next.map_or(base + rest.len(), |b| b.address as usize * QUARTER);
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(until - base);
+        rest = others;
+        (share, std::mem::replace(&mut base, until), own)
     });
+    for_parts(parts.collect(), |(share, from, own)| write(share, from, own));
 }
 
 #[cfg(test)]

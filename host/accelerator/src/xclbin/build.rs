@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use gramer_machine::{Accelerator, named, vitis};
+use gramer_machine::{Accelerator, named, trust, vitis};
 use rustix::process::{Pid, Signal, kill_process_group};
 use xxhash_rust::xxh3::xxh3_128;
 use zip::write::SimpleFileOptions;
@@ -20,7 +20,8 @@ use super::layout::{
 use super::{Mode, Section, Xclbin, kind};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::write_output;
+use gramer_graph::parallel::start_in;
 
 /// Folder inside the zip that the runtime starts the script in.
 const FOLDER: &str = "behav_waveform/xsim";
@@ -51,6 +52,8 @@ pub struct BuildOptions {
     pub compute_units: Option<u32>,
     /// With the functional model of the core instead of its simulated hardware.
     pub functional: bool,
+    /// Replace a file that is there already.
+    pub force: bool,
     /// The emulator; [`find_emulator`] finds it if absent.
     pub emulator: Option<PathBuf>,
     /// Ends the build of the model.
@@ -87,7 +90,7 @@ pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Resul
         .insert(0, Section { kind: kind::BITSTREAM, name: String::new(), data: program });
     identify(&mut xclbin);
     let bytes = xclbin.to_bytes();
-    write_whole(out, |file| file.write_all(&bytes))?;
+    write_output(out, options.force, |file| file.write_all(&bytes))?;
     Ok(xclbin)
 }
 
@@ -217,7 +220,7 @@ fn bitstream(a: &Accelerator, emulator: &Path, model: Option<&Path>) -> Result<V
     Ok(zip.finish().map_err(failed)?.into_inner())
 }
 
-/// Finds the emulator: `GRAMER_EMULATOR`, else beside this program, else on the `PATH`.
+/// Finds the emulator: `GRAMER_EMULATOR`, else beside this program (as [`trust`] has it), else on the `PATH`.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with how to get it.
@@ -232,23 +235,16 @@ pub fn find_emulator() -> Result<PathBuf> {
             ))),
         };
     }
-    let here = std::env::current_exe().ok();
-    // Tests and examples are one folder below the programs; `make install` puts it into lib/gramer.
-    let beside = here.iter().flat_map(|exe| exe.ancestors().skip(1).take(2));
-    let beside = beside.flat_map(|folder| [folder.to_path_buf(), folder.join("lib/gramer")]);
+    let own = std::env::current_exe().ok();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    beside
-        .chain(std::env::split_paths(&path))
-        .map(|folder| folder.join(EMULATOR))
-        .find(|file| file.is_file())
-        .map(absolute)
-        .ok_or_else(|| {
-            Error::Unsupported(format!(
-                "the emulator `{EMULATOR}` is neither beside gramer nor on the PATH: build it \
-                 with `cargo build --release -p gramer-sim --bin {EMULATOR}`, or name it in \
-                 GRAMER_EMULATOR"
-            ))
-        })
+    let search = trust::search(EMULATOR, own.as_deref(), std::env::split_paths(&path));
+    let reasons = search.reasons();
+    search.found.map(absolute).ok_or_else(|| {
+        Error::Unsupported(format!(
+            "the emulator `{EMULATOR}` is neither beside gramer nor on the PATH: build it with `cargo build \
+             --release -p gramer-sim --bin {EMULATOR}`, or name it in GRAMER_EMULATOR{reasons}"
+        ))
+    })
 }
 
 fn absolute(path: PathBuf) -> PathBuf {
@@ -269,22 +265,30 @@ fn build_model(emulator: &Path, a: &Accelerator, options: &BuildOptions) -> Resu
         .map_err(|e| Error::io(emulator, "start", e))?;
     let (input, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let name = &a.machine.name;
-    let (status, printed, said) = std::thread::scope(|scope| {
+    let (status, printed, said) = std::thread::scope(|scope| -> Result<_> {
         let yaml = a.to_yaml();
         // A program that is no emulator may not read it.
-        scope.spawn(move || input.map(|mut input| input.write_all(yaml.as_bytes())));
-        let printed = scope.spawn(move || {
+        let write = move || input.map(|mut input| input.write_all(yaml.as_bytes()));
+        let written = start_in(scope, "that writes to the emulator", write);
+        let printed = start_in(scope, "that reads from the emulator", move || {
             let mut text = vec![];
             let _ = out.map(|mut out| out.read_to_end(&mut text));
             String::from_utf8_lossy(&text).into_owned()
         });
-        let said = scope.spawn(move || steps(err.map(BufReader::new), name, show));
+        let said = start_in(scope, "that reads from the emulator", move || {
+            steps(err.map(BufReader::new), name, show)
+        });
+        let threads = written.and_then(|_| Ok((printed?, said?)));
+        if threads.is_err() {
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+        }
         let status = wait(&mut child, cancel);
+        let (printed, said) = threads?;
         let text = |thread: std::thread::ScopedJoinHandle<'_, String>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        (status, text(printed), text(said))
-    });
+        Ok((status, text(printed), text(said)))
+    })?;
     let status = status.map_err(|e| Error::io(emulator, "wait for", e))?;
     cancel.check()?;
     let failed = |why: String| {

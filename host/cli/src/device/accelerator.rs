@@ -1,5 +1,6 @@
 //! The accelerator: behind an xclbin, or emulated.
 
+use std::path::PathBuf;
 use std::process::exit;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,6 +16,7 @@ use gramer_engine::Engine;
 use gramer_engine::reference::Comparison;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start;
 use gramer_graph::standard_output;
 use gramer_machine::lambda_range;
 
@@ -81,7 +83,7 @@ pub struct AcceleratorArgs {
     #[arg(long, default_value_t = 1.0, value_name = "SHARE")]
     pub capacity: f64,
 
-    /// Runs that the work is cut into; by default as many as are worth while
+    /// Number of kernel runs [default: automatic]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
@@ -122,6 +124,17 @@ fn settings(options: &ArgMatches) -> Result<Settings> {
 pub fn is_emulated(device: &str) -> bool {
     let said = device == "emulator" || device.starts_with("emulator:");
     said || matches!(launch::parse(device), Ok(Some(_)))
+}
+
+/// The file that a device is made from: an xclbin, or the description of an emulated machine.
+pub fn file(device: &str) -> Option<PathBuf> {
+    if let Some(machine) = device.strip_prefix("emulator:") {
+        return Some(machine.strip_suffix(":functional").unwrap_or(machine).into());
+    }
+    if !gramer_accelerator::is_xclbin(device) {
+        return None;
+    }
+    gramer_accelerator::parse(device).ok().map(|(file, _)| file)
 }
 
 /// Opens the accelerator. For an emulation, the command runs once more in a process of its own, and
@@ -173,10 +186,10 @@ fn in_time(
     let limit = launch::starts_within();
     let (send, receive) = mpsc::channel();
     let (file, name, settings) = (file.to_string(), device.to_string(), settings.clone());
-    let thread = std::thread::spawn(move || {
+    let thread = start("that opens the device", move || {
         // Nobody hears of it if it comes too late.
         let _ = send.send(Accelerator::open(&file, &name, settings));
-    });
+    })?;
     let begun = Instant::now();
     loop {
         match receive.recv_timeout(Duration::from_millis(10)) {

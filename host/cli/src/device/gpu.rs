@@ -12,8 +12,8 @@ use gramer_gpu::{
 };
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::check_output;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::output::check_new;
 use gramer_graph::standard_output;
 use gramer_pattern::task::Task;
 
@@ -111,13 +111,13 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Tile>(), value_name = "LANES")]
     pub tile: Option<Tile>,
 
-    /// How lanes of a warp tell each other something, in the strategy plan, motifs of 5 and cliques of 6 and more; by
-    /// default as the device offers it, where a kernel finds that right
+    /// How lanes of a warp exchange values, in the strategy plan, motifs of 5 and cliques of 6 and more [default:
+    /// the fastest form that passes a self-test]
     #[arg(long, value_parser = choice::<Lanes>(), value_name = "FORM")]
     pub lanes: Option<Lanes>,
 
-    /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
-    /// Perfetto and other viewers of Chromium's traces)
+    /// Take the time of each kernel and transfer: totals go to the results, a trace to this file, which must not be there
+    /// (JSON, for Perfetto and other viewers of Chromium's traces)
     #[arg(long, id = PROFILE, value_name = "FILE")]
     pub profile: Option<PathBuf>,
 
@@ -251,17 +251,12 @@ fn open(
     }
     if let Some(path) = profile {
         // No --force for a trace: what is there stays.
-        if path.is_file() {
-            let path = Place::file(path);
-            return Err(Error::usage(format!(
-                "--profile {path}: is there already; name another file"
-            )));
-        }
-        check_output(path, false, &[])?;
+        check_new(path, &[])?;
     }
     let cache = default_cache();
     let sharing = opening.same as u64;
     let settings = Settings { cache, sharing, stays_open: true, ..args.settings() };
+    gramer_gpu::when_late(crate::leave);
     // Its library would close the device on the way out.
     crate::LEAVE_AT_ONCE.store(true, Ordering::Relaxed);
     Ok(Box::new(Gpu::open(device, &settings)?))

@@ -93,7 +93,8 @@ pub fn size(text: &str) -> Result<u64, String> {
     };
     let number = digits.parse::<u64>().ok().filter(|&n| n > 0);
     let bytes = number.and_then(|n| n.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "a size is a number, with K, M or G at the end where it is large".into())
+    bytes
+        .ok_or_else(|| "it must be a number of bytes, or one with K, M or G: 4096, 512M, 2G".into())
 }
 
 /// The kind of the device with a name.
@@ -126,6 +127,11 @@ pub fn split(devices: &str) -> Vec<String> {
         }
     }
     all
+}
+
+/// Files that devices of a list are made from: xclbins and descriptions of machines.
+pub fn files(devices: &str) -> impl Iterator<Item = PathBuf> {
+    split(devices).into_iter().filter_map(|device| accelerator::file(&device))
 }
 
 /// The kinds of the devices of a list, each once.
@@ -385,7 +391,7 @@ pub fn command_for(command: clap::Command, words: &[OsString]) -> clap::Command 
                 .filter(has_some)
                 .map(|kind| format!("  gramer mine {name} --device {} --help", kind.example))
                 .collect();
-            task.after_help(format!("{after}Options of other devices:\n{}", lines.join("\n")))
+            task.after_long_help(format!("{after}Options of other devices:\n{}", lines.join("\n")))
         })
     })
 }

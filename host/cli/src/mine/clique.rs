@@ -2,11 +2,18 @@
 
 use super::Common;
 use super::per::PerArgs;
+use crate::usage::whole;
 use gramer_graph::error::Result;
 use gramer_pattern::task::Task;
 
+/// What `-k` takes.
+const SIZES: &str = "a whole number from 3 to 16, for example -k 4";
+/// What `--up-to` takes.
+const UP_TO: &str = "a whole number, at least that of -k, for example --up-to 12";
+
 /// Options of the task.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("size").required(true))]
 #[command(after_help = "Examples:\n  \
     gramer mine clique -k 5 graph.txt\n  \
     gramer mine clique -k 3 --up-to 12 graph.txt\n  \
@@ -15,19 +22,19 @@ use gramer_pattern::task::Task;
     gramer mine clique -k 4 --per edge --top 20 graph.txt")]
 pub struct Args {
     /// Vertices of a clique, 3 to 16
-    #[arg(short = 'k', long = "k", value_name = "K", required_unless_present_any = ["maximal", "maximum"])]
+    #[arg(short = 'k', alias = "k", value_name = "K", group = "size", value_parser = whole::<usize>(SIZES))]
     k: Option<usize>,
 
-    /// All sizes from K to this one, counted by one search; there is no upper bound
-    #[arg(long, value_name = "SIZE", requires = "k")]
+    /// All sizes from K to this one, of any size, counted by one search
+    #[arg(long, value_name = "SIZE", requires = "k", value_parser = whole::<usize>(UP_TO))]
     up_to: Option<usize>,
 
-    /// One of the largest cliques instead
-    #[arg(long, conflicts_with_all = ["k", "maximal"])]
+    /// Find one of the largest cliques instead
+    #[arg(long, group = "size")]
     maximum: bool,
 
-    /// All maximal cliques instead, counted by size
-    #[arg(long, conflicts_with = "k")]
+    /// Count all maximal cliques by size instead
+    #[arg(long, group = "size")]
     maximal: bool,
 
     #[command(flatten)]

@@ -16,6 +16,7 @@ pub struct DistributeArgs {
     /// mines on the devices of --device; the first one prints the answer (docs/cluster.md)
     #[arg(long)]
     #[arg(conflicts_with_all = ["estimate", "limit"])]
+    #[arg(hide_short_help = true)]
     pub distribute: bool,
 }
 

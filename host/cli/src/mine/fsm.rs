@@ -19,8 +19,8 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
     mut_arg("seed", |arg| arg.hide(true))
 )]
 pub struct Args {
-    /// Least support, at least 1
-    #[arg(long, short = 's', value_name = "SUPPORT")]
+    /// Least support of a pattern: a whole number from 1 on
+    #[arg(long, short = 's', value_name = "SUPPORT", value_parser = support)]
     support: u64,
 
     /// Largest number of vertices, 2 to 8 (3 by default)
@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_edges: Option<usize>,
 
-    /// What support is
+    /// Measure of support
     #[arg(long, value_parser = choice::<Measure>(), default_value = "embeddings")]
     measure: Measure,
 
@@ -41,6 +41,15 @@ pub struct Args {
 
     #[command(flatten)]
     pub common: Common,
+}
+
+/// A support from the command line.
+fn support(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        let percent =
+            if text.trim_end().ends_with('%') { ", not a share of the graph" } else { "" };
+        format!("it must be a whole number from 1 on{percent}, for example --support 100")
+    })
 }
 
 impl Args {

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::is_one_file;
+use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::Keeping;
 
 use super::{Common, time_limit};
@@ -13,36 +12,34 @@ use super::{Common, time_limit};
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct KeptArgs {
-    /// Keep what is finished, and the work that is left, in FILE: a run that is stopped, killed or fails
-    /// is continued by the same command. The file is removed once the answer is written
+    /// Keep finished work in FILE: the same command continues a run that was stopped or killed
+    ///
+    /// The file is removed once the answer is written.
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["list", "estimate"])]
+    #[arg(hide_short_help = true)]
     pub checkpoint: Option<PathBuf>,
 
-    /// Go on from the file of --checkpoint, which must be there
+    /// Continue from the file of --checkpoint, which must exist
     #[arg(long, requires = "checkpoint")]
+    #[arg(hide_short_help = true)]
     pub resume: bool,
 
     /// Time between two writes of the checkpoint, in seconds or with s, m or h behind it
     #[arg(long, value_name = "TIME", value_parser = time_limit, default_value = "10s")]
     #[arg(requires = "checkpoint")]
+    #[arg(hide_short_help = true)]
     pub checkpoint_interval: Duration,
 }
 
 impl Common {
-    /// How the run is kept, if it is; refuses a file that is another of the command.
+    /// How the run is kept, if it is.
     pub(super) fn keeping(&self, per: bool) -> Result<Option<Keeping>> {
         let Some(file) = &self.kept.checkpoint else { return Ok(None) };
         if per {
             return Err(Error::usage(
                 "--checkpoint keeps counts of the whole graph: leave --per or --checkpoint out",
             ));
-        }
-        if self.to.as_ref().is_some_and(|to| to == file || is_one_file(to, file)) {
-            return Err(Error::usage(format!(
-                "--to and --checkpoint name one file, {}; give each its own",
-                Place::file(file)
-            )));
         }
         Ok(Some(Keeping {
             file: file.clone(),

@@ -16,12 +16,13 @@ use gramer_pattern::task::{Induced, Task};
     gramer mine match --pattern query.graph data.graph --mappings\n  \
     gramer mine match --pattern query.graph data.graph --list found.tsv --limit 1000")]
 pub struct Args {
-    /// Pattern of 1 to 32 vertices: a file (t/v/e lines, edges, YAML or JSON; `*` is any label),
-    /// or a name such as triangle, 5-path, house
+    /// Pattern: a name such as triangle or 5-path (`gramer plan --names`), or a file
+    ///
+    /// A pattern has 1 to 32 vertices. Its file holds t/v/e lines, edges, YAML or JSON; `*` is any label.
     #[arg(long, short = 'p', value_name = "PATTERN")]
     pub pattern: PathBuf,
 
-    /// Whether an occurrence has no edges but the pattern's (vertex), or may have more (edge)
+    /// Occurrences: with the pattern's edges alone (vertex), or possibly more (edge)
     #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
     induced: Induced,
 

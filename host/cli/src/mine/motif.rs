@@ -3,8 +3,12 @@
 use super::Common;
 use super::per::PerArgs;
 use crate::choice::choice;
+use crate::usage::whole;
 use gramer_graph::error::Result;
 use gramer_pattern::task::{Induced, Task};
+
+/// What `-k` takes.
+const SIZES: &str = "a whole number from 3 to 8, for example -k 4";
 
 /// Options of the task.
 #[derive(Debug, clap::Args)]
@@ -14,10 +18,10 @@ use gramer_pattern::task::{Induced, Task};
     gramer mine motif -k 4 --per vertex graph.txt --list graphlet-degrees.tsv")]
 pub struct Args {
     /// Vertices of a pattern, 3 to 8; the CPU engine goes to 6
-    #[arg(short = 'k', long = "k", value_name = "K")]
+    #[arg(short = 'k', alias = "k", value_name = "K", value_parser = whole::<usize>(SIZES))]
     k: usize,
 
-    /// Whether an occurrence has all edges between its vertices (vertex), or some (edge)
+    /// Occurrences: with all edges among their vertices (vertex), or some (edge)
     #[arg(long, value_parser = choice::<Induced>(), default_value = "vertex")]
     induced: Induced,
 

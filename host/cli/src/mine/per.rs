@@ -4,22 +4,26 @@ use crate::choice::choice;
 use gramer_engine::per::Per;
 
 /// Of these options alone: a heading for the whole group would take those after it along.
-const HEADING: &str = "Per vertex or edge";
+pub const HEADING: &str = "Counts";
 
 /// Options of tasks that have such counts.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PerArgs {
-    /// Say how many occurrences each vertex or edge is in (CPU engine); for motifs of 3 and 4
-    /// vertices by orbit, numbered as ORCA does. `--list` then writes all numbers
+    /// Count occurrences in each vertex or edge
+    ///
+    /// The CPU engine does so; for motifs of 3 and 4 vertices by orbit, numbered as ORCA does. `--list` then
+    /// writes all numbers.
     #[arg(long, value_name = "WHAT", value_parser = choice::<Per>(), help_heading = HEADING)]
     pub per: Option<Per>,
 
     /// Show the N vertices or edges with the largest numbers, by column
     #[arg(long, value_name = "N", requires = "per", default_value_t = 5)]
     #[arg(help_heading = HEADING)]
+    #[arg(hide_short_help = true)]
     pub top: usize,
 
-    /// Show how many vertices or edges have 0, 1, 2 to 3, 4 to 7 … occurrences
+    /// Number of vertices or edges with 0, 1, 2 to 3, 4 to 7 … occurrences
     #[arg(long, requires = "per", help_heading = HEADING)]
+    #[arg(hide_short_help = true)]
     pub histogram: bool,
 }

@@ -10,7 +10,7 @@ use super::per::PerArgs;
 use super::{Common, Form};
 use crate::command_line::warn;
 use crate::report::per::list as list_columns;
-use crate::report::{Answer, Drawing, ListWriter, Meter, Stopped, Times};
+use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, Stopped, Times};
 use crate::signals;
 use crate::{cluster, device};
 use gramer_cluster::Job;
@@ -50,7 +50,7 @@ impl Common {
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let per = wanted.map(|wanted| wanted.0);
         let ranks = self.ranks(per.is_some())?;
-        let _alarm = self.alarm(&ranks, &context);
+        let _alarm = self.alarm(&ranks, &context)?;
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
@@ -62,11 +62,12 @@ impl Common {
             context.threads = threads.into();
         }
         let _keeper = self.limit(&mut context)?;
-        let (graph, load, prepare) = self.prepared(!any_order, &context)?;
+        let Prepared { graph, notes, load, prepare } = self.prepared(!any_order, &context)?;
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
-                Some(ListWriter::create(path, list_format, self.limit, &graph)?)
+                let place = (path.as_path(), self.force);
+                Some(ListWriter::create(place, list_format, self.limit, self.counts, &graph)?)
             }
             _ => None,
         };
@@ -93,7 +94,7 @@ impl Common {
             .filter(|_| outcome.complete)
             .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
         if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
-            listed = Some(list_columns(path, list_format, self.limit, &graph, *per, &columns)?);
+            listed = Some(self.list_per(path, list_format, &graph, *per, &columns)?);
         }
         let stopped = stopped(outcome.complete, limited);
         let source = self.graph.graph.to_string_lossy();
@@ -109,6 +110,7 @@ impl Common {
             listed,
             per: numbers.as_ref(),
             estimated: estimated.as_ref().map(|found| (found.0, &found.1)),
+            notes: &notes,
             times: Times { load, prepare, mine },
         };
         self.write(output, self.drawn(), &answer)?;
@@ -172,6 +174,18 @@ impl Common {
         Ok(Some(keeper))
     }
 
+    /// Writes the counts of each vertex or edge as a list.
+    fn list_per(
+        &self,
+        path: &Path,
+        format: ListFormat,
+        graph: &Graph,
+        per: Per,
+        columns: &[Column],
+    ) -> Result<u64> {
+        list_columns((path, self.force), format, self.limit, self.counts, graph, per, columns)
+    }
+
     /// How the answer is written; refuses what can't be, before anything is read.
     fn form(&self, ranks: &Ranks, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if !ranks.is_answering() {
@@ -202,18 +216,32 @@ impl Common {
     }
 
     /// Ends the run when its time is over: rank 0 stops all.
-    fn alarm(&self, ranks: &Ranks, context: &Context) -> Option<signals::Alarm> {
+    fn alarm(&self, ranks: &Ranks, context: &Context) -> Result<Option<signals::Alarm>> {
         let limit = self.time_limit.filter(|_| ranks.is_answering());
-        limit.map(|limit| signals::Alarm::set(limit, &context.cancel))
+        let alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel)).transpose();
+        alarm.map_err(|e| {
+            Error::Unsupported(format!("the system has no timer for a time limit: {e}"))
+        })
     }
 
-    /// The graph, in the order of Rank(ON_1) if it is to be ranked, and how long reading and ordering it took.
-    fn prepared(&self, ranked: bool, context: &Context) -> Result<(Graph, Duration, Duration)> {
+    /// The graph, in the order of Rank(ON_1) if it is to be ranked.
+    fn prepared(&self, ranked: bool, context: &Context) -> Result<Prepared> {
         let begun = Instant::now();
         let order = if ranked { Order::RankOn1 } else { Order::Input };
         let loaded = self.graph.load_in(order, context)?;
-        Ok((loaded.graph, begun.elapsed() - loaded.ordering, loaded.ordering))
+        let load = begun.elapsed() - loaded.ordering;
+        Ok(Prepared { graph: loaded.graph, notes: loaded.notes, load, prepare: loaded.ordering })
     }
+}
+
+/// A graph ready to be mined.
+struct Prepared {
+    graph: Graph,
+    /// Remarks of the reader.
+    notes: Vec<String>,
+    /// Time of reading and of ordering.
+    load: Duration,
+    prepare: Duration,
 }
 
 /// What mines.

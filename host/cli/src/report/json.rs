@@ -28,19 +28,40 @@ pub enum Counts {
     String,
 }
 
-/// A count as the reader wants it.
+/// A count or an id as the reader wants it.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Integer {
+pub(super) enum Integer {
     Number(u128),
     Digits(String),
 }
 
 impl Counts {
-    fn of(self, count: impl Into<u128>) -> Integer {
+    pub(super) fn of(self, count: impl Into<u128>) -> Integer {
         match self {
             Counts::Number => Integer::Number(count.into()),
             Counts::String => Integer::Digits(count.into().to_string()),
+        }
+    }
+
+    /// A vertex id: a string only where a double would lose digits of it.
+    pub(super) fn id(self, id: u64) -> Integer {
+        match self {
+            Counts::String if id > EXACT => self.of(id),
+            _ => Integer::Number(id.into()),
+        }
+    }
+}
+
+/// Doubles hold all whole numbers up to here.
+const EXACT: u64 = 1 << 53;
+
+impl std::fmt::Display for Integer {
+    /// As JSON has it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Integer::Number(number) => write!(f, "{number}"),
+            Integer::Digits(digits) => write!(f, "\"{digits}\""),
         }
     }
 }
@@ -71,6 +92,9 @@ struct Document<'a> {
     /// What devices measured of themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<Device<'a>>,
+    /// What the reader of the graph guessed, dropped or left out.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     /// What the user should hear all the same.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
@@ -240,8 +264,25 @@ struct ColumnPart {
 #[derive(Serialize)]
 struct TopPart {
     #[serde(flatten)]
-    item: Item,
+    item: ItemPart,
     count: Integer,
+}
+
+/// A vertex or an edge by its ids.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ItemPart {
+    Vertex(Integer),
+    Edge(Integer, Integer),
+}
+
+impl ItemPart {
+    fn of(item: Item, counts: Counts) -> Self {
+        match item {
+            Item::Vertex(v) => ItemPart::Vertex(counts.id(v)),
+            Item::Edge(u, v) => ItemPart::Edge(counts.id(u), counts.id(v)),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -258,7 +299,10 @@ impl PerPart {
             orbit: column.orbit.as_ref().map(|orbit| orbit.number),
             sum: counts.of(column.sum),
             top: (column.top.iter())
-                .map(|&(item, count)| TopPart { item, count: counts.of(count) })
+                .map(|&(item, count)| TopPart {
+                    item: ItemPart::of(item, counts),
+                    count: counts.of(count),
+                })
                 .collect(),
             histogram: (column.histogram.iter())
                 .map(|bin| BinPart {
@@ -342,6 +386,7 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
         stopped: report.stopped,
         listed: report.listed.map(|n| counts.of(n)),
         devices: outcome.devices.iter().map(|d| Device::of(d, counts)).collect(),
+        notes: report.notes,
         warnings: &outcome.warnings,
         seconds: Seconds {
             load: times.load.as_secs_f64(),
@@ -349,6 +394,76 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
             mine: times.mine.as_secs_f64(),
         },
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    pretty(&document, out)
+}
+
+/// Writes a document with a field a line and short arrays of numbers, words or pairs on one, and a line end.
+///
+/// # Errors
+/// Those of `out`.
+pub fn pretty(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(document)?;
+    // Pairs first, then arrays of pairs.
+    let lines = joined(joined(text.lines().map(String::from).collect()));
+    writeln!(out, "{}", lines.join("\n"))
+}
+
+/// Most characters of a line of joined ones.
+const LINE: usize = 100;
+
+/// The lines of a document, those of each array without others in it as one where that is short. Within a string
+/// there is no line end, so that the last character of a line tells what begins there.
+fn joined(lines: Vec<String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::with_capacity(lines.len());
+    let mut begun = None;
+    for line in lines {
+        let closes = matches!(line.trim_start(), "]" | "],");
+        if line.ends_with(['[', '{']) {
+            begun = line.ends_with('[').then_some(all.len());
+        } else if let (true, Some(at)) = (closes, begun.take_if(|_| closes)) {
+            let length: usize = all[at..].iter().map(|part| part.trim_start().len() + 1).sum();
+            let indented = all[at].len() - all[at].trim_start().len();
+            if indented + length < LINE {
+                let inside: Vec<&str> =
+                    all[at + 1..].iter().map(|part| part.trim_start()).collect();
+                let one = format!("{}{}{}", all[at], inside.join(" "), line.trim_start());
+                all.truncate(at);
+                all.push(one);
+                continue;
+            }
+        } else if matches!(line.trim_start(), "}" | "},") {
+            begun = None;
+        }
+        all.push(line);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_arrays_are_on_one_line_and_nothing_is_lost() {
+        let document = serde_json::json!({
+            "edges": [[0, 1], [0, 2]],
+            "long": (0..200).collect::<Vec<_>>(),
+            "pairs": (0..40).map(|n| [n, n + 1]).collect::<Vec<_>>(),
+            "names": ["a [", "b {", "], c"],
+            "none": [],
+            "mixed": [{"x": [1, 2]}, [3, {"y": []}]],
+        });
+        let mut text = vec![];
+        pretty(&document, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), document);
+        for line in [
+            "  \"edges\": [[0, 1], [0, 2]],\n",
+            "    [39, 40]\n",
+            "  \"names\": [\"a [\", \"b {\", \"], c\"],\n",
+            "      \"x\": [1, 2]\n",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+    }
 }

@@ -14,6 +14,8 @@ use gramer_graph::{Graph, VertexId};
 
 use gramer_pattern::{Pattern, labelled_name};
 
+use super::Counts;
+
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ListFormat {
@@ -24,21 +26,32 @@ pub enum ListFormat {
 }
 
 impl ListFormat {
-    /// The format that the name of a file asks for; jsonl where it asks for none.
+    /// The format of a list in a file: the one that is asked for, else the one that the file's name ends with, else
+    /// jsonl.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an extension that no list has.
-    pub fn of(path: &Path) -> Result<Self> {
+    /// [`Error::Usage`] for a name that ends as one of the other format, or, where none is asked for, of none.
+    pub fn of(path: &Path, asked: Option<Self>) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            None | Some("jsonl" | "ndjson") => Ok(ListFormat::Jsonl),
-            Some("tsv") => Ok(ListFormat::Tsv),
-            Some(other) => Err(Error::usage(format!(
-                "{}: a list is written as .jsonl or .tsv, not as {}; name it so, or say which of \
-                 the two it is with --list-format",
-                Place::file(path),
-                quote(other)
+        let named = match extension.as_deref() {
+            Some("jsonl" | "ndjson") => Some(ListFormat::Jsonl),
+            Some("tsv") => Some(ListFormat::Tsv),
+            Some(other) if asked.is_none() => {
+                return Err(Error::usage(format!(
+                    "{}: a list is written as .jsonl or .tsv, not as {}; name it so, or say which of \
+                     the two it is with --list-format",
+                    Place::file(path),
+                    quote(other)
+                )));
+            }
+            _ => None,
+        };
+        match (named, asked) {
+            (Some(named), Some(asked)) if named != asked => Err(Error::usage(format!(
+                "{}: the name ends as a list of another format than --list-format; change the name or the option",
+                Place::file(path)
             ))),
+            _ => Ok(asked.or(named).unwrap_or(ListFormat::Jsonl)),
         }
     }
 }
@@ -54,6 +67,7 @@ pub struct ListWriter<'a> {
     graph: &'a Graph,
     format: ListFormat,
     limit: u64,
+    counts: Counts,
     file: Mutex<Output>,
     buffers: Vec<Mutex<Buffer>>,
     begun: AtomicU64,
@@ -76,21 +90,24 @@ thread_local! {
 }
 
 impl<'a> ListWriter<'a> {
-    /// Begins the file (`-` is standard output); it is there after [`ListWriter::finish`].
+    /// Begins the file (`-` is standard output); it is there after [`ListWriter::finish`]. Without `force`
+    /// it replaces none.
     ///
     /// # Errors
     /// [`Error::Io`] if it can't be created.
     pub fn create(
-        path: &Path,
+        (path, force): (&Path, bool),
         format: ListFormat,
         limit: Option<u64>,
+        counts: Counts,
         graph: &'a Graph,
     ) -> Result<Self> {
         Ok(ListWriter {
             graph,
             format,
             limit: limit.unwrap_or(u64::MAX),
-            file: Mutex::new(Output::create(path)?),
+            counts,
+            file: Mutex::new(Output::create(path, force)?),
             buffers: (0..BUFFERS).map(|_| Mutex::default()).collect(),
             begun: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -166,6 +183,7 @@ impl Sink for ListWriter<'_> {
             ListFormat::Jsonl => {
                 let _ = write!(bytes, "{{\"pattern\":\"{name}\",\"vertices\":[");
                 for (i, id) in ids.enumerate() {
+                    let id = self.counts.id(id);
                     let _ = write!(bytes, "{}{id}", if i == 0 { "" } else { "," });
                 }
                 writeln!(bytes, "]}}")

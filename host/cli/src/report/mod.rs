@@ -34,7 +34,7 @@ mod progress;
 pub mod symbols;
 mod table;
 
-pub use json::{Counts, json};
+pub use json::{Counts, json, pretty};
 pub use list::{ListFormat, ListWriter};
 pub use progress::{BuildMeter, Meter};
 pub use table::{Drawing, table};

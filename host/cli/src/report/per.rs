@@ -9,22 +9,23 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::output::Output;
 use gramer_picture::per::{Item, column_name, items};
 
-use super::ListFormat;
+use super::{Counts, ListFormat};
 
 /// Writes the numbers of each vertex or edge as a line, up to `limit` of them; vertices by
-/// ascending id. Returns how many lines there are.
+/// ascending id. Without `force` the file replaces none. Returns how many lines there are.
 ///
 /// # Errors
 /// [`Error::Io`] if the file can't be written.
 pub fn list(
-    path: &Path,
+    (path, force): (&Path, bool),
     format: ListFormat,
     limit: Option<u64>,
+    numbers: Counts,
     graph: &Graph,
     per: Per,
     columns: &[Column],
 ) -> Result<u64> {
-    let mut file = Output::create(path)?;
+    let mut file = Output::create(path, force)?;
     let write = |file: &mut Output, bytes: &[u8]| {
         file.write_all(bytes).map_err(|e| Error::io(path, "write", e))
     };
@@ -62,10 +63,15 @@ pub fn list(
             }
             ListFormat::Jsonl => {
                 let _ = match item {
-                    Item::Vertex(v) => write!(line, "{{\"vertex\":{v},\"counts\":["),
-                    Item::Edge(u, v) => write!(line, "{{\"edge\":[{u},{v}],\"counts\":["),
+                    Item::Vertex(v) => {
+                        write!(line, "{{\"vertex\":{},\"counts\":[", numbers.id(v))
+                    }
+                    Item::Edge(u, v) => {
+                        let (u, v) = (numbers.id(u), numbers.id(v));
+                        write!(line, "{{\"edge\":[{u},{v}],\"counts\":[")
+                    }
                 };
-                for (i, count) in counts.enumerate() {
+                for (i, count) in counts.map(|count| numbers.of(count)).enumerate() {
                     let _ = write!(line, "{}{count}", if i == 0 { "" } else { "," });
                 }
                 line.extend_from_slice(b"]}\n");

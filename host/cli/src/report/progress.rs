@@ -1,69 +1,129 @@
 //! The progress bar.
 
-use std::fmt::Write;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
+use tracing::info;
 
 use gramer_accelerator::xclbin::build::BuildSteps;
 
 use super::symbols::{Symbols, symbols};
+use crate::cluster;
+use crate::command_line::tell;
+use crate::log::{is_quiet, is_verbose};
 use gramer_graph::context::Progress;
 
-/// Shows a [`Progress`] on standard error while it lives: nothing in the first second, and
-/// nothing at all where standard error is no terminal.
+/// Time between two lines of a log.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
+/// Less done says nothing of the time that is left.
+const LEAST: f64 = 0.01;
+
+/// Shows a [`Progress`] on standard error while it lives: on a terminal a bar, after the first second; in a log, a
+/// line every few seconds.
 pub struct Meter {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Meter {
-    /// Begins to watch `progress`; `what` says what goes on.
+    /// Begins to watch `progress`; `what` names the work.
     pub fn new(what: &'static str, progress: Arc<Progress>) -> Self {
-        if !console_is_terminal() {
+        let lines = is_verbose();
+        if is_quiet() || cluster::above_0().is_some() || !(lines || console_is_terminal()) {
             return Meter { stop: None, thread: None };
         }
+        progress.watch();
         let (stop, stopped) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
+        let run = move || {
             let wait = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-            if !wait(Duration::from_secs(1)) {
-                return;
-            }
-            let bar = ProgressBar::new(0);
-            set_style(&bar, "{msg} {wide_bar} {percent:>3} %  {per_sec}  {elapsed} elapsed{to_go}");
-            bar.set_message(what);
-            while wait(Duration::from_millis(100)) {
-                let (done, total) = progress.get();
-                bar.set_length(total);
-                bar.set_position(done);
-            }
-            bar.finish_and_clear();
-        });
-        Meter { stop: Some(stop), thread: Some(thread) }
+            let mut watched = Watched { what, progress, begun: Instant::now(), share: 0.0 };
+            if lines { watched.log(wait) } else { watched.draw(wait) }
+        };
+        // What is decoration does without a thread where the system refuses one.
+        let thread = std::thread::Builder::new().spawn(run).ok();
+        Meter { stop: Some(stop), thread }
+    }
+}
+
+/// A progress that is shown.
+struct Watched {
+    what: &'static str,
+    progress: Arc<Progress>,
+    begun: Instant,
+    /// The largest share that was done: phases that weren't planned begin again at 0.
+    share: f64,
+}
+
+impl Watched {
+    fn share(&mut self) -> f64 {
+        let (done, total) = self.progress.get();
+        if total > 0 {
+            self.share = self.share.max(done.min(total) as f64 / total as f64);
+        }
+        self.share
+    }
+
+    /// Logs a line every few seconds.
+    fn log(&mut self, wait: impl Fn(Duration) -> bool) {
+        while wait(BETWEEN_LINES) {
+            let (share, took) = (self.share(), self.begun.elapsed());
+            info!(
+                "{}: {:.0} % after {}{}",
+                self.what,
+                100.0 * share,
+                words(took),
+                to_go(share, took)
+            );
+        }
+    }
+
+    /// Draws a bar.
+    fn draw(&mut self, wait: impl Fn(Duration) -> bool) {
+        /// Positions of the bar.
+        const ALL: u64 = 1000;
+        if !wait(Duration::from_secs(1)) {
+            return;
+        }
+        let bar = ProgressBar::new(ALL);
+        set_style(&bar, "{msg} {wide_bar} {prefix}");
+        bar.set_message(self.what);
+        while wait(Duration::from_millis(100)) {
+            let (share, took) = (self.share(), self.begun.elapsed());
+            let percent = (100.0 * share).floor();
+            bar.set_prefix(format!("{percent:>3} %  {}{}", words(took), to_go(share, took)));
+            bar.set_position((ALL as f64 * share) as u64);
+        }
+        bar.finish_and_clear();
     }
 }
 
 fn set_style(bar: &ProgressBar, template: &str) {
     let Ok(style) = ProgressStyle::with_template(template) else { return };
-    let style = style.with_key("to_go", |state: &ProgressState, out: &mut dyn Write| {
-        // Decoration.
-        let _ = out.write_str(&to_go(state.pos(), state.eta()));
-    });
     bar.set_style(match symbols() {
         Symbols::Unicode => style,
         Symbols::Ascii => style.progress_chars("#>-").tick_chars("|/-\\ "),
     });
 }
 
-/// What is said of the time that is left; nothing as long as nothing is done to judge it by.
-fn to_go(done: u64, left: Duration) -> String {
-    match done {
-        0 => String::new(),
-        _ => format!(", {} to go", HumanDuration(left)),
+/// The time that is left where `share` of the work took this time; nothing as long as little is done.
+fn to_go(share: f64, took: Duration) -> String {
+    if share < LEAST {
+        return String::new();
+    }
+    let left = took.as_secs_f64() * (1.0 - share) / share;
+    format!(", about {} left", words(Duration::from_secs_f64(left)))
+}
+
+/// A time in whole seconds, minutes or hours: `7 s`, `4 min 10 s`, `2 h 5 min`.
+fn words(time: Duration) -> String {
+    let s = time.as_secs_f64().round() as u64;
+    match s {
+        0..60 => format!("{s} s"),
+        60..3600 => format!("{} min {} s", s / 60, s % 60),
+        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
     }
 }
 
@@ -87,10 +147,12 @@ impl BuildSteps for BuildMeter {
     fn step(&mut self, what: &str, of: Option<(u64, u64)>) {
         let machine = &self.machine;
         if !std::mem::replace(&mut self.begun, true) {
-            if console_is_terminal() {
+            if console_is_terminal() && !is_quiet() {
                 self.bar = Some(ProgressBar::new(0));
             } else {
-                say(&format!("building the model of machine {machine}, which takes minutes, once"));
+                tell(&format!(
+                    "building the model of machine {machine}, which takes minutes, once"
+                ));
             }
         }
         let Some(bar) = &self.bar else { return };
@@ -109,7 +171,7 @@ impl BuildSteps for BuildMeter {
     fn note(&mut self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
-            None => say(text),
+            None => tell(text),
         }
     }
 }
@@ -120,11 +182,6 @@ impl Drop for BuildMeter {
             bar.finish_and_clear();
         }
     }
-}
-
-/// A line on standard error, which may be closed.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn console_is_terminal() -> bool {
@@ -148,7 +205,23 @@ mod tests {
 
     #[test]
     fn no_time_is_promised_before_anything_is_done() {
-        assert_eq!(to_go(0, Duration::ZERO), "");
-        assert_eq!(to_go(1, Duration::from_secs(45)), ", 45 seconds to go");
+        let took = Duration::from_secs(30);
+        assert_eq!(to_go(0.0, took), "");
+        assert_eq!(to_go(0.009, took), "");
+        assert_eq!(to_go(0.25, took), ", about 1 min 30 s left");
+        assert_eq!(words(Duration::from_secs(7500)), "2 h 5 min");
+    }
+
+    #[test]
+    fn nothing_that_was_shown_is_taken_back() {
+        let progress = Arc::new(Progress::default());
+        let begun = Instant::now();
+        let mut watched = Watched { what: "mining", progress, begun, share: 0.0 };
+        assert_eq!(watched.share(), 0.0);
+        for (total, done, shown) in [(4, 0, 0.0), (4, 3, 0.75), (8, 2, 0.75), (8, 9, 1.0)] {
+            watched.progress.begin(total);
+            watched.progress.add(done);
+            assert_eq!(watched.share(), shown);
+        }
     }
 }

@@ -1,8 +1,10 @@
-//! Which characters tables and bars are drawn with.
+//! Which characters tables, bars and times are written with.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use comfy_table::{Table, presets};
+use gramer_picture::number;
 
 /// Characters for drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,27 @@ pub fn new_table() -> Table {
     table
 }
 
+/// A length of time in a unit that fits, with the characters that there are.
+pub fn time(time: Duration) -> String {
+    plain(number::seconds(time))
+}
+
+/// The same of a number of seconds.
+pub fn seconds(seconds: f64) -> String {
+    time(Duration::from_secs_f64(seconds))
+}
+
+/// The same of a number that was computed.
+pub fn exact_time(seconds: f64) -> String {
+    plain(number::exact_seconds(seconds))
+}
+
+fn plain(text: String) -> String {
+    match symbols() {
+        Symbols::Unicode => text,
+        Symbols::Ascii => text.replace('µ', "u"),
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;

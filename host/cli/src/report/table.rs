@@ -10,11 +10,11 @@ use gramer_engine::{DeviceMetrics, Estimated, Per, Precision};
 use gramer_graph::error::Place;
 use gramer_pattern::labelled_name;
 use gramer_pattern::task::Task;
-use gramer_picture::number::{about, grouped, seconds};
+use gramer_picture::number::{about, grouped};
 use gramer_picture::per::PerReport;
 use gramer_picture::{characters, words};
 
-use super::symbols::{Symbols, new_table, symbols};
+use super::symbols::{Symbols, exact_time, new_table, symbols, time};
 use super::{Answer, Stopped};
 
 /// Whether a table has a picture of each pattern, of Braille's characters.
@@ -181,14 +181,13 @@ fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io:
 /// Times, what devices say, and why the run ended before its end.
 fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (times, unknown) = (report.times, report.nothing_known());
-    writeln!(
-        out,
-        "load {}, prepare {}, mine {}",
-        seconds(times.load),
-        seconds(times.prepare),
-        seconds(times.mine)
-    )?;
-    for device in &report.outcome.devices {
+    write!(out, "load {}, ", time(times.load))?;
+    // A graph that is read in order, or needs none, has no such phase.
+    if !times.prepare.is_zero() {
+        write!(out, "prepare {}, ", time(times.prepare))?;
+    }
+    writeln!(out, "mine {}", time(times.mine))?;
+    for device in report.outcome.devices.iter().filter(|d| d.metrics.iter().any(|m| m.headline)) {
         measured(device, out)?;
     }
     if let Some(listed) = report.listed {
@@ -286,7 +285,7 @@ fn item(metric: &Metric) -> String {
             let all: Vec<String> = all.iter().map(|&n| grouped(n.into())).collect();
             format!("{name} {}{}", all.join(" "), unit(&metric.unit))
         }
-        Value::Seconds(s) => format!("{name} {s:.6} s"),
+        Value::Seconds(s) => format!("{name} {}", exact_time(*s)),
         share @ Value::Share { .. } => {
             format!("{name} {:.2} %", 100.0 * share.number().unwrap_or(0.0))
         }

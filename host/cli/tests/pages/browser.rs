@@ -7,8 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde_json::Value;
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -35,21 +33,31 @@ pub fn chromium(program: &Path, folder: &Path, words: &[String]) -> Output {
     Command::new(program)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
         .args(["--no-first-run", "--disable-background-networking", "--disable-extensions"])
+        .args(["--disable-quic", "--hide-scrollbars"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .args(words)
         .output()
         .unwrap()
 }
 
-/// What the browser finds wrong with pages, a line each.
+/// What the browser finds wrong with pages on a light and on a dark screen, a line each.
 pub fn probed(program: &Path, folder: &Path, pages: &[(&str, String)]) -> Vec<String> {
+    let light = probed_in(program, folder, pages, false);
+    let dark = probed_in(program, folder, pages, true);
+    light.into_iter().chain(dark.into_iter().map(|line| format!("dark {line}"))).collect()
+}
+
+fn probed_in(program: &Path, folder: &Path, pages: &[(&str, String)], dark: bool) -> Vec<String> {
     let probe = folder.join("probe.html");
+    let count = pages.len();
     let pages = serde_json::to_string(pages).unwrap().replace("</", "<\\/");
     let html = format!(
-        "<!DOCTYPE html><meta charset=\"utf-8\"><body><script>const PAGES = {pages};\n{PROBE}</script>"
+        "<!DOCTYPE html><meta charset=\"utf-8\"><body><script>const DARK = {dark}, PAGES = {pages};\n{PROBE}</script>"
     );
     fs::write(&probe, html).unwrap();
-    let words = ["--dump-dom".into(), "--virtual-time-budget=60000".into()];
+    // The setting of a dark system: 0 is dark, 1 is light.
+    let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!dark));
+    let words = ["--dump-dom".into(), "--virtual-time-budget=60000".into(), scheme];
     let address = format!("file://{}", probe.display());
     let output = chromium(program, folder, &[&words[..], &[address]].concat());
     let shown = text(&output.stdout);
@@ -61,10 +69,7 @@ pub fn probed(program: &Path, folder: &Path, pages: &[(&str, String)]) -> Vec<St
         )
     });
     let found = rest.split_once("</pre>").unwrap().0;
-    let done = format!(
-        "done {} pages",
-        serde_json::from_str::<Value>(&pages).unwrap().as_array().unwrap().len()
-    );
+    let done = format!("done {count} pages {}", if dark { "dark" } else { "light" });
     assert!(found.contains(&done), "the browser did not get to the end: {found}");
     found.lines().filter(|line| !line.starts_with("done ")).map(String::from).collect()
 }

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_graph::context::{Cancel, Context, Looks};
-use gramer_graph::pages::in_large_pages;
+use gramer_graph::memory::zeroed_or_unwind;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
@@ -23,7 +23,7 @@ pub(super) struct Sums {
 impl Sums {
     pub fn new(len: usize, context: &Context) -> Self {
         Sums {
-            sums: in_large_pages(bytemuck::zeroed_vec(len)),
+            sums: zeroed_or_unwind(len),
             shared: context.threads() > 1,
             overflow: AtomicU64::new(0),
         }

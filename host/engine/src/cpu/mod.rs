@@ -13,6 +13,7 @@ mod matching;
 mod maximal;
 mod methods;
 mod motif;
+mod number;
 mod oriented;
 mod per;
 mod phase;
@@ -31,6 +32,7 @@ use std::sync::OnceLock;
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
+use gramer_graph::memory::Phase;
 use gramer_graph::parallel::beside;
 use gramer_pattern::SMALL_VERTICES;
 use tracing::info_span;
@@ -159,6 +161,7 @@ impl Prepared for Resident<'_> {
         budget::check(self.graph.vertices(), run.context)?;
         let share = run.units.share().is_some();
         let task = query.task.name();
+        let _phase = Phase::begin(&"mining on the CPU");
         let _span = info_span!("mine", engine = "cpu", task, share).entered();
         run_plan(METHODS, query, self, plan, run)
     }

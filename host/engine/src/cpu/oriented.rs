@@ -35,6 +35,7 @@ impl Oriented {
     /// # Errors
     /// [`gramer_graph::Error::Interrupted`] once the run is asked to stop.
     pub fn by_degeneracy(graph: View<'_>, context: &Context) -> Result<Self> {
+        let _phase = gramer_graph::memory::Phase::begin(&"orienting the graph");
         let _span = info_span!("orient").entered();
         let mut vertex = peel(graph, context)?;
         // Peeled last becomes number 0.

@@ -11,9 +11,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ethnum::U256;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 
+use super::number::{self, Number};
 use super::units::run_dealt;
 use super::{Job, run_units};
 use crate::Together;
@@ -142,6 +144,24 @@ impl<'a, S> Ran<'a, S> {
         let of = |states: Vec<S>| Ok([states.iter().map(of).sum()]);
         let ([sum], complete) = self.sums(of).expect("a sum of small numbers");
         (sum, complete)
+    }
+
+    /// The number over all units, from those of the threads' states, and whether all were finished. The number is
+    /// `None` for all processes if a state has none or it needs more than 256 bits.
+    pub(super) fn total<N: Number>(self, of: impl Fn(&S) -> Option<N>) -> (Option<U256>, bool) {
+        let ran = self.sums(|states| {
+            let sum = states.iter().try_fold(U256::ZERO, |sum, state| {
+                let number: U256 = of(state)?.into();
+                sum.checked_add(number)
+            });
+            let mut sums = [0; 1 + number::PARTS];
+            sums[0] = u128::from(sum.is_none());
+            sums[1..].copy_from_slice(&number::parts(sum.unwrap_or(U256::ZERO)));
+            Ok(sums)
+        });
+        // Errors of other processes are theirs to report.
+        let ([none, parts @ ..], complete) = ran.unwrap_or(([0; 1 + number::PARTS], false));
+        (number::whole(parts).filter(|_| none == 0), complete)
     }
 
     /// The sums over all units by place, from those of this process; `None` if a process has none or the

@@ -178,13 +178,13 @@ pub(super) fn run_dealt<S: Send>(
     let states = on_threads(threads, |_| {
         let mut state = make();
         while let Some(group) = dealt.next() {
-            for unit in group {
+            for unit in units.group(group) {
                 if dealt.ended() || work(&mut state, unit).is_break() {
                     dealt.broken.store(true, Ordering::Relaxed);
                     return state;
                 }
             }
-            context.progress.add(1);
+            context.progress.add(units.shown_of(group));
         }
         #[cfg(test)]
         by_rayon::ended();
@@ -194,7 +194,7 @@ pub(super) fn run_dealt<S: Send>(
 }
 
 fn span(units: &Groups, context: &Context) -> Span {
-    debug_span!("units", groups = units.len(), threads = context.threads())
+    debug_span!("units", groups = units.len(), work = units.work(), threads = context.threads())
 }
 
 /// Groups of units as threads take them.
@@ -210,24 +210,24 @@ struct Dealt<'a> {
 
 impl<'a> Dealt<'a> {
     fn begin(units: &'a Groups, context: &'a Context, phase: Option<Phase<'a>>) -> Self {
-        context.progress.begin(units.len() as u64);
+        context.progress.begin(units.shown());
         let broken = AtomicBool::new(context.cancel.is_cancelled());
         let phase = phase.map(|phase| (phase, Mutex::new(0..0)));
         Dealt { units, context, next: AtomicUsize::new(0), phase, broken }
     }
 
     /// The next group, if the run goes on.
-    fn next(&self) -> Option<&'a [WorkUnit]> {
+    fn next(&self) -> Option<usize> {
         if let Some((phase, left)) = &self.phase {
             return self.next_of(*phase, left);
         }
         let group = self.next.fetch_add(1, Ordering::Relaxed);
         let ended = group >= self.units.len() || self.broken.load(Ordering::Relaxed);
-        (!ended).then(|| self.units.group(group))
+        (!ended).then_some(group)
     }
 
     /// The next group of those that this process has or gets.
-    fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<&'a [WorkUnit]> {
+    fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<usize> {
         // Whoever finds nothing asks, and the other threads wait for the answer.
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         if self.ended() {
@@ -241,7 +241,7 @@ impl<'a> Dealt<'a> {
             };
             *left = got;
         }
-        left.next().map(|group| self.units.group(group))
+        left.next()
     }
 
     /// Whether the run ends before the next unit.
@@ -287,6 +287,27 @@ mod tests {
         assert!(seen.iter().flatten().all(|&times| times == 1));
         // The heavy vertex is divided.
         assert!(units.iter().flatten().filter(|u| u.start == 2).count() >= 100);
+    }
+
+    #[test]
+    fn progress_is_the_work_that_is_done() {
+        let graph = edgeless(1000);
+        let context = Context::with_threads(2);
+        let weight = |v: u32| if v == 7 { 1_000_000 } else { 1 };
+        let mut units = Starts::vertices(graph.view()).units(all(&context), |_| 50, weight);
+        for factor in [1, 3] {
+            if factor > 1 {
+                units.show(|unit| factor * weight(unit.start) * unit.range().len() as u64 / 50);
+            }
+            let sums = (0..units.len()).map(|group| units.shown_of(group)).sum::<u64>();
+            // What each unit costs beside its weight is in it.
+            assert!(sums == units.shown() && sums.abs_diff(factor * 1_000_999) < 4000, "{sums}");
+            run_units(&units, &context, || (), |_, _| ControlFlow::Continue(()));
+            assert_eq!(context.progress.get(), (sums, sums));
+        }
+        // Half of the groups aren't half of the work.
+        let largest = (0..units.len()).map(|group| units.shown_of(group)).max().unwrap();
+        assert!(largest > 2 * units.shown() / units.len() as u64);
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub fn by_embeddings(
                     // Of a level that wasn't finished nothing is known.
                     return Ok((found, false));
                 }
-                if support_here >= support.into() {
+                if support_here >= u128::from(support) {
                     counted.push(Exchanged { candidate, support: support_here, words: vec![] });
                 }
                 context.progress.add(1);

@@ -23,6 +23,8 @@ pub struct Groups {
     units: Vec<WorkUnit>,
     /// Group i is `units[ends[i - 1]..ends[i]]`.
     ends: Vec<usize>,
+    /// The estimated work of each group, as progress shows it.
+    sums: Vec<u64>,
     work: u64,
 }
 
@@ -42,6 +44,24 @@ impl Groups {
     #[inline]
     pub fn work(&self) -> u64 {
         self.work
+    }
+
+    /// What a group is of all in [`Groups::shown`].
+    #[inline]
+    pub fn shown_of(&self, number: usize) -> u64 {
+        self.sums[number]
+    }
+
+    /// The estimated work of all groups, as progress shows it.
+    pub fn shown(&self) -> u64 {
+        self.sums.iter().fold(0, |all, &sum| all.saturating_add(sum))
+    }
+
+    /// Estimates the work of each unit again, for progress alone: the estimates by which units are cut may favour
+    /// heavy ones.
+    pub fn show(&mut self, work: impl Fn(&WorkUnit) -> u64) {
+        let of = |units: &[WorkUnit]| units.iter().fold(0, |sum, unit| with(sum, work(unit)));
+        self.sums = self.iter().map(of).collect();
     }
 
     /// The units of a group; there is at least one.
@@ -158,6 +178,7 @@ impl Cutter {
         let units = self.groups.units.len();
         if self.begun < units {
             self.groups.ends.push(units);
+            self.groups.sums.push(self.sum);
             self.begun = units;
         }
         self.sum = 0;

@@ -53,7 +53,10 @@ pub(crate) fn details(gpu: &Gpu, device: &Device, metrics: &mut DeviceMetrics) -
             metrics.detail(format!("profile.{name}.calls"), "", Value::Count(calls));
         }
         if let Some(path) = &gpu.settings.profile {
-            calls::write_trace(path, &gpu.found.name, &spans)?;
+            // Of several runs the last one stays.
+            let own = gpu.traced.load(Relaxed);
+            calls::write_trace(path, own, &gpu.found.name, &spans)?;
+            gpu.traced.store(true, Relaxed);
         }
     }
     metrics.detail("device.driver", "", Value::Text(gpu.found.driver.clone()));

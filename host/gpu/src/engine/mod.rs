@@ -8,6 +8,7 @@ mod on_gpu;
 mod run;
 mod trial;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -16,9 +17,12 @@ use gramer_engine::{Ask, Choices, Engine, Needs, Prepared, Scheme};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::start;
 
 use crate::device::Device;
-use crate::select::select;
+use crate::graph::ByDegree;
+use crate::room::Sizes;
+use crate::select::{self, select};
 use crate::table::TableSettings;
 use crate::wide::Shape;
 use crate::{Settings, Steps, Yardsticks, platform};
@@ -48,6 +52,8 @@ pub struct Gpu {
     name: String,
     found: platform::NamedDevice,
     settings: Settings,
+    /// The trace at `profile` is this engine's.
+    traced: AtomicBool,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,
@@ -71,12 +77,14 @@ impl Gpu {
     /// [`Error::Usage`] for a name that no device has, [`Error::Device`] where there is none or it
     /// can't be opened.
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
+        let _phase = gramer_graph::memory::Phase::begin(&"opening the OpenCL device");
         let handle = select(device)?;
         let (found, own) = (handle.found.clone(), settings.clone());
-        let opening = std::thread::spawn(move || Device::open(handle, &own));
+        let opening = start("that opens the device", move || Device::open(handle, &own))?;
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, settings: settings.clone(), opening, opened })
+        let (settings, traced) = (settings.clone(), AtomicBool::new(false));
+        Ok(Gpu { name, found, settings, traced, opening, opened })
     }
 
     /// The device, once it is open.
@@ -94,6 +102,18 @@ impl Gpu {
             let _ = self.opened.set(device);
         }
         self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
+    }
+
+    /// What the user should know of the device beside an answer.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let processor = (self.found.kind != "gpu" && self.name != select::PORTABLE).then(|| {
+            format!(
+                "{} is no GPU but a processor behind OpenCL ({}): the engine `cpu` is faster there",
+                self.name, self.found.name
+            )
+        });
+        let cache = self.opened.get().and_then(|device| device.cache_note());
+        processor.into_iter().chain(cache).collect()
     }
 
     /// What was opened.
@@ -137,6 +157,11 @@ impl Gpu {
     /// Steps of SGSI that are taken.
     pub(crate) fn steps(&self) -> Steps {
         self.settings.steps
+    }
+
+    /// What a task takes at least on a graph.
+    fn sizes<'a>(&self, graph: &'a Graph, by: &'a ByDegree) -> Result<Sizes<'a>> {
+        Ok(Sizes { graph, by, limits: self.device()?.limits, steps: self.settings.steps })
     }
 
     /// How the strategy `wide` divides its work.

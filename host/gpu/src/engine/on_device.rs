@@ -148,6 +148,7 @@ impl OnDevice<'_> {
         };
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
         let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
+        let complete = complete && !self.resident.was_stopped();
         Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
     }
 
@@ -215,7 +216,7 @@ impl OnDevice<'_> {
         let (mut results, mut complete) = match (measure, limit) {
             (Measure::Mni, limit) => {
                 let by = made(&self.by_label, || ByLabel::new(device, graph, context))?;
-                let fault = &self.resident.fault;
+                let fault = self.resident.fault();
                 let found =
                     fsm::by_images(device, graph, by, (limit, support), together, fault, context);
                 let found = stopped(found)?;

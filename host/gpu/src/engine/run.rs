@@ -18,6 +18,7 @@ use super::on_device::{OnDevice, Part};
 use super::trial::Tried;
 use crate::picked::Picked;
 use crate::program::Heeding;
+use crate::stop::Watched;
 use crate::{Strategy, search, table};
 
 impl OnDevice<'_> {
@@ -29,9 +30,11 @@ impl OnDevice<'_> {
         run: &Run<'_>,
     ) -> Result<Outcome, Failure> {
         let device = self.resident.device.label();
+        let _phase = gramer_graph::memory::Phase::begin(&"mining on the GPU");
         let _span = info_span!("mine", engine = "gpu", device).entered();
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&run.context.cancel);
+        let _watched = Watched::begin(&run.context.cancel, Some(&self.resident.words))?;
         match run.peers {
             Some(peers) => Ok(self.with_peers(strategy, task, peers, run.context)?),
             None => self.alone_by(strategy, task, run),
@@ -44,48 +47,59 @@ impl OnDevice<'_> {
         let share = picked.as_ref();
         let part = Part { share, sink };
         self.make_room(task);
+        self.resident.device.budget.take_refusal();
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
+        let chosen = strategy;
         info!(strategy = reason(strategy, sink.is_some()), "the strategy is chosen");
-        let mut outcome = match (task, strategy) {
-            (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context)?,
+        let found = match (task, strategy) {
+            (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context),
             (Task::CliqueSizes { smallest, largest }, _) => {
-                self.clique_sizes(strategy, *smallest..=*largest, part, context)?
+                self.clique_sizes(strategy, *smallest..=*largest, part, context)
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
                 match self.motifs(*k, *induced, share, context) {
                     // How many wedges there are is known when the triangles are counted.
-                    Err(Error::Unsupported(_)) if *k == 5 => {
+                    Err(Error::Unsupported(_))
+                        if *k == 5 && self.gpu.settings.strategy.is_none() =>
+                    {
+                        self.resident.device.budget.take_refusal();
                         return Err(Failure::Retreat(Reason::Memory { needs: None }));
                     }
-                    answer => answer?,
+                    answer => answer,
                 }
             }
             (Task::Motif { k, induced }, Strategy::Wide) => {
-                self.wide_motifs(*k, *induced, part, context)?
+                self.wide_motifs(*k, *induced, part, context)
             }
             (Task::Motif { k, induced }, _) => {
-                self.search(Dictionary::of(*k).patterns(), *induced, part, context)?
+                self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
             (Task::Match { pattern, induced, mappings }, _) => {
                 search::comparable(self.graph, pattern, *mappings)?;
                 let asked = (pattern, *induced, *mappings);
-                let (outcome, found) = self.counted(asked, part, &mut details, context)?;
-                tried = found;
-                outcome
+                self.counted(asked, part, &mut details, context).map(|(outcome, found)| {
+                    tried = found;
+                    outcome
+                })
             }
             (Task::Fsm { limit, support, measure }, _) => {
-                self.frequent((*limit, *support, *measure), sink, None, context)?
+                self.frequent((*limit, *support, *measure), sink, None, context)
             }
             (Task::MaximalCliques | Task::MaximumClique, _) => {
                 return Err(Failure::Retreat(Reason::Task));
             }
         };
+        let mut outcome =
+            found.map_err(|error| self.with_least(error, task, chosen, sink.is_some()))?;
         let by_table = tried.is_some_and(|tried| tried.by_table);
         let strategy = if by_table { Strategy::Table } else { strategy };
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
         metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
+        outcome.warnings.extend(self.gpu.notes());
+        // Strategies whose kernels look at the word say so themselves; no count of a stopped run passes for a whole one.
+        outcome.complete &= !self.resident.was_stopped();
         Ok(outcome)
     }
 
@@ -122,6 +136,18 @@ impl OnDevice<'_> {
         }
         outcome.devices.push(metrics);
         Ok(outcome)
+    }
+
+    /// A refusal for want of memory, with what the whole task takes.
+    fn with_least(&self, error: Error, task: &Task, strategy: Strategy, listed: bool) -> Error {
+        let refusal = self.resident.device.budget.take_refusal();
+        match (error, refusal) {
+            (Error::Unsupported(_), Some(refusal)) => {
+                let sizes = self.gpu.sizes(self.graph, &self.resident.by);
+                sizes.map_or_else(|e| e, |s| refusal.error(s.least(task, strategy, listed)))
+            }
+            (error, _) => error,
+        }
     }
 
     /// The cliques of one size by a strategy.

@@ -140,7 +140,7 @@ impl Heads {
                     Arg::U32(graph.oriented.ends.len() as u32),
                     Arg::U32(self.spans.len() as u32),
                     Arg::Buffer(graph.sums.raw()),
-                    Arg::Buffer(graph.fault.raw()),
+                    Arg::Buffer(graph.fault().raw()),
                 ]
             };
             let done = slices.run(&list.works, |range| {
@@ -176,7 +176,7 @@ fn written(graph: &Resident, begins: &[u32]) -> Result<(Buffer<[u32; 2]>, Vec<u3
         Arg::U32(vertices as u32),
         Arg::U32(graph.oriented.ends.len() as u32),
         Arg::U32(all),
-        Arg::Buffer(graph.fault.raw()),
+        Arg::Buffer(graph.fault().raw()),
     ];
     let group = device.lanes(GROUP);
     device.launch(&program, "head_spans", &args, (lanes * vertices).div_ceil(group), group)?;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
-use crate::device::{Arg, Device};
+use crate::device::{Arg, Device, Limits};
 use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
 use crate::nest::nest;
@@ -28,6 +28,7 @@ use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
 pub(crate) use heads::Heads;
+pub(crate) use pivots::walk_bytes;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
@@ -43,6 +44,9 @@ const BIG: &str = include_str!("../../kernels/local_big.cl");
 const BIG_LANES: usize = 512;
 /// Lanes of it that read a row together.
 const BIG_TILE: usize = 32;
+
+/// Steps of `local_big`, of up to a microsecond each, between two looks whether it is to end.
+const LOOK_EACH: usize = 1 << 14;
 
 /// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
 /// then small beside a slice.
@@ -76,6 +80,9 @@ fn program(
     let mut line =
         |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
     line("K", k);
+    if device.limits.portable {
+        line("LOOKS_OFTEN", 1);
+    }
     line("LAST", k.saturating_sub(5));
     match extra {
         Extra::Nothing => {}
@@ -87,7 +94,8 @@ fn program(
         line("BIG", lanes);
         // A processor takes lanes one after the other.
         line("TILE", if device.limits.portable { 1 } else { lanes.min(BIG_TILE) });
-        return device.program(&format!("local_big of {k}"), &[COMMON, &defines, BIG]);
+        line("LOOK_EACH", LOOK_EACH);
+        return device.program(&format!("local_big of {k}"), &[&defines, COMMON, BIG]);
     };
     line("W", class.words);
     line("T", class.lanes);
@@ -114,7 +122,7 @@ fn program(
             .collect();
         writeln!(defines, "{text}#define SETS {}", sets.join(" ")).expect("text");
     }
-    let sources = [COMMON, &defines, &warps, TARGETS, LOCAL];
+    let sources = [&*defines, COMMON, &warps, TARGETS, LOCAL];
     device.program(&format!("local_{} of {k}", class.words), &sources)
 }
 
@@ -264,6 +272,9 @@ fn weights(
         }
     }
     device.wait(&mark)?;
+    if graph.was_stopped() {
+        return Ok(None);
+    }
     let mut found: Vec<Vec<u32>> = vec![];
     for (which, sum) in weighed.iter().zip(&sums) {
         let mut read = vec![0; which.len()];
@@ -392,7 +403,7 @@ fn run_some(
         let second = match extra {
             Extra::Edges(edges) => edges.raw(),
             Extra::PerTask(sums) => sums[at].raw(),
-            Extra::Nothing => graph.fault.raw(),
+            Extra::Nothing => graph.fault().raw(),
         };
         let args = |range: &Range<usize>| {
             let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
@@ -407,7 +418,7 @@ fn run_some(
                 Arg::U32(arcs as u32),
                 Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(second),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ]
         };
         let done = match roots.classes.get(at) {
@@ -435,6 +446,14 @@ fn run_some(
     Ok(true)
 }
 
+/// Bytes of a slot of `local_big` for roots with up to `span` targets; 0 where they have classes.
+pub(crate) fn slot_bytes(span: usize, limits: Limits) -> u64 {
+    match span > roots::largest(limits) {
+        true => 4 * Slots::words(span) as u64,
+        false => 0,
+    }
+}
+
 /// What `local_big` works in: a slot of global memory for each work-group.
 struct Slots {
     groups: usize,
@@ -447,11 +466,16 @@ impl Slots {
     /// Slots for the work-groups that `tasks` are worth, as far as the budget has room for more than one.
     fn new(graph: &Resident, span: usize, tasks: usize) -> Result<Self> {
         let device = &graph.device;
-        let slot_words = 4 * span + span * span.div_ceil(32);
+        let slot_words = Self::words(span);
         let room = device.budget.free() / 2 / (4 * slot_words as u64);
         let groups = (4 * device.limits.units).min(tasks).min(room as usize).max(1);
         let buffer = Buffer::new(&device.place(), groups * slot_words, "rows of large roots")?;
         Ok(Slots { groups, buffer, span, slot_words })
+    }
+
+    /// Words of a slot for roots with up to `span` targets.
+    fn words(span: usize) -> usize {
+        4 * span + span * span.div_ceil(32)
     }
 
     fn args(&self) -> [Arg; 3] {

@@ -54,6 +54,13 @@ fn stack_words(words: usize) -> usize {
     most_levels(words) * level_words(words)
 }
 
+/// Bytes of the walks of one group over roots with up to `span` targets, for cliques of `k`.
+pub(crate) fn walk_bytes(span: usize, k: usize) -> u64 {
+    let words = span.div_ceil(32).next_power_of_two().clamp(4, 16);
+    let walks = STATE_WORDS + WALKERS * (WALKER_WORDS + stack_words(words));
+    (16 * (32 * words + 1) * k + 4 * walks) as u64
+}
+
 /// How a work-group is made up.
 #[derive(Clone, Copy)]
 struct Group {
@@ -161,7 +168,7 @@ impl Counting<'_> {
                 Arg::Buffer(stacks.raw()),
                 Arg::U32(steps as u32),
                 Arg::Buffer(graph.sums.raw()),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ];
             let begun = Instant::now();
             device.launch(&program, "local_pivots", &args, groups, lanes * walkers)?;
@@ -254,7 +261,7 @@ impl Walks<'_> {
                 Arg::Buffer(buffer.raw()),
                 Arg::U32(pairs.len() as u32),
                 Arg::U32(self.groups as u32),
-                Arg::Buffer(graph.fault.raw()),
+                Arg::Buffer(graph.fault().raw()),
             ];
             let lanes = device.lanes(SHARE_LANES);
             let groups = (pairs.len() * self.walkers).div_ceil(lanes);

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use gramer_graph::error::Result;
 
+use crate::device::Limits;
 use crate::large::Arcs;
 use crate::memory::{Buffer, Place};
 use crate::picked::Picked;
@@ -65,6 +66,16 @@ impl ClassShape {
         let words = (1 << self.table_bits()) + targets + rows + targets + 1;
         4 * self.roots * words + 8 * self.lanes * self.roots
     }
+}
+
+/// Most targets of a root that has a class on a device.
+pub(super) fn largest(limits: Limits) -> usize {
+    let fits = |class: &&ClassShape| class.local_bytes() <= limits.local;
+    [SHALLOW, DEEP]
+        .iter()
+        .map(|all| all.iter().filter(fits).map(|c| 32 * c.words).max().unwrap_or(0))
+        .min()
+        .unwrap_or(0)
 }
 
 /// Roots of a graph by class, those with the most work first. Of deep roots the ones above all classes are

@@ -56,7 +56,7 @@ impl HostBuffer {
                 }
                 Buffer::new(raw)
             }
-            // SAFETY: no memory of the host is named.
+            // SAFETY: the host pointer is null, so that the driver allocates the buffer itself.
             None => unsafe {
                 let flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
                 Buffer::create(context, flags, words.max(1), std::ptr::null_mut())
@@ -93,7 +93,7 @@ fn create_buffer_nv(context: &Context) -> Option<CreateBuffer> {
     if !device.extensions().ok()?.split(' ').any(|name| name == "cl_nv_create_buffer") {
         return None;
     }
-    // SAFETY: the loader is open already: the context is its own.
+    // SAFETY: the loader made the context, so that it is open already and its initialisers have run.
     let open = || unsafe { libloading::Library::new("libOpenCL.so.1") }.ok();
     let loader = LOADER.get_or_init(open).as_ref()?;
     let name = c"clCreateBufferNV";

@@ -48,6 +48,7 @@ use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
 use crate::program::{Heeding, Program};
 use crate::search;
+use crate::stop::Watched;
 
 use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
 use self::primitives::Mining;
@@ -301,6 +302,7 @@ impl OnTable<'_> {
         let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
+        let _watched = Watched::begin(&context.cancel, None)?;
         let before = Before::of(self.gpu.device()?);
         let mut details = DeviceMetrics::default();
         let aggregated = matches!(task, Task::Motif { .. } | Task::Fsm { .. });
@@ -335,6 +337,7 @@ impl OnTable<'_> {
             _ => REASON,
         };
         outcome.devices.push(self.measured(before, reason, details)?);
+        outcome.warnings.extend(self.gpu.notes());
         Ok(outcome)
     }
 }

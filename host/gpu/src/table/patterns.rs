@@ -189,7 +189,7 @@ fn by_embeddings(
             table.aggregate_of(others, &key, &measure)?
         };
         let chosen = groups.chosen(|group| {
-            group.value >= support.into()
+            group.value >= u128::from(support)
                 && pattern(group).is_some_and(|pattern| parts_reported(pattern, &reported))
         });
         let own = report(&groups, |group| chosen.has(group), found);

@@ -17,6 +17,7 @@ use bytemuck::Pod;
 use crate::context::Cancel;
 use crate::error::{Error, Result};
 use crate::mapping::Mapping;
+use crate::memory::room_for_thread;
 use crate::storage::Storage;
 
 pub(crate) use watch::register;
@@ -55,7 +56,8 @@ impl Budget {
                     std::thread::sleep(PERIOD);
                 }
             };
-            std::thread::Builder::new().name("budget".into()).spawn(work).ok()
+            let begin = || std::thread::Builder::new().name("budget".into()).spawn(work);
+            room_for_thread().and_then(|()| begin()).ok()
         });
         cancel.limit();
         Keeper { stop, watch: watch.flatten() }

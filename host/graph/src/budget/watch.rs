@@ -228,7 +228,7 @@ fn of_mapping(mapping: &Mapping, read: &[(usize, usize)]) {
 
 /// Resident bytes of this process: all, and those of files.
 pub(super) fn resident(statm: &File) -> Option<[u64; 2]> {
-    // SAFETY: asks for a number.
+    // SAFETY: the call has no pointers and only returns a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
     let mut text = [0; 128];
     let length = statm.read_at(&mut text, 0).ok()?;

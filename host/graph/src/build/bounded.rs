@@ -11,11 +11,12 @@ use std::path::Path;
 use super::entry::tidy;
 use super::numbering::Numbering;
 use super::rows::Dropped;
-use super::{EdgeBlock, Pairs, zeroed};
+use super::{EdgeBlock, Pairs};
 use crate::VertexId;
 use crate::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};
 use crate::context::{Cancel, Looks};
 use crate::error::{Error, Result};
+use crate::memory::zeroed;
 use crate::storage::Storage;
 
 /// Bytes per vertex, at most, while rows are made and put in order.

@@ -15,15 +15,16 @@ use std::sync::{Mutex, PoisonError};
 
 use tracing::debug_span;
 
+use super::EdgeBlock;
 use super::entry::tidy;
 use super::halves::{Placed, add_up, shares, split};
 use super::numbering::{Numbered, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{Dropped, Made, numbered_in_order};
-use super::{EdgeBlock, zeroed};
 use crate::VertexId;
 use crate::context::{Cancel, Looks};
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::parallel::{for_parts, on_threads};
 
 /// Most ranges: as many streams as a core writes well at a time.

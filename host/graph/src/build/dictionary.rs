@@ -1,10 +1,11 @@
 //! Numbers for ids in the order in which they first come.
 
+use super::Pairs;
 use super::numbering::check_vertex_count;
-use super::{Pairs, zeroed};
 use crate::VertexId;
 use crate::context::Cancel;
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
 

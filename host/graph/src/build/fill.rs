@@ -12,10 +12,10 @@
 use super::ahead::{AHEAD, Ahead};
 use super::halves::Placed;
 use super::position::Position;
-use super::zeroed;
 use crate::VertexId;
 use crate::context::{Cancel, Looks};
 use crate::error::Result;
+use crate::memory::zeroed;
 
 /// The rows of half rows, with numbers in the same order; where each row begins is known.
 pub(super) fn in_order<P: Position>(

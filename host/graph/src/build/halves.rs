@@ -2,12 +2,13 @@
 
 use tracing::debug_span;
 
+use super::EdgeBlock;
 use super::ahead::{AHEAD, Ahead};
 use super::entry::Entry;
 use super::position::Position;
-use super::{EdgeBlock, zeroed};
 use crate::context::Cancel;
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::{Label, VertexId};
 
 /// Half rows as they come: in the order of the text, and with what is there twice.

@@ -20,6 +20,7 @@ use tracing::debug_span;
 use super::{Graph, Label, Order, Parts, VertexId};
 use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
+use crate::memory::{self, zeroed};
 use crate::pages::in_large_pages;
 use crate::prepare::renumber;
 use numbering::{Numbered, number_ids};
@@ -129,12 +130,12 @@ impl EdgeBlock {
     /// Adds the arcs from `u` to the vertices of a list.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where memory is too small.
+    /// [`Error::Memory`] where memory is too small.
     pub fn try_extend(&mut self, u: u64, list: &[VertexId]) -> Result<()> {
         if let (Pairs::Narrow(pairs), Ok(u)) = (&mut self.pairs, u32::try_from(u)) {
-            pairs.try_reserve(list.len()).map_err(|_| {
-                let bytes = (pairs.len() + list.len()) * size_of::<[u32; 2]>();
-                no_memory(bytes)
+            let reserved = memory::trying(|| pairs.try_reserve(list.len()));
+            reserved.map_err(|_| {
+                memory::refused_array((pairs.len() + list.len()) * size_of::<[u32; 2]>())
             })?;
             pairs.extend(list.iter().map(|&v| [u, v]));
         } else {
@@ -422,21 +423,6 @@ impl Builder {
         });
         if graph.order() == order { Ok(graph) } else { renumber(&graph, context) }
     }
-}
-
-/// A zeroed array, or an error where memory is too small. Memory is taken from the system as it
-/// is written to.
-pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
-    let array = bytemuck::allocation::try_zeroed_vec(len);
-    array.map(in_large_pages).map_err(|()| no_memory(len * size_of::<T>()))
-}
-
-fn no_memory(bytes: usize) -> Error {
-    let gib = bytes as f64 / (1u64 << 30) as f64;
-    Error::Unsupported(format!(
-        "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
-         the setting `max_vertices` refuses a graph that is larger than expected before"
-    ))
 }
 
 #[cfg(test)]

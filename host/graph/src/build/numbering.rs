@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::bounded::{check_read, check_room, spare};
 use super::dictionary::Dictionary;
-use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs, zeroed};
+use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs};
 use crate::VertexId;
 use crate::budget::Budget;
 use crate::context::{Cancel, Looks};
 use crate::error::{Error, Result};
+use crate::memory::zeroed;
 use crate::pages::in_large_pages;
 use crate::parallel::{for_parts, in_buckets, on_threads};
 

@@ -13,10 +13,10 @@ use super::halves::{Placed, add_up};
 use super::numbering::{Numbered, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{Dropped, Made, numbered_in_order};
-use super::zeroed;
 use super::{EdgeBlock, Pairs};
 use crate::context::{Cancel, Context, Looks};
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::prepare::ranked;
 use crate::{Order, VertexId};
 

@@ -3,13 +3,14 @@
 
 use tracing::debug_span;
 
+use super::EdgeBlock;
 use super::entry::{Entry, tidy};
 use super::halves::{Part, Placed, add_up, shares, split};
 use super::numbering::{Numbered, Numbering, renumber};
 use super::position::{Position, are_narrow};
-use super::{EdgeBlock, zeroed};
 use crate::context::{Cancel, Looks};
 use crate::error::Result;
+use crate::memory::zeroed;
 use crate::{Label, VertexId};
 
 /// What went away while rows were made.

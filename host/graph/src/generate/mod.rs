@@ -92,6 +92,7 @@ mod stream {
 /// large, [`Error::Interrupted`] after Ctrl-C.
 pub fn generate(recipe: &Recipe, context: &Context) -> Result<Graph> {
     recipe.check()?;
+    let _phase = crate::memory::Phase::begin(&"generating the graph");
     let mut builder = Builder::new();
     match recipe.model {
         Model::Rmat { scale, edge_factor, a, b, c } => {

@@ -53,7 +53,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::mapping::Mapping;
 use super::origin::Origin;
-use super::output::write_whole;
+use super::output::write_own;
 use super::{Graph, Order};
 use crate::budget::register;
 use crate::context::Context;
@@ -93,12 +93,12 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// Writes the image of a graph, whole or not at all.
+/// Writes the image of a graph, whole or not at all, in place of a file that is there.
 ///
 /// # Errors
 /// [`Error::Io`] where the file can't be written.
 pub fn write(path: &Path, graph: &Graph, name: &str) -> Result<()> {
-    write_whole(path, |out| write_to(out, graph, name))
+    write_own(path, |out| write_to(out, graph, name))
 }
 
 /// Writes the image of a graph to a stream.

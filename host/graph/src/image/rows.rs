@@ -163,7 +163,7 @@ mod avx512 {
             let mut behind = !1;
             for part in row.chunks(LANES) {
                 let lanes = ((1u32 << part.len()) - 1) as __mmask8;
-                // SAFETY: lanes beyond the part aren't read, and neither is what is before the row.
+                // SAFETY: masked lanes are not read: those beyond the part, and the one before the row.
                 let (entries, before) = unsafe {
                     (
                         _mm256_maskz_loadu_epi32(lanes, part.as_ptr().cast()),

@@ -16,7 +16,7 @@ impl Rows<'_> {
     /// Decodes all rows.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Unsupported`] for too little memory, and those of
+    /// [`crate::Error::Interrupted`], [`crate::Error::Memory`] for too little memory, and those of
     /// [`ArrayFile`].
     pub fn unpack(&self, context: &Context) -> Unpacked {
         match &context.budget {
@@ -27,8 +27,8 @@ impl Rows<'_> {
 
     fn unpacked_in_memory(&self, context: &Context) -> Unpacked {
         let [vertices, entries, _] = self.begin(self.groups()).map(|end| end as usize);
-        let mut offsets: Vec<u64> = crate::build::zeroed(vertices + 1)?;
-        let mut neighbours: Vec<VertexId> = crate::build::zeroed(entries)?;
+        let mut offsets: Vec<u64> = crate::memory::zeroed(vertices + 1)?;
+        let mut neighbours: Vec<VertexId> = crate::memory::zeroed(entries)?;
         let threads = context.threads().clamp(1, self.groups().max(1));
         let mut parts: Vec<(Range<usize>, &mut [u64], &mut [VertexId])> = vec![];
         let (mut ends, mut entries) = (&mut offsets[1..], &mut neighbours[..]);

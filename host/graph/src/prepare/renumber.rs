@@ -35,6 +35,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     if graph.order() == Order::RankOn1 {
         return Ok(graph.clone());
     }
+    let _phase = crate::memory::Phase::begin(&"ordering the graph by rank");
     let _span = info_span!("rank", vertices = graph.vertices()).entered();
     let view = graph.view();
     let on_1 = debug_span!("on_1").in_scope(|| on_k(view, 1, context))?;

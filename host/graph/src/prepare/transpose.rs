@@ -11,6 +11,7 @@ use super::{each_thread, fill};
 use crate::VertexId;
 use crate::context::{Context, Looks};
 use crate::error::Result;
+use crate::memory::zeroed_or_unwind;
 use crate::pages::in_large_pages;
 
 /// Rows that are filled one after the other without groups.
@@ -214,7 +215,7 @@ impl<B: Copy + Zeroable> Dealt<B> {
         let room = entries + groups * CHUNK;
         Dealt {
             packed: in_large_pages(vec![0; room]),
-            beside: in_large_pages(bytemuck::allocation::zeroed_vec(room)),
+            beside: zeroed_or_unwind(room),
             next: vec![0; groups],
             opened: Opened { runs: (0..groups).map(|_| vec![]).collect(), taken: 0, base: 0 },
         }

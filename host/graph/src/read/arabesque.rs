@@ -4,15 +4,19 @@
 //! or in both; the second time counts as a duplicate.
 
 use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, gather_declared};
+use super::edges::PAIRS;
 use super::scan::{self, Fault, fields, is_comment, quote};
 use crate::Builder;
 use crate::error::Result;
 
 /// A file of adjacency lists.
-pub(crate) struct Arabesque;
+pub(crate) struct Arabesque {
+    /// Whether the format is a guess, which must hold in the whole file.
+    pub guessed: bool,
+}
 
 impl Arabesque {
-    fn line(line: &[u8], number: u32, chunk: &mut Chunk) -> Result<(), String> {
+    fn line(&self, line: &[u8], number: u32, chunk: &mut Chunk) -> Result<(), String> {
         if let Some(what) = scan::bare_return(line) {
             return Err(what);
         }
@@ -21,9 +25,26 @@ impl Arabesque {
         let label = columns.next().ok_or("the label is missing")?;
         let label = scan::label(label)?;
         chunk.declared.push(Declared { id, label, line: number });
+        // A label that is the vertex itself or among its neighbours is no neighbour.
+        let label = u64::from(label);
+        let mut seen = label == id;
+        let (mut before, mut ascends) = (None, true);
+        let from = columns.clone();
         for neighbour in columns {
             chunk.edge_lines.record(chunk.edges.len(), number);
-            chunk.edges.push(id, scan::id(neighbour)?);
+            let neighbour = scan::id(neighbour)?;
+            chunk.edges.push(id, neighbour);
+            seen |= neighbour == label;
+            ascends &= before < Some(neighbour);
+            before = Some(neighbour);
+        }
+        chunk.true_label |= seen;
+        if self.guessed && !ascends {
+            let mut row = from.map(scan::id).collect::<Result<Vec<_>, _>>()?;
+            row.sort_unstable();
+            if let Some(twice) = row.windows(2).find(|w| w[0] == w[1]) {
+                return Err(format!("neighbour {} is listed twice", twice[0]));
+            }
         }
         Ok(())
     }
@@ -40,7 +61,7 @@ impl Parser for Arabesque {
             if line.is_empty() || is_comment(line) {
                 continue;
             }
-            Self::line(line, number as u32, chunk).map_err(|why| Fault {
+            self.line(line, number as u32, chunk).map_err(|why| Fault {
                 at,
                 what: format!("{} is no line `id label neighbours…`: {why}", quote(line)),
             })?;
@@ -51,6 +72,16 @@ impl Parser for Arabesque {
     fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
         if chunks.iter().all(|c| c.declared.is_empty()) {
             return Err(end.fault("holds no vertex (no line `id label neighbours…`)"));
+        }
+        // First numbers count the lines from 0, or it would be no guess.
+        let count: usize = chunks.iter().map(|c| c.declared.len()).sum();
+        let ids = |c: &Chunk| c.declared.iter().all(|d| (d.label as usize) < count);
+        if self.guessed && chunks.iter().all(|c| !c.true_label && ids(c)) {
+            let what = format!(
+                "a line may be `id label neighbours…` (arabesque) or `id neighbours…` (an adjacency list), as each \
+                 label is a vertex; for the first name the format with the setting `format`, for the second {PAIRS}"
+            );
+            return Err(end.fault(what));
         }
         gather_declared(chunks, end, "line of its own")
     }

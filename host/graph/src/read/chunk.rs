@@ -19,6 +19,15 @@ pub(crate) struct Declared {
     pub line: u32,
 }
 
+/// The number behind the label of a `v` line: a degree, or another label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Second {
+    pub id: u64,
+    pub number: u64,
+    /// Line in the block, from 0.
+    pub line: u32,
+}
+
 /// What one block of lines holds.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
@@ -32,6 +41,10 @@ pub(crate) struct Chunk {
     pub declared: Vec<Declared>,
     /// Entries of the format (edges, triples, matrix entries), the dropped ones included.
     pub entries: u64,
+    /// Whether a label of Arabesque can be no neighbour.
+    pub true_label: bool,
+    /// Second numbers of `v` lines, by vertex, where there are any.
+    pub seconds: Vec<Second>,
     /// Format-specific: rows of METIS, with their labels.
     pub rows: u64,
     pub row_labels: Vec<Label>,
@@ -39,6 +52,8 @@ pub(crate) struct Chunk {
     pub last_row: Option<(u64, u64)>,
     /// Entries dropped because they are explicit zeros.
     pub zeros: u64,
+    /// Whether an id was written with decimals.
+    pub decimal_ids: bool,
     /// First lines (in the block, from 0) of edges with a label, without, and with decimals.
     pub first_labelled: Option<u32>,
     pub first_unlabelled: Option<u32>,

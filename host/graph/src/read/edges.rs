@@ -1,14 +1,15 @@
 //! Edge lists: two ids per line.
 //!
-//! An *edge line* holds two vertex ids (whole numbers, 0 to 2^64 - 1) and perhaps further
-//! numbers such as a weight or a time, which are ignored. Fields are separated by white space,
-//! a comma, or both. All edge lines of a file have the same number of columns. Lines that begin
-//! with `#` or `%` and blank lines are skipped; the first line that is neither may name the
-//! columns (`id_1,id_2`) if numbers follow it, which is remarked. Direction is dropped. Vertices are those with an edge line.
+//! An *edge line* holds two vertex ids (whole numbers, 0 to 2^64 - 1, perhaps in quotes or with decimals that are
+//! zero) and perhaps further fields, which are ignored. Which columns hold the ids, and what separates them, is found
+//! by [`Table`]. All edge lines of a file have the same number of columns. Lines that begin with `#` or `%` and blank
+//! lines are skipped. Direction is dropped. Vertices are those with an edge line.
 
 use super::chunk::{Chunk, End, Parser, gather};
+use super::names::{unquoted, whole};
 use super::pairs::pair_lines;
-use super::scan::{self, Digits, Fault, digits, fields, is_comment, is_number, quote, trim};
+use super::scan::{self, Digits, Fault, digits, is_comment, quote, trim};
+use super::table::Table;
 use crate::Builder;
 use crate::error::Result;
 
@@ -17,10 +18,9 @@ const MOST_ALONE: usize = 64;
 
 /// An edge list.
 pub(crate) struct EdgeList {
-    /// Columns of the first edge line.
-    pub columns: usize,
-    /// The line that names the columns, and its number from 1.
-    names: Option<(u64, String)>,
+    table: Table,
+    /// Whether a line holds two ids and nothing else.
+    pairs: bool,
 }
 
 /// Ids of a line of exactly two numbers with one separator, and the start of the next line.
@@ -45,71 +45,92 @@ pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |i| at + i + 1)
 }
 
+/// The edge of a line.
+struct Ends {
+    u: u64,
+    v: u64,
+    /// Whether an id is written with decimals.
+    decimal: bool,
+}
+
 impl EdgeList {
-    /// The parser for a file whose head this is, and how many bytes of it aren't body.
-    pub fn header(head: &[u8]) -> (Self, usize) {
-        let mut content = scan::lines(head)
-            .enumerate()
-            .filter(|(_, (_, line))| !line.is_empty() && !is_comment(line));
-        let plain = |columns, at| (EdgeList { columns, names: None }, at);
-        let Some((number, (at, line))) = content.next() else { return plain(2, 0) };
-        // A name is never an id, so that this line is no edge; if no ids follow it, it is wrong.
-        if is_column_names(line) {
-            let next = content.next().map(|(_, next)| next);
-            if next.is_none_or(|(_, line)| begins_with_ids(line)) {
-                let (next, columns) =
-                    next.map_or((head.len(), 2), |(at, line)| (at, fields(line).count()));
-                let names = Some((number as u64 + 1, quote(line)));
-                return (EdgeList { columns, names }, next);
-            }
-        }
-        plain(fields(line).count(), at)
+    /// The parser for a file whose head this is, and how many bytes of it aren't body. If the format was named
+    /// (`forced`), the first two columns hold the ids where names don't say otherwise.
+    pub fn header(head: &[u8], forced: bool) -> Result<(Self, usize), Fault> {
+        let (table, body) = Table::of(head, forced)?;
+        Ok((EdgeList { pairs: table.is_pairs(), table }, body))
     }
 
-    /// The ends of the edge in the first line of the body, where it has two columns.
-    pub fn first_pair(&self, body: &[u8]) -> Option<(u64, u64)> {
+    /// The whole numbers of the first line of the body, where it has two or three columns.
+    pub fn first_numbers(&self, body: &[u8]) -> Option<Vec<u64>> {
         let (_, line) = scan::lines(body).next()?;
-        self.line(line).ok()?.filter(|_| self.columns == 2)
+        let numbers: Option<Vec<u64>> = self.table.separator.split(line).map(scan::count).collect();
+        numbers.filter(|numbers| (2..=3).contains(&numbers.len()))
     }
 
     /// The ids of a line, `None` for comments and blank lines.
-    fn line(&self, line: &[u8]) -> Result<Option<(u64, u64)>, String> {
+    fn line(&self, line: &[u8]) -> Result<Option<Ends>, String> {
         if line.is_empty() || is_comment(line) {
             return Ok(None);
         }
-        self.ids(line).map(Some).map_err(|why| format!("{} is no edge line: {why}", quote(line)))
+        self.ends(line).map(Some).map_err(|why| format!("{} is no edge line: {why}", quote(line)))
     }
 
-    fn ids(&self, line: &[u8]) -> Result<(u64, u64), String> {
+    fn ends(&self, line: &[u8]) -> Result<Ends, String> {
         if let Some(what) = scan::bare_return(line) {
             return Err(what);
         }
-        let mut columns = fields(line);
-        let u = scan::id(columns.next().unwrap_or_default())?;
-        let Some(v) = columns.next() else {
+        let mut ends = Ends { u: 0, v: 0, decimal: false };
+        let (mut count, mut last): (usize, &[u8]) = (0, b"");
+        for field in self.table.separator.split(line) {
+            if count == self.table.ends.0 {
+                ends.u = id(field, &mut ends.decimal)?;
+            } else if count == self.table.ends.1 {
+                ends.v = id(field, &mut ends.decimal)?;
+            }
+            count += 1;
+            last = field;
+        }
+        if count == 1 {
             return Err("it holds one number, but an edge has two vertex ids (if it is a count \
                         or a header, put # before it)"
                 .into());
-        };
-        let v = scan::id(v)?;
-        let mut count = 2;
-        for column in columns {
-            count += 1;
-            if !is_number(column) {
-                let shown = quote(column);
-                return Err(format!(
-                    "column {count}, {shown}, is no number (only numbers may follow the two ids)"
-                ));
+        }
+        // A separator may end a line.
+        if count != self.table.columns && (count != self.table.columns + 1 || !last.is_empty()) {
+            return Err(self.other_width(line, count));
+        }
+        Ok(ends)
+    }
+
+    /// What is wrong with a line of another number of columns than the first one.
+    #[cold]
+    fn other_width(&self, line: &[u8], count: usize) -> String {
+        let columns = self.table.columns;
+        let mut what = format!("it has {count} columns, but the first edge line has {columns}");
+        if self.table.separator.split(line).all(|field| scan::id(field).is_ok()) {
+            what += &format!(" (if a line lists the neighbours of its first id, {PAIRS})");
+        }
+        what
+    }
+}
+
+/// How to make an edge list of adjacency lists.
+pub(crate) const PAIRS: &str =
+    "make an edge list of it: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE";
+
+/// The id in a field, which may be in quotes or written with decimals.
+#[inline]
+fn id(field: &[u8], decimal: &mut bool) -> Result<u64, String> {
+    match digits(field, 0) {
+        Digits::Number(value, end) if end == field.len() => Ok(value),
+        _ => {
+            let field = unquoted(field);
+            match scan::id(field) {
+                Ok(id) => Ok(id),
+                Err(why) => whole(field).inspect(|_| *decimal = true).ok_or(why),
             }
         }
-        if count != self.columns {
-            return Err(format!(
-                "it has {count} columns, but the first edge line has {} (if this is not an edge \
-                 list, name its format with the setting `format`)",
-                self.columns
-            ));
-        }
-        Ok((u, v))
     }
 }
 
@@ -122,16 +143,9 @@ pub(crate) fn begins_as_name(text: &[u8]) -> bool {
 /// Whether a first line names columns: both of its first two fields begin like a name.
 pub(crate) fn is_column_names(line: &[u8]) -> bool {
     let is_name = |field: &[u8]| begins_as_name(field) && !field.contains(&0);
-    let mut columns = fields(line);
+    let mut columns = scan::fields(line);
     let (first, second) = (columns.next(), columns.next());
     first.is_some_and(is_name) && second.is_some_and(is_name)
-}
-
-/// Whether the first two fields of a line are ids.
-fn begins_with_ids(line: &[u8]) -> bool {
-    let mut columns = fields(line);
-    let mut is_id = || columns.next().is_some_and(|field| scan::id(field).is_ok());
-    is_id() && is_id()
 }
 
 impl Parser for EdgeList {
@@ -146,14 +160,14 @@ impl Parser for EdgeList {
         while at < text.len() {
             if alone > 0 {
                 alone -= 1;
-            } else if self.columns == 2 {
+            } else if self.pairs {
                 let from = at;
                 at = pair_lines(text, at, &mut chunk.edges);
                 next_alone = if at > from { 1 } else { MOST_ALONE.min(2 * next_alone) };
                 alone = next_alone;
                 continue;
             }
-            if self.columns == 2
+            if self.pairs
                 && let Some((u, v, next)) = pair_line(text, at)
             {
                 chunk.edges.push(u, v);
@@ -162,7 +176,10 @@ impl Parser for EdgeList {
             }
             let end = line_end(text, at);
             match self.line(trim(&text[at..end])) {
-                Ok(Some((u, v))) => chunk.edges.push(u, v),
+                Ok(Some(ends)) => {
+                    chunk.edges.push(ends.u, ends.v);
+                    chunk.decimal_ids |= ends.decimal;
+                }
                 Ok(None) => {}
                 Err(what) => return Err(Fault { at, what }),
             }
@@ -175,17 +192,15 @@ impl Parser for EdgeList {
         if chunks.iter().all(|c| c.edges.len() == 0) {
             return Err(end.fault("holds no edge: every line is blank, a comment or a header"));
         }
-        if let Some((line, names)) = &self.names {
-            end.notes.push(format!("line {line}, {names}, is taken as the names of the columns"));
+        end.notes.extend(self.table.notes.iter().cloned());
+        if chunks.iter().any(|c| c.decimal_ids) {
+            end.notes.push(
+                "ids with decimals or an exponent, such as `1.0`, are read as whole numbers; digits \
+                 that the program before rounded away are lost"
+                    .into(),
+            );
         }
-        if self.columns > 2 {
-            let columns = self.columns;
-            end.notes.push(if columns == 3 {
-                "column 3 of the edge list is ignored".into()
-            } else {
-                format!("columns 3 to {columns} of the edge list are ignored")
-            });
-        }
+        end.notes.extend(self.table.ignored());
         Ok(gather(chunks))
     }
 }

@@ -35,6 +35,19 @@ pub fn read_labels(
     cancel: &Cancel,
 ) -> Result<(Vec<Label>, Vec<String>)> {
     let mut source = Source::open(path, cancel)?;
+    match source.watch.take() {
+        Some(watch) => watch.unchanged(read_source(source, column, graph, cancel)),
+        None => read_source(source, column, graph, cancel),
+    }
+}
+
+/// Reads the labels from an open table.
+fn read_source(
+    mut source: Source,
+    column: Option<usize>,
+    graph: &Graph,
+    cancel: &Cancel,
+) -> Result<(Vec<Label>, Vec<String>)> {
     // A table may have rows of vertices that aren't in the graph, and columns of other things.
     let most = LARGEST_TABLE + BYTES_PER_VERTEX * graph.vertices();
     let mut text = Vec::new();

@@ -17,15 +17,19 @@ pub(crate) struct MatrixMarket {
     entries: u64,
     /// Numbers behind the indices: 0 for `pattern`.
     values: usize,
+    /// Whether (i, j) may be there without (j, i).
+    general: bool,
     /// Line of the size line, from 1.
     line: u64,
 }
 
-/// The first word of the format.
-pub(crate) const BANNER: &[u8] = b"%%MatrixMarket";
+/// The first word of the format, without its two `%`.
+const BANNER: &[u8] = b"MatrixMarket";
 
-/// Whether a text begins like a Matrix Market file.
+/// Whether a text begins like a Matrix Market file; one `%` is enough, as some tools print it.
 pub(crate) fn has_banner(text: &[u8]) -> bool {
+    let Some(text) = text.strip_prefix(b"%") else { return false };
+    let text = text.strip_prefix(b"%").unwrap_or(text);
     text.get(..BANNER.len()).is_some_and(|t| t.eq_ignore_ascii_case(BANNER))
 }
 
@@ -79,10 +83,17 @@ impl MatrixMarket {
                 return fault(at, what);
             }
             let line = number as u64 + 1;
-            let matrix = MatrixMarket { vertices: *rows, entries: *entries, values, line };
+            let general = word(4) == "general";
+            let (vertices, entries) = (*rows, *entries);
+            let matrix = MatrixMarket { vertices, entries, values, general, line };
             return Ok((matrix, line_end(head, at)));
         }
         fault(0, "the size line `V V entries` is missing".into())
+    }
+
+    /// What calls the graph directed, if anything does.
+    pub fn general(&self) -> Option<String> {
+        self.general.then(|| "the matrix is general and not symmetric, which".to_string())
     }
 
     fn entry(&self, line: &[u8], chunk: &mut Chunk) -> Result<(), String> {

@@ -10,19 +10,26 @@ mod arabesque;
 mod bvgraph;
 pub(crate) use bvgraph::beside;
 mod chunk;
+mod claims;
 mod detect;
 mod edges;
+mod foreign;
+mod guess;
 mod labels;
 mod loops;
 mod matrix_market;
 mod metis;
+mod names;
 mod options;
 mod pairs;
 mod records;
 mod scan;
+mod shapes;
 mod source;
+mod table;
 mod text;
 mod triples;
+mod watch;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -86,10 +93,14 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 /// is no graph, [`Error::Usage`] for label options that don't fit, [`Error::Unsupported`] for
 /// graphs that are too large, [`Error::Interrupted`] after Ctrl-C.
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+    let _phase = crate::memory::Phase::begin(&"reading the graph");
     let _span = info_span!("read", path = %shown(path)).entered();
     let mut loaded = match bvgraph::open(path, options, context)? {
         Some(text) => built(text, options, context)?,
-        None => read_source(Source::open(path, &context.cancel)?, options, context)?,
+        None => {
+            let source = Source::watched(path, &context.cancel, Some(&context.progress))?;
+            read_source(source, options, context)?
+        }
     };
     if !options.edge_labels {
         loaded.graph = loaded.graph.without_edge_labels();
@@ -175,19 +186,22 @@ fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Resu
 
 /// Makes the rows of what was parsed.
 fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded> {
-    let Text { path, builder, format, forced, compression, bytes, .. } = text;
-    let Text { mut notes, first_edge, first_loop, .. } = text;
+    let Text { path, builder, format, guessed, compression, bytes, .. } = text;
+    let Text { mut notes, claims, first_loop, .. } = text;
     // What the graph asks for is more than there is: then the file must be named.
     // A table of labels names rows in the order of the input.
     let order = if options.labels.is_none() { options.order } else { Order::Input };
+    context.progress.begin(1);
     let graph = builder.build_in(order, context).map_err(|error| match error {
         Error::Unsupported(what) => Error::input(Place::file(&path), what),
+        Error::Memory(what) => Error::Memory(format!("{}: {what}", Place::file(&path))),
         other => other,
     })?;
     check_most(&path, graph.vertices() as u64, options)?;
-    if let Some(edge) = first_edge {
-        notes.extend(check_counts_as_edge(&path, &graph, edge, forced)?);
+    if guessed {
+        guess::check(&path, format, &graph)?;
     }
+    notes.extend(claims.check(&path, &graph)?);
     let conflicts = graph.stats().label_conflicts;
     if conflicts > 0 {
         notes.push(format!(
@@ -195,6 +209,9 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
         ));
     }
     notes.extend(loops::left_out(&graph, first_loop));
+    if guessed {
+        notes.push(guess::note(format));
+    }
     Ok(Loaded { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
@@ -209,44 +226,4 @@ fn check_most(path: &Path, vertices: u64, options: &ReadOptions) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Some edge lists begin with a line `V E`, which nothing but its meaning tells from an edge. If
-/// the first line says exactly what follows, and its second number is no vertex otherwise, it is
-/// refused (in a small graph, or where the format was forced: remarked) rather than silently
-/// taken as an edge.
-fn check_counts_as_edge(
-    path: &Path,
-    graph: &Graph,
-    (a, b): (u64, u64),
-    forced: bool,
-) -> Result<Option<String>> {
-    const SMALL: u64 = 16;
-    let following = graph.stats().raw_edges - 1;
-    if b != following {
-        return Ok(None);
-    }
-    let degree = |id: u64| {
-        let v = graph.original_ids().iter().position(|&own| own == id);
-        v.map_or(0, |v| graph.view().degree(v as u32))
-    };
-    // Vertices of the other lines: without those ends that only this line has.
-    let own = usize::from(a != b);
-    let others =
-        graph.vertices() - usize::from(degree(a) == own) - usize::from(a != b && degree(b) == own);
-    if a < others as u64 {
-        return Ok(None);
-    }
-    let what = format!(
-        "the first line, {a} {b}, reads as an edge but looks like the numbers of vertices and \
-         edges: {following} edge lines follow"
-    );
-    if degree(b) == own && following >= SMALL && !forced {
-        let what = format!(
-            "{what}; put # before it, or say the setting `format` edges if it is an edge all the \
-                 same"
-        );
-        return Err(Error::input(Place::file(path), what));
-    }
-    Ok(Some(format!("{what}; it is taken as an edge (if it is none, put # before it)")))
 }

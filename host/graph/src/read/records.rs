@@ -2,14 +2,19 @@
 //!
 //! - GraMi/gSpan `.lg`: `t # 1`, `v id label`, `e u v [label]`.
 //! - `.graph` of subgraph-matching programs: `t V E`, `v id label [degree]`, `e u v [label]`; or
-//!   `t 0 V` (igraph style), when V is the number of `v` lines. Counts are checked; the degree
-//!   column is not.
+//!   `t 0 V` (igraph style), when V is the number of `v` lines. Counts are checked, and whether the
+//!   degrees add up to twice the edges.
+//!
+//! Some programs write `t # 0 0` and `v id label -1`, which say nothing more. A second label of a vertex is
+//! refused.
 //!
 //! Every vertex has a `v` line and exists even without an edge. Either all edges have a label or
 //! none has. Labels of edges with decimals are weights (as in GraMi's citeseer): then no edge
 //! gets a label. `t # -1` ends a graph; what follows is not read.
 
-use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, gather_declared};
+use std::collections::HashMap;
+
+use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, Second, gather_declared};
 use super::scan::{self, Fault, fields, is_comment, is_number, quote};
 use crate::Builder;
 use crate::error::Result;
@@ -42,7 +47,7 @@ impl Records {
                 return Ok((Records { head: Head::Number, line: 0 }, at));
             }
             let parsed = match columns[1..] {
-                [b"#"] | [b"#", _] => Some(Head::Number),
+                [b"#"] | [b"#", _] | [b"#", _, _] => Some(Head::Number),
                 [a, b] => scan::count(a).zip(scan::count(b)).map(|(a, b)| Head::Counts(a, b)),
                 _ => None,
             };
@@ -61,7 +66,7 @@ impl Records {
         Ok((Records { head: Head::Number, line: 0 }, head.len()))
     }
 
-    fn line(&self, line: &[u8], number: u32, chunk: &mut Chunk) -> Result<(), String> {
+    fn line(&self, line: &[u8], number_of_line: u32, chunk: &mut Chunk) -> Result<(), String> {
         let mut columns = fields(line);
         let kind = columns.next().unwrap_or_default();
         let mut next = || columns.next();
@@ -69,12 +74,12 @@ impl Records {
             b"v" => {
                 let id = scan::id(next().ok_or("the vertex id is missing")?)?;
                 let label = scan::label(next().ok_or("the label is missing (`v id label`)")?)?;
-                if let Some(degree) = next()
-                    && scan::count(degree).is_none()
-                {
-                    return Err(format!("{} is no degree", quote(degree)));
+                if let Some(second) = next().filter(|second| *second != b"-1") {
+                    let number = scan::count(second)
+                        .ok_or_else(|| format!("{} is no degree", quote(second)))?;
+                    chunk.seconds.push(Second { id, number, line: number_of_line });
                 }
-                chunk.declared.push(Declared { id, label, line: number });
+                chunk.declared.push(Declared { id, label, line: number_of_line });
             }
             b"e" => {
                 let mut end = || {
@@ -84,33 +89,88 @@ impl Records {
                 let (u, v) = (end()?, end()?);
                 let label = match next() {
                     None => {
-                        chunk.first_unlabelled.get_or_insert(number);
+                        chunk.first_unlabelled.get_or_insert(number_of_line);
                         0
                     }
                     Some(label) => {
-                        chunk.first_labelled.get_or_insert(number);
+                        chunk.first_labelled.get_or_insert(number_of_line);
                         if is_number(label) && label.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))
                         {
-                            chunk.first_decimal.get_or_insert(number);
+                            chunk.first_decimal.get_or_insert(number_of_line);
                             0
                         } else {
                             scan::label(label)?
                         }
                     }
                 };
-                chunk.edge_lines.record(chunk.edges.len(), number);
+                chunk.edge_lines.record(chunk.edges.len(), number_of_line);
                 chunk.edges.push(u, v);
                 chunk.edges.labels.push(label);
             }
             // The mark at the end of a gSpan file.
-            b"t" if next() == Some(b"#") && next() == Some(b"-1") => chunk.end = Some(number),
-            b"t" => return Err("a second graph begins; a file must hold one graph".into()),
+            b"t" if next() == Some(b"#") && next() == Some(b"-1") => {
+                chunk.end = Some(number_of_line)
+            }
+            b"t" => {
+                return Err("a second graph begins, but a file must hold one graph (transactions are not \
+                            mined); split the file at its `t` lines: awk '/^t/ {n++} {print > (\"graph\" n \
+                            \".lg\")}' FILE"
+                    .into());
+            }
             _ => return Err("lines begin with `v` or `e`".into()),
         }
         match columns.next() {
             None => Ok(()),
+            Some(b"-1") if kind == b"v" && columns.next().is_none() => {
+                Err(SEVERAL_LABELS.to_string())
+            }
+            Some(extra) if kind == b"v" && scan::count(extra).is_some() => {
+                Err(SEVERAL_LABELS.to_string())
+            }
             Some(extra) => Err(format!("{} is too much", quote(extra))),
         }
+    }
+}
+
+/// Why a vertex of several labels is refused.
+const SEVERAL_LABELS: &str = "the vertex has several labels, but one is read; keep one, and write the degree or nothing \
+                              behind it";
+
+impl Records {
+    /// Checks the numbers behind labels: they are degrees.
+    fn check_degrees(&self, chunks: &[Chunk], end: &mut End) -> Result<()> {
+        let seconds =
+            || chunks.iter().flat_map(|c| c.seconds.iter().map(move |s| (c.first_line, s)));
+        if seconds().next().is_none() {
+            return Ok(());
+        }
+        let edges: u64 = chunks.iter().map(|c| c.edges.len() as u64).sum();
+        let sum: u128 = seconds().map(|(_, second)| u128::from(second.number)).sum();
+        if sum != 2 * u128::from(edges) || self.head == Head::Number {
+            let mut degrees: HashMap<u64, u64> = HashMap::new();
+            for chunk in chunks {
+                chunk.edges.for_each(|u, v| {
+                    [u, v].iter().for_each(|end| *degrees.entry(*end).or_default() += 1)
+                });
+            }
+            let other =
+                seconds().find(|(_, s)| degrees.get(&s.id).copied().unwrap_or(0) != s.number);
+            if let Some((first_line, &Second { id, number, line })) = other {
+                let (line, degree) =
+                    (first_line + u64::from(line), degrees.get(&id).copied().unwrap_or(0));
+                if self.head == Head::Number {
+                    let what = format!(
+                        "{number} is not the degree of vertex {id}, which is {degree}: {SEVERAL_LABELS}"
+                    );
+                    return Err(end.fault_at(line, what));
+                }
+                end.notes.push(format!(
+                    "the number behind a label is taken as the degree and ignored; at line {line} it is \
+                     {number}, but vertex {id} has {degree} edges"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -189,6 +249,7 @@ impl Parser for Records {
         if labelled.is_none() || decimal.is_some() || all_zero {
             chunks.iter_mut().for_each(|c| c.edges.labels = Vec::new());
         }
+        self.check_degrees(&chunks, end)?;
         gather_declared(chunks, end, "`v` line")
     }
 }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
-use crate::context::Cancel;
+use super::watch::Watch;
+use crate::context::{Cancel, Progress};
 use crate::error::{Error, Place, Result};
 use crate::input::{self, Interruptible};
 use crate::pages::in_large_pages;
@@ -34,6 +35,11 @@ pub(crate) fn display_path(path: &Path) -> PathBuf {
     if path.as_os_str() == STDIN { PathBuf::from("<stdin>") } else { path.to_path_buf() }
 }
 
+/// Whether the name of a file ends in one of these.
+fn named(path: &Path, ends: &[&str]) -> bool {
+    path.extension().is_some_and(|own| ends.iter().any(|end| own.eq_ignore_ascii_case(end)))
+}
+
 /// An open input, decompressed.
 pub(crate) struct Source {
     /// For messages.
@@ -41,10 +47,26 @@ pub(crate) struct Source {
     pub compression: Compression,
     /// The file itself where it is a plain regular one; only such a file can be mapped.
     pub file: Option<File>,
+    /// A regular file, plain or compressed, as it was when it was opened.
+    pub watch: Option<Watch>,
     reader: Box<dyn Read + Send>,
     cancel: Cancel,
     /// Whether something else followed the compressed data.
     trailing: Arc<AtomicBool>,
+}
+
+/// A file whose bytes are added to a meter as they are read.
+struct Watched {
+    file: File,
+    progress: Arc<Progress>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.progress.add(count as u64);
+        Ok(count)
+    }
 }
 
 /// The members of a gzip file one after the other. What follows the last one and is none is left
@@ -125,6 +147,14 @@ impl Source {
     /// [`Error::Io`] where it can't be opened or read, [`Error::Input`] for a directory and for
     /// kinds of compression that aren't supported, [`Error::Interrupted`] after Ctrl-C.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
+        Self::watched(path, cancel, None)
+    }
+
+    /// As [`Source::open`], with the bytes of a regular file as a phase of `progress`.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn watched(path: &Path, cancel: &Cancel, progress: Option<&Arc<Progress>>) -> Result<Self> {
         let shown = display_path(path);
         let refused = |source| Error::io(&shown, "read", source);
         if path.as_os_str() == STDIN {
@@ -145,7 +175,16 @@ impl Source {
             return Self::new(shown, Box::new(raw), None, cancel);
         }
         let mappable = file.try_clone().map_err(refused)?;
-        Self::new(shown, Box::new(file), Some(mappable), cancel)
+        let watch = Watch::new(shown.clone(), &file).map_err(refused)?;
+        let raw: Box<dyn Read + Send> = match progress {
+            Some(progress) => {
+                progress.begin(kind.len());
+                Box::new(Watched { file, progress: progress.clone() })
+            }
+            None => Box::new(file),
+        };
+        let source = Self::new(shown, raw, Some(mappable), cancel)?;
+        Ok(Source { watch: Some(watch), ..source })
     }
 
     /// Bytes in memory, as if read from a file.
@@ -176,18 +215,27 @@ impl Source {
                 (Compression::Gzip, Box::new(Gzip::new(BufReader::new(again), trailing.clone())))
             }
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
-                let decoder = zstd::stream::read::Decoder::new(again)
-                    .map_err(|source| Error::io(&path, "decompress", source))?;
+                let failed = |source| Error::io(&path, "decompress", source);
+                // The decoder panics where the system refuses its memory.
+                if zstd::zstd_safe::DCtx::try_create().is_none() {
+                    return Err(failed(io::ErrorKind::OutOfMemory.into()));
+                }
+                let decoder = zstd::stream::read::Decoder::new(again).map_err(failed)?;
                 (Compression::Zstd, Box::new(decoder))
             }
             [0xfd, b'7', b'z', b'X', b'Z', 0] => return refused("xz"),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => return refused("bzip2"),
+            [b'P', b'K', 3, 4, ..] if named(&path, &["xlsx", "xlsm", "ods"]) => {
+                let what = "is a workbook of a spreadsheet; save the sheet as CSV";
+                return Err(Error::input(Place::file(&path), what));
+            }
             [b'P', b'K', 3, 4, ..] => return refused("zip"),
             [0x04, 0x22, 0x4d, 0x18, ..] => return refused("lz4"),
             _ => (Compression::None, Box::new(again)),
         };
         let file = file.filter(|_| compression == Compression::None);
-        Ok(Source { path, compression, file, reader, cancel: cancel.clone(), trailing })
+        let cancel = cancel.clone();
+        Ok(Source { path, compression, file, watch: None, reader, cancel, trailing })
     }
 
     /// A remark on what followed the compressed data, once all of it was read.

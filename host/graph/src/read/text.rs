@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::chunk::{Chunk, End, Parser};
+use super::claims::Claims;
 use super::loops::FirstLoop;
-use super::scan::Fault;
+use super::scan::{Fault, quote};
 use super::source::{Blocks, Source};
 use super::{
-    Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, matrix_market,
-    metis, records, scan, source, triples,
+    Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, foreign, guess,
+    matrix_market, metis, names, records, scan, shapes, source, triples,
 };
 use crate::build::{EdgeBlock, Spill};
 use crate::context::Context;
@@ -33,22 +34,32 @@ pub(super) struct Text {
     pub path: PathBuf,
     pub builder: Builder,
     pub format: Format,
-    pub forced: bool,
+    /// Whether the format is a guess.
+    pub guessed: bool,
     pub compression: Compression,
     pub bytes: u64,
     pub notes: Vec<String>,
-    /// The first line of an edge list of two columns.
-    pub first_edge: Option<(u64, u64)>,
+    /// What its head says of the graph.
+    pub claims: Claims,
     /// The line, from 1, of the first self loop, if there is one and the format tells.
     pub first_loop: Option<u64>,
 }
 
-/// Reads what an image is, or parses the blocks of a text.
+/// Reads what an image is, or parses the blocks of a text, which must not change meanwhile.
 pub(super) fn parse_source(
     mut source: Source,
     options: &ReadOptions,
     context: &Context,
 ) -> Result<Parsed> {
+    let watch = source.watch.take();
+    let parsed = parse_as_it_is(source, options, context);
+    match watch {
+        Some(watch) => watch.unchanged(parsed),
+        None => parsed,
+    }
+}
+
+fn parse_as_it_is(mut source: Source, options: &ReadOptions, context: &Context) -> Result<Parsed> {
     if options.format == Some(Format::BvGraph) {
         return Err(bvgraph::refused(&source.path));
     }
@@ -60,13 +71,25 @@ pub(super) fn parse_source(
     let ended = complete_head(&mut source, &mut head, ended, context)?;
     let path = source.path.clone();
     let compression = source.compression;
-    let format = options.format.unwrap_or_else(|| detect::detect(&head, ended, &extension(&path)));
-    let spill = spill(format, &path, context)?;
     let forced = options.format.is_some();
+    let fault_at =
+        |fault: Fault| Error::input(Place::line(&path, line_of(&head, fault.at)), fault.what);
+    foreign::refuse(&head).map_err(fault_at)?;
+    let format = options.format.unwrap_or_else(|| detect::detect(&head, ended, &extension(&path)));
+    if !forced && matches!(format, Format::Edges | Format::Arabesque | Format::Triples) {
+        shapes::refuse(&head, ended).map_err(fault_at)?;
+    }
+    let mut claims = Claims::of(&head, forced).map_err(fault_at)?;
+    let guessed = !forced && guess::is_guess(format);
+    let spill = spill(format, &path, context)?;
     let fault_in =
         |fault, text: &[u8], line| fault_of_format(&path, format, forced, fault, text, line);
-    let header = header(format, &head).map_err(|fault| fault_in(fault, &head, 1))?;
-    let Header { parser, body, first_edge } = header;
+    let header = header(format, &head, forced, &mut claims).map_err(|fault| match format {
+        // What is wrong with names of columns is no fault of a format.
+        Format::Edges => fault_at(fault),
+        _ => fault_in(fault, &head, 1),
+    });
+    let Header { parser, body } = header?;
     let line = 1 + memchr::memchr_iter(b'\n', &head[..body]).count() as u64;
     let before = body as u64;
     head.drain(..body);
@@ -83,18 +106,24 @@ pub(super) fn parse_source(
         edges: chunks.iter().map(|c| c.edges.len() as u64).sum(),
         cancel: context.cancel.clone(),
     };
-    let builder = parser.finish(chunks, &mut end)?;
+    let builder = parser.finish(chunks, &mut end).map_err(|error| match error {
+        Error::Input { place, what } if guessed => Error::input(
+            place,
+            format!("{what} (read as {format}; the setting `format` names another)"),
+        ),
+        other => other,
+    })?;
     let bytes = before + blocks.bytes();
     let notes = end.notes;
     Ok(Parsed::Text(Text {
         path,
         builder,
         format,
-        forced,
+        guessed,
         compression,
         bytes,
         notes,
-        first_edge,
+        claims,
         first_loop,
     }))
 }
@@ -177,30 +206,37 @@ fn complete_head(
     Ok(ended)
 }
 
-/// A parser, where its text begins behind the header, and the first line of an edge list of two columns.
+/// A parser, and where its text begins behind the header.
 struct Header {
     parser: Box<dyn Parser>,
     body: usize,
-    first_edge: Option<(u64, u64)>,
 }
 
-/// Reads the header of a format.
-fn header(format: Format, head: &[u8]) -> Result<Header, Fault> {
-    let mut first_edge = None;
+/// Reads the header of a format, and what else it says of the graph.
+fn header(format: Format, head: &[u8], forced: bool, claims: &mut Claims) -> Result<Header, Fault> {
     let (parser, body): (Box<dyn Parser>, usize) = match format {
         Format::Edges => {
-            let (edges, body) = edges::EdgeList::header(head);
-            first_edge = edges.first_pair(&head[body..]);
+            let (edges, body) = edges::EdgeList::header(head, forced)?;
+            claims.first_line = edges.first_numbers(&head[body..]);
             (Box::new(edges), body)
         }
         Format::Lg | Format::Tve => boxed(records::Records::header(head))?,
-        Format::Arabesque => (Box::new(arabesque::Arabesque), 0),
+        Format::Arabesque => (Box::new(arabesque::Arabesque { guessed: !forced }), 0),
         Format::Metis => boxed(metis::Metis::header(head))?,
-        Format::Mtx => boxed(matrix_market::MatrixMarket::header(head))?,
+        Format::Mtx => {
+            let (matrix, body) = matrix_market::MatrixMarket::header(head)?;
+            claims.directed = claims.directed.take().or(matrix.general());
+            (Box::new(matrix), body)
+        }
         Format::Triples => boxed(triples::Triples::header(head))?,
         Format::Image | Format::BvGraph => unreachable!("no text, and read above"),
     };
-    Ok(Header { parser, body, first_edge })
+    Ok(Header { parser, body })
+}
+
+/// The line of a byte, from 1.
+fn line_of(text: &[u8], at: usize) -> u64 {
+    1 + memchr::memchr_iter(b'\n', &text[..at]).count() as u64
 }
 
 /// A fault at its line, with what helps where the format may be another.
@@ -212,11 +248,14 @@ fn fault_of_format(
     text: &[u8],
     first_line: u64,
 ) -> Error {
-    let line = first_line + memchr::memchr_iter(b'\n', &text[..fault.at]).count() as u64;
+    let line = first_line + line_of(text, fault.at) - 1;
     let mut what = fault.what;
     if names_vertices(format, text, fault.at) {
-        what += " (vertices are named by numbers only: number them first, and keep a table of \
-                 their names)";
+        let shown = quote(scan::trim(&text[fault.at..edges::line_end(text, fault.at)]));
+        what = format!(
+            "{shown} is no edge line: names of vertices are text, but ids are whole numbers; in Python, \
+             gramer.Graph.from_networkx takes names"
+        );
     } else if !forced {
         what += &format!(" (read as {format}; the setting `format` names another)");
     }
@@ -229,12 +268,17 @@ fn boxed<P: Parser + 'static>(
     header.map(|(parser, body)| (Box::new(parser) as Box<dyn Parser>, body))
 }
 
-/// Whether the line at `at` is one of a format of numbers, but begins as a name does: then no
-/// other format helps.
+/// Whether the line at `at` of an edge list looks like an edge between names: then no other format helps.
 fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
     let line = scan::trim(&text[at..edges::line_end(text, at)]);
-    let numbers = !matches!(format, Format::Lg | Format::Tve | Format::Image | Format::BvGraph);
-    numbers && edges::begins_as_name(line)
+    let word = |field: &[u8]| {
+        let text = names::unquoted(field);
+        !text.is_empty()
+            && !text.iter().any(|b| matches!(b, b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b'='))
+    };
+    let fields: Vec<&[u8]> = scan::fields(line).take(4).collect();
+    let edge = (2..4).contains(&fields.len()) && fields[..2].iter().all(|field| word(field));
+    format == Format::Edges && edge && fields[..2].iter().any(|field| edges::begins_as_name(field))
 }
 
 /// Complete lines with content, up to 2.
@@ -254,6 +298,9 @@ pub(super) fn check_text(path: &Path, head: &[u8]) -> Result<()> {
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return fault("is text in UTF-16; save it as UTF-8".into());
+    }
+    if let Some(what) = foreign::binary(head) {
+        return fault(what.into());
     }
     if let Some(at) = memchr::memchr(0, head) {
         return fault(format!(

@@ -19,18 +19,22 @@ pub mod simulator;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gramer_engine::Engine;
+use gramer_accelerator::settings::Settings;
 use gramer_engine::cpu::Cpu;
+use gramer_engine::{Ask, Engine, Facts, Query};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_machine::{Accelerator, Core};
 use gramer_pattern;
 use gramer_pattern::labelled_name;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
-use gramer_picture::page::{PreEscaped, document};
+use gramer_picture::number::grouped;
+use gramer_picture::page::{PreEscaped, document, numbers};
+use maud::html;
 use measures::{Measures, Metric};
 use parameter::{Point, Setting};
-use plot::{Plot, Series};
+use plot::{Kind, Plot, Series};
 use simulator::{Ran, SimulatedTask, Simulator};
 
 /// Understands `clique:5`, `motif:4` and `fsm:3:2000` (vertices, support): what the simulator is to
@@ -77,6 +81,37 @@ pub fn short_name(task: &Task) -> String {
         Task::Fsm { support, .. } => format!("FSM-{support}"),
         other => other.name().into(),
     }
+}
+
+/// A task in words: `5-clique finding`, `3-motif counting`.
+pub fn long_name(task: &Task) -> String {
+    match task {
+        Task::Clique { k } => format!("{k}-clique finding"),
+        Task::Motif { k, .. } => format!("{k}-motif counting"),
+        Task::Fsm { support, .. } => {
+            format!("frequent subgraph mining, support {}", grouped((*support).into()))
+        }
+        other => other.name().into(),
+    }
+}
+
+/// Whether `gramer-sim` does a task on a machine; with a graph, also on its labels and its size.
+///
+/// # Errors
+/// [`Error::Unsupported`] with the limit of the machine.
+pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Result<()> {
+    // Its host mines labelled patterns, from the core's sums, and the simulator has no host.
+    if machine.core == Core::Set && matches!(task, Task::Fsm { .. }) {
+        let name = &machine.machine.name;
+        return Err(Error::Unsupported(format!(
+            "machine {name} has a set core, whose simulation doesn't mine labelled patterns"
+        )));
+    }
+    let (query, facts) = (Query::new(task.clone()), graph.map(Facts::of));
+    let ask = Ask::new(&query).facts(facts.as_ref());
+    ask.check()?;
+    let choices = gramer_accelerator::choose_on(machine, &Settings::default(), &ask);
+    choices.first(&machine.machine.name, &ask).map(|_| ())
 }
 
 /// A point of a sweep and what came of it.
@@ -219,12 +254,15 @@ pub fn csv(all: &[Measured]) -> String {
 }
 
 /// The points as a plot of one metric: the parameter at `x` along the axis, a series for each
-/// combination of the others. With `relative`, values are divided by the series' first, or for
-/// cycles the other way round: a speed-up.
-pub fn plot(all: &[Measured], x: usize, metric: Metric, relative: bool, title: &str) -> Plot {
+/// combination of the others. With `relative`, all values are divided by that of the first point, or for
+/// cycles the other way round: a speed-up. `of` says what was run.
+pub fn plot(all: &[Measured], x: usize, metric: Metric, relative: bool, of: &str) -> Plot {
     let mut positions: Vec<String> = vec![];
     let mut series: Vec<Series> = vec![];
     let mut x_title = String::new();
+    let first =
+        all.iter().find_map(|point| Some((point, point.measures.as_ref().ok()?.shown(metric))));
+    let time = matches!(metric, Metric::Cycles | Metric::Milliseconds);
     for point in all {
         let Some(setting) = point.settings.get(x) else { continue };
         x_title = setting.parameter.title().to_string();
@@ -239,53 +277,140 @@ pub fn plot(all: &[Measured], x: usize, metric: Metric, relative: bool, title: &
             .filter(|(at, s)| *at != x && varies(all, s))
             .map(|(_, s)| s.clone())
             .collect();
-        let name = if others.is_empty() { metric.name().into() } else { described(&others) };
+        let name = if others.is_empty() { metric.title().into() } else { described(&others) };
         let Ok(measures) = &point.measures else { continue };
-        let value = (position, measures.shown(metric), 0.0);
+        let value = measures.shown(metric);
+        let value = match (relative, first) {
+            (true, Some((_, first))) if time => first / value,
+            (true, Some((_, first))) => value / first,
+            _ => value,
+        };
+        let value = (position, value, 0.0);
         match series.iter_mut().find(|s| s.name == name) {
             Some(series) => series.points.push(value),
-            None => series.push(Series { name, points: vec![value] }),
+            None => series.push(Series { points: vec![value], ..Series::new(&name) }),
         }
     }
-    let time = matches!(metric, Metric::Cycles | Metric::Milliseconds);
-    if relative {
-        for series in &mut series {
-            let first = series.points[0].1;
-            for point in &mut series.points {
-                point.1 = if time { first / point.1 } else { point.1 / first };
-            }
-        }
-    }
+    let base = first.map_or(String::new(), |(point, _)| described(&varying(all, point)));
     let y_title = match (relative, time) {
         (false, _) => metric.title().to_string(),
-        (true, true) => "speed-up over the first".into(),
-        (true, false) => format!("{}, first = 1", metric.name()),
+        (true, true) => format!("speed-up over {base}"),
+        (true, false) => format!("{}, {base} is 1", metric.title()),
     };
-    let lines = all.iter().filter_map(|p| p.settings.get(x)).all(|s| s.number.is_some());
-    let title = title.to_string();
-    Plot { title, x_title, y_title, x: positions, lines, logarithmic: false, series }
-}
-
-/// A sweep as a page: its table, and the plots.
-pub fn page(title: &str, header: &[String], rows: &[Vec<String>], plots: &[Plot]) -> String {
-    let mut body = format!("<h1>{}</h1>\n", escaped(title));
-    body +=
-        "<p>Simulated; counts are equal to the CPU engine's.</p>\n<div class=\"scroll\"><table>";
-    let row = |cells: &[String], tag: &str| {
-        let cell = |text: &String| format!("<{tag}>{}</{tag}>", escaped(text));
-        format!("<tr>{}</tr>", cells.iter().map(cell).collect::<String>())
-    };
-    body += &row(header, "th");
-    rows.iter().for_each(|cells| body += &row(cells, "td"));
-    body += "</table></div>\n";
-    for plot in plots {
-        body += &format!("<figure>{}</figure>\n", plot.svg());
+    let what = if relative && time { "speed-up" } else { metric.title().trim_end_matches(" in %") };
+    let numbers = all.iter().filter_map(|p| p.settings.get(x)).all(|s| s.number.is_some());
+    Plot {
+        title: format!("{}: {of}", capitalised(what)),
+        x_title,
+        y_title,
+        x: positions,
+        groups: vec![],
+        kind: if numbers { Kind::Lines } else { Kind::Dots },
+        logarithmic: false,
+        series,
     }
-    document(title, PreEscaped(body))
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |l| l.to_uppercase().chain(letters).collect())
+}
+
+/// What a page of a sweep names.
+#[derive(Debug)]
+pub struct About<'a> {
+    /// The task on the graph, in words.
+    pub title: &'a str,
+    /// The machine that is varied.
+    pub machine: &'a Accelerator,
+    /// The graph's name and the graph.
+    pub graph: (&'a str, &'a Graph),
+    /// Of the program.
+    pub version: &'a str,
+    /// The day of the run.
+    pub date: &'a str,
+}
+
+/// What is said of the counts of a sweep: those that there are.
+pub fn counts(all: &[Measured]) -> String {
+    let found = all.iter().filter(|point| point.measures.is_ok()).count();
+    match (found, all.len()) {
+        (0, 1) => "the point failed: there is no result".into(),
+        (0, points) => format!("all {points} points failed: there is no result"),
+        (found, points) if found < points => {
+            format!("{found} of {points} points have a result; their counts equal the CPU engine's")
+        }
+        _ => "counts equal the CPU engine's".into(),
+    }
+}
+
+/// A sweep as a page: what was run, its table, and the plots.
+pub fn page(
+    about: &About<'_>,
+    all: &[Measured],
+    header: &[String],
+    rows: &[Vec<String>],
+    plots: &[Plot],
+) -> String {
+    let Accelerator { machine, kernels, .. } = about.machine;
+    let (name, graph) = about.graph;
+    let model = all.iter().find_map(|p| Some(p.measures.as_ref().ok()?.kept().identity.clone()));
+    let settings = all.first().map_or(0, |point| point.settings.len());
+    let units = machine.processing_units * kernels.compute_units.max(1);
+    let size = format!(
+        "{} vertices, {} edges",
+        grouped(graph.vertices() as u128),
+        grouped(graph.edges() as u128)
+    );
+    let body = html! {
+        header {
+            p.task { "gramer explore" }
+            h1 { (about.title) }
+            p { "Simulated; " (counts(all)) "." }
+            dl.facts {
+                div {
+                    dt { "Machine, before it is varied" }
+                    dd {
+                        (machine.name)
+                        small { (numbers(&format!("{units} PUs, {} MHz", machine.clock_mhz))) }
+                    }
+                }
+                div { dt { "Graph" } dd { (name) small { (numbers(&size)) } } }
+                div {
+                    dt { "Version" }
+                    dd {
+                        "gramer " (about.version)
+                        @if let Some(model) = model { small { "model " (model) } }
+                    }
+                }
+                div { dt { "Date" } dd { span.n { (about.date) } } }
+            }
+        }
+        section {
+            h2 { "Points" }
+            div.scroll {
+                table {
+                    tr {
+                        @for (at, cell) in header.iter().enumerate() {
+                            th class=[(at >= settings).then_some("right")] { (cell) }
+                        }
+                    }
+                    @for cells in rows {
+                        tr {
+                            @for (at, cell) in cells.iter().enumerate() {
+                                td class=(if at < settings { "n" } else { "numeric" }) { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        section {
+            h2 { "Plots" }
+            @for plot in plots { figure.scroll { (PreEscaped(plot.svg())) } }
+        }
+    };
+    document(about.title, body)
 }
 
 /// Whether the parameter of a setting has several values.
@@ -293,4 +418,10 @@ fn varies(all: &[Measured], setting: &Setting) -> bool {
     all.iter()
         .flat_map(|p| &p.settings)
         .any(|s| s.parameter == setting.parameter && s.text != setting.text)
+}
+
+/// The settings of a point whose parameters have several values; all where none has.
+fn varying(all: &[Measured], point: &Measured) -> Vec<Setting> {
+    let some: Vec<Setting> = point.settings.iter().filter(|s| varies(all, s)).cloned().collect();
+    if some.is_empty() { point.settings.clone() } else { some }
 }

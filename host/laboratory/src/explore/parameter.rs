@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, ENTRIES_A_LINE, Layout, RECORDS_A_LINE, lambda_steps};
+use gramer_machine::{Accelerator, Core, ENTRIES_A_LINE, Layout, RECORDS_A_LINE, lambda_steps};
 
 use gramer_graph::View;
 use gramer_graph::error::{Error, Result};
@@ -46,8 +46,8 @@ const TABLE: [(Parameter, &str, &str, &str); 13] = [
     (Parameter::Stealing, "stealing", "work stealing", "on, off"),
     (Parameter::Tau, "tau", "τ", "0 to 1, or in %"),
     (Parameter::Lambda, "lambda", "λ", "0 to 64 in steps of 1/8"),
-    (Parameter::Policy, "policy", "memory", "locality, static-lru, uniform-lru"),
-    (Parameter::OnChip, "on_chip", "share of the data on chip", "0 to 1, or in %"),
+    (Parameter::Policy, "policy", "replacement policy", "locality, static-lru, uniform-lru"),
+    (Parameter::OnChip, "on_chip", "share of the data on the chip", "0 to 1, or in %"),
     (Parameter::Caches, "caches", "caches", "all, tau"),
     (Parameter::Memory, "memory", "on-chip memory in bytes", "bytes, or as 64K, 1M"),
     (Parameter::Latency, "latency", "DDR latency in cycles", "1 to 10000"),
@@ -73,6 +73,24 @@ impl Parameter {
     /// Title of an axis.
     pub fn title(self) -> &'static str {
         self.row().2
+    }
+
+    /// Whether the core of a machine has it: most are of the paper's core alone.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with those that it has.
+    pub fn check(self, machine: &Accelerator) -> Result<()> {
+        const OF_BOTH: [Parameter; 3] =
+            [Parameter::ProcessingUnits, Parameter::Latency, Parameter::CyclesABeat];
+        if machine.core == Core::Paper || OF_BOTH.contains(&self) {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "{} is of the paper's core, and machine {} has a set core: vary {}",
+            self.name(),
+            machine.machine.name,
+            OF_BOTH.map(Parameter::name).join(", ")
+        )))
     }
 
     /// The values that it takes, in words.

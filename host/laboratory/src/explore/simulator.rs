@@ -18,8 +18,10 @@ use super::parameter::Point;
 use gramer_engine::WorkUnit;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::write_own;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, image};
+use gramer_machine::trust;
 
 /// The program that simulates.
 pub const PROGRAM: &str = "gramer-sim";
@@ -83,16 +85,14 @@ pub fn find() -> Result<PathBuf> {
         };
     }
     let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
-    let beside = own.with_file_name(PROGRAM);
-    // Where `make install` puts it.
-    let installed = own.ancestors().nth(2).map(|prefix| prefix.join("lib/gramer").join(PROGRAM));
-    match [Some(beside.clone()), installed].into_iter().flatten().find(|path| path.is_file()) {
-        Some(path) => Ok(path),
-        None => Err(Error::Unsupported(format!(
-            "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}",
-            beside.display()
-        ))),
-    }
+    let search = trust::search(PROGRAM, Some(&own), std::iter::empty());
+    let reasons = search.reasons();
+    search.found.ok_or_else(|| {
+        Error::Unsupported(format!(
+            "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}{reasons}",
+            own.with_file_name(PROGRAM).display()
+        ))
+    })
 }
 
 impl Simulator {
@@ -155,19 +155,15 @@ impl Simulator {
         let done = AtomicUsize::new(0);
         let outcomes: Vec<Mutex<Option<Result<Ran>>>> =
             works.iter().map(|_| Mutex::new(None)).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.min(works.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(work) = works.get(at) else { break };
-                        let ran = self.point(work, task, &file, &points[at].options, context);
-                        if let Ok(ran) = &ran {
-                            told(done.fetch_add(1, Ordering::Relaxed) + 1, at, ran);
-                        }
-                        *outcomes[at].lock().expect("no panic with the lock") = Some(ran);
-                    }
-                });
+        on_threads(self.jobs.min(works.len()), |_| {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(work) = works.get(at) else { break };
+                let ran = self.point(work, task, &file, &points[at].options, context);
+                if let Ok(ran) = &ran {
+                    told(done.fetch_add(1, Ordering::Relaxed) + 1, at, ran);
+                }
+                *outcomes[at].lock().expect("no panic with the lock") = Some(ran);
             }
         });
         outcomes
@@ -187,7 +183,7 @@ impl Simulator {
         fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, "create", e))?;
         let path = folder.join(format!("{}.txt", key(&[&text])));
         if !path.exists() {
-            write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+            write_own(&path, |out| out.write_all(text.as_bytes()))?;
         }
         Ok(path)
     }
@@ -211,7 +207,7 @@ impl Simulator {
     fn machine(&self, yaml: &str, context: &Context) -> Result<Machine> {
         let path = self.cache.join("machines").join(format!("{}.yaml", key(&[yaml])));
         if !path.exists() {
-            write_whole(&path, |out| out.write_all(yaml.as_bytes()))?;
+            write_own(&path, |out| out.write_all(yaml.as_bytes()))?;
         }
         let words = ["--identity".into(), "--machine".into(), path.display().to_string()];
         match self.child(&words, context)? {
@@ -267,7 +263,7 @@ impl Simulator {
             Ok(said) => said,
             Err(said) if said.contains("no end after") => {
                 let text = format!("{}\n", self.max_cycles);
-                write_whole(&work.limit, |out| out.write_all(text.as_bytes()))?;
+                write_own(&work.limit, |out| out.write_all(text.as_bytes()))?;
                 return Ok(Ran::Limit);
             }
             Err(said) => return Ok(Ran::Failed(said)),
@@ -282,7 +278,7 @@ impl Simulator {
             options: options.to_vec(),
             result,
         };
-        write_whole(&work.kept, |out| Ok(serde_json::to_writer_pretty(out, &kept)?))?;
+        write_own(&work.kept, |out| Ok(serde_json::to_writer_pretty(out, &kept)?))?;
         Ok(Ran::Done(Box::new(kept)))
     }
 
@@ -328,11 +324,22 @@ impl Simulator {
                 let lines = text(&mut said)?;
                 // Its error comes after its progress, and what an assertion says before both.
                 let told = [text(&mut out)?, lines].concat();
-                let last: Vec<&str> = told.lines().filter(|l| !l.trim().is_empty()).collect();
-                let from = last.len().saturating_sub(4);
-                Ok(Err(format!("{status}: {}", last[from..].join("; "))))
+                Ok(Err(reason(&told, &status.to_string())))
             }
         }
+    }
+}
+
+/// Why the simulator failed: its error, whole (a fault of the sources has several lines), or the last that it printed.
+fn reason(printed: &str, status: &str) -> String {
+    const LINES: usize = 16;
+    let lines: Vec<&str> = printed.lines().filter(|l| !l.trim().is_empty()).collect();
+    match lines.iter().rposition(|line| line.starts_with("error: ")) {
+        Some(from) => {
+            let to = lines.len().min(from + LINES);
+            lines[from..to].join("\n").trim_start_matches("error: ").into()
+        }
+        None => format!("{status}: {}", lines[lines.len().saturating_sub(4)..].join("; ")),
     }
 }
 
@@ -370,4 +377,20 @@ fn key(parts: &[&str]) -> String {
         hash.update(b"\0");
     }
     format!("{:032x}", hash.digest128())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn an_error_is_whole_and_anything_else_is_short() {
+        let printed = "building\nerror: verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^\n";
+        let text = reason(printed, "exit status: 1");
+        assert_eq!(
+            text,
+            "verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^"
+        );
+        assert_eq!(reason("1\n2\n3\n4\n5\n", "signal: 6"), "signal: 6: 2; 3; 4; 5");
+    }
 }

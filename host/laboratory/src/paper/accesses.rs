@@ -1,8 +1,9 @@
 //! Figure 5: where accesses go.
 
+use super::cells::in_plots;
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
 use super::{Input, Lab, NOT_RUN};
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use crate::explore::short_name;
 use gramer_engine::reference::{Accesses, Comparison, accesses};
 use gramer_graph::error::{Error, Result};
@@ -39,7 +40,8 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
     for input in &lab.inputs {
         for (name, task) in traced(lab, input) {
             for (which, order) in COMPARISONS.into_iter().enumerate() {
-                let case = Case { input, name: &name, which };
+                let words = in_plots(&task);
+                let case = Case { input, name: &name, words: &words, which };
                 match accesses(&input.graph, &task, order, MOST, lab.context) {
                     Err(Error::Unsupported(_)) => locality.not_run(&case),
                     other => locality.add(&case, &Shares::of(&other?)),
@@ -56,6 +58,8 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
 struct Case<'a> {
     input: &'a Input,
     name: &'a str,
+    /// The task as plots name it.
+    words: &'a str,
     /// Of [`ORDERS`].
     which: usize,
 }
@@ -106,11 +110,11 @@ impl<'a> Shares<'a> {
 }
 
 /// What figure 5 shows, as the cases come.
-struct Locality {
+pub(super) struct Locality {
     csv: String,
     rows: Vec<Vec<String>>,
     /// Of vertices, of edges.
-    series: [Vec<Series>; 2],
+    pub(super) series: [Vec<Series>; 2],
     motifs: OfMotifs,
 }
 
@@ -227,7 +231,7 @@ fn by_counting(cases: &[Cases; 2]) -> Answer {
 }
 
 impl Locality {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut csv = String::from("graph,task,order,iteration,vertex_accesses,edge_accesses,");
         csv += "vertices_best,vertices_by_on_1,edges_best,edges_by_on_1\n";
         Locality { csv, rows: vec![], series: Default::default(), motifs: Default::default() }
@@ -263,12 +267,14 @@ impl Locality {
             self.motifs.add(case, shares);
         }
         for (series, values) in self.series.iter_mut().zip([&shares.vertex, &shares.edge]) {
-            let points = values.iter().enumerate().map(|(x, &y)| (x, y, 0.0)).collect();
-            series.push(Series { name: label.clone(), points });
+            let points =
+                values[shares.iterations()].iter().enumerate().map(|(x, &y)| (x, y, 0.0)).collect();
+            let name = format!("{}, {}", case.words, ORDERS[case.which]);
+            series.push(Series { points, ..Series::of(&case.input.name, name) });
         }
     }
 
-    fn blocks(self) -> Vec<Block> {
+    pub(super) fn blocks(self) -> Vec<Block> {
         let header = [
             "case",
             "iteration",
@@ -296,7 +302,8 @@ impl Locality {
                     x_title: "iteration (vertices of the extended embeddings)".into(),
                     y_title: "share of the accesses in %".into(),
                     x: (1..=x).map(|i| i.to_string()).collect(),
-                    lines: true,
+                    groups: vec![],
+                    kind: Kind::Lines,
                     logarithmic: false,
                     series,
                 },

@@ -1,10 +1,11 @@
 //! What the paper didn't vary.
 
 use super::report::{Block, Section};
-use super::{Csv, Lab, NOT_RUN, at, measures, short, value};
+use super::{Csv, Input, Lab, NOT_RUN, at, measures, of_task, short, value};
+use crate::explore::Measured;
 use crate::explore::measures::Metric;
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::Result;
 
 /// Processing units and partitions.
@@ -21,8 +22,8 @@ pub fn scaling(lab: &Lab<'_>) -> Result<Section> {
          so 1 and 2 partitions have as many banks. Descending order."
             .into(),
     )];
-    blocks.extend(curve(lab, Parameter::ProcessingUnits, &units, true)?);
-    blocks.extend(curve(lab, Parameter::Partitions, &partitions, true)?);
+    blocks.extend(curve(lab, Parameter::ProcessingUnits, &units)?);
+    blocks.extend(curve(lab, Parameter::Partitions, &partitions)?);
     let title = "Beyond the paper: processing units and partitions".into();
     Ok(Section { title, blocks, claims: vec![] })
 }
@@ -39,87 +40,106 @@ pub fn memory(lab: &Lab<'_>) -> Result<Section> {
          paper's machine: a third for vertices, half of each scratchpad."
             .into(),
     )];
-    blocks.extend(curve(lab, Parameter::Latency, "latency=50,100,200,400", false)?);
-    blocks.extend(curve(lab, Parameter::CyclesABeat, "cycles_a_beat=1,2,4,8,16", false)?);
-    blocks.extend(curve(lab, Parameter::Memory, bytes, false)?);
+    blocks.extend(curve(lab, Parameter::Latency, "latency=50,100,200,400")?);
+    blocks.extend(curve(lab, Parameter::CyclesABeat, "cycles_a_beat=1,2,4,8,16")?);
+    blocks.extend(curve(lab, Parameter::Memory, bytes)?);
     Ok(Section { title: "Beyond the paper: memory".into(), blocks, claims: vec![] })
 }
 
 /// A parameter on all graphs: table, plot and CSV.
-fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Result<Vec<Block>> {
-    let settings = [parameter];
-    let mut csv = Csv::new(&settings);
-    let (mut rows, mut series) = (vec![], vec![]);
-    let texts: Vec<String> =
-        values.split_once('=').map_or(vec![], |(_, v)| v.split(',').map(String::from).collect());
-    let header = [
-        "case",
-        parameter.name(),
-        "cycles",
-        "speed, first = 1",
-        "vertex hits %",
-        "edge hits %",
-        "port busy %",
-        "waits for memory %",
-        "no work %",
-    ];
+fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str) -> Result<[Block; 3]> {
+    let mut curve = Curve::new(parameter, values);
     for input in &lab.inputs {
         for task in ["clique:5", "motif:3"] {
             let all = lab.sweep(input, task, &[values])?;
-            csv.add(input, task, &settings, &all);
-            let Some(first) = texts.first().and_then(|t| at(&all, &[(parameter, t)])) else {
-                continue;
-            };
-            let name = format!("{} {}", input.name, short(task));
-            let mut points = vec![];
-            for point in &all {
-                let text = value(point, parameter);
-                let Some(m) = measures(point) else {
-                    let mut row = vec![name.clone(), text.to_string()];
-                    row.resize(header.len(), NOT_RUN.into());
-                    rows.push(row);
-                    continue;
-                };
-                let Some(x) = texts.iter().position(|t| t == text) else { continue };
-                let speed = first.get(Metric::Cycles) / m.get(Metric::Cycles);
-                let y = if scaling { speed } else { m.get(Metric::Cycles) };
-                points.push((x, y, 0.0));
-                rows.push(vec![
-                    name.clone(),
-                    text.to_string(),
-                    m.cycles().to_string(),
-                    format!("{speed:.3}"),
-                    format!("{:.1}", m.shown(Metric::VertexHits)),
-                    format!("{:.1}", m.shown(Metric::EdgeHits)),
-                    format!("{:.1}", m.shown(Metric::Busy)),
-                    format!("{:.1}", m.shown(Metric::WaitMemory)),
-                    format!("{:.1}", m.shown(Metric::NoWork)),
-                ]);
-            }
-            series.push(Series { name, points });
+            curve.add(input, task, &all);
         }
     }
-    let file = format!("beyond-{}", parameter.name());
-    let y_title = if scaling { "speed-up over the first" } else { "cycles" };
-    Ok(vec![
-        Block::Table { header: header.map(String::from).to_vec(), rows },
-        Block::Plot(
-            file.clone(),
-            Plot {
-                title: format!("{} and speed", capitalised(parameter.title())),
-                x_title: parameter.title().into(),
-                y_title: y_title.into(),
-                x: texts,
-                lines: true,
-                logarithmic: !scaling,
-                series,
-            },
-        ),
-        Block::File(format!("{file}.csv"), csv.0),
-    ])
+    Ok(curve.blocks())
 }
 
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |l| l.to_uppercase().chain(letters).collect())
+/// The speed over the values of a parameter, a line for each task on a graph.
+pub(super) struct Curve {
+    parameter: Parameter,
+    /// Its values.
+    texts: Vec<String>,
+    csv: Csv,
+    rows: Vec<Vec<String>>,
+    series: Vec<Series>,
 }
+
+impl Curve {
+    /// `values` as on the command line of `gramer explore`.
+    pub(super) fn new(parameter: Parameter, values: &str) -> Self {
+        let texts = values.split_once('=').map_or("", |(_, values)| values);
+        Curve {
+            parameter,
+            texts: texts.split(',').map(String::from).collect(),
+            csv: Csv::new(&[parameter]),
+            rows: vec![],
+            series: vec![],
+        }
+    }
+
+    /// The runs of a task on a graph.
+    pub(super) fn add(&mut self, input: &Input, task: &str, all: &[Measured]) {
+        let Curve { parameter, texts, .. } = self;
+        self.csv.add(input, task, &[*parameter], all);
+        let Some(first) = texts.first().and_then(|t| at(all, &[(*parameter, t)])) else { return };
+        let name = format!("{} {}", input.name, short(task));
+        let mut points = vec![];
+        for point in all {
+            let text = value(point, *parameter);
+            let mut row = vec![name.clone(), text.to_string()];
+            let Some(m) = measures(point) else {
+                row.resize(HEADER + 2, NOT_RUN.into());
+                self.rows.push(row);
+                continue;
+            };
+            let Some(x) = texts.iter().position(|t| t == text) else { continue };
+            let speed = first.get(Metric::Cycles) / m.get(Metric::Cycles);
+            points.push((x, speed, 0.0));
+            row.extend([m.cycles().to_string(), format!("{speed:.3}")]);
+            row.extend(SHARES.map(|(metric, _)| format!("{:.1}", m.shown(metric))));
+            self.rows.push(row);
+        }
+        let name = format!("{}, {}", of_task(task), input.name);
+        self.series.push(Series { points, ..Series::new(&name) });
+    }
+
+    /// Table, plot and numbers.
+    pub(super) fn blocks(self) -> [Block; 3] {
+        let Curve { parameter, texts, csv, rows, series } = self;
+        let start = ["case", parameter.name(), "cycles", "speed, first = 1"];
+        let header = start.into_iter().chain(SHARES.map(|(_, title)| title));
+        let file = format!("beyond-{}", parameter.name());
+        let first = texts.first().cloned().unwrap_or_default();
+        let plot = Plot {
+            title: format!("Speed by {}", parameter.title()),
+            x_title: parameter.title().into(),
+            y_title: format!("speed ({} = {first} is 1)", parameter.name().replace('_', " ")),
+            x: texts,
+            groups: vec![],
+            kind: Kind::Lines,
+            logarithmic: false,
+            series,
+        };
+        [
+            Block::Table { header: header.map(String::from).collect(), rows },
+            Block::Plot(file.clone(), plot),
+            Block::File(format!("{file}.csv"), csv.0),
+        ]
+    }
+}
+
+/// Columns after the value of the parameter.
+const HEADER: usize = 2 + SHARES.len();
+
+/// Shares in the table.
+const SHARES: [(Metric, &str); 5] = [
+    (Metric::VertexHits, "vertex hits %"),
+    (Metric::EdgeHits, "edge hits %"),
+    (Metric::Busy, "port busy %"),
+    (Metric::WaitMemory, "waits for memory %"),
+    (Metric::NoWork, "no work %"),
+];

@@ -5,6 +5,7 @@ use super::report::ORDERS;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::{Measured, task};
+use gramer_pattern::task::Task;
 
 /// `1,2,4,…` up to `last`.
 pub(super) fn doubling(first: u32, last: u32) -> String {
@@ -114,20 +115,23 @@ pub(super) fn times(number: Option<(f64, f64)>, digits: usize) -> String {
     }
 }
 
-/// Labels that fit side by side.
-pub(super) fn shortened(names: &[String]) -> Vec<String> {
-    names
-        .iter()
-        .map(|name| {
-            let (graph, task) = name.rsplit_once(' ').unwrap_or(("", name));
-            // The telling part of ca-astroph is the second.
-            let part = graph.split('-').find(|part| part.len() > 2).unwrap_or(graph);
-            match graph.len() <= 6 {
-                true => name.clone(),
-                false => format!("{} {task}", part.chars().take(4).collect::<String>()),
-            }
-        })
-        .collect()
+/// The names of an axis whose points are graphs and tasks: the tasks, and the graph of each.
+pub(super) fn axis_names(cases: &[[String; 2]]) -> (Vec<String>, Vec<String>) {
+    cases.iter().map(|[graph, task]| (task.clone(), graph.clone())).unzip()
+}
+
+/// A task as plots name it: `5-cliques`.
+pub(super) fn of_task(name: &str) -> String {
+    task(name).map_or_else(|_| name.into(), |(_, task)| in_plots(&task))
+}
+
+/// The same of a task that was read.
+pub(super) fn in_plots(task: &Task) -> String {
+    match task {
+        Task::Clique { k } => format!("{k}-cliques"),
+        Task::Motif { k, .. } => format!("{k}-motifs"),
+        _ => "frequent patterns".into(),
+    }
 }
 
 /// Short name of a task, `5-CF`.

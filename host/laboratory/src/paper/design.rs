@@ -1,11 +1,13 @@
 //! Figures 12 and 13: what each part of the design is worth.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
-use super::{Csv, Input, Lab, at, cycles, finds_nothing, short, shortened, shown, speed_up, times};
+use super::{
+    Csv, Input, Lab, at, axis_names, cycles, finds_nothing, of_task, short, shown, speed_up, times,
+};
 use crate::explore::Measured;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::Result;
 
 const POLICIES: [&str; 3] = ["uniform-lru", "static-lru", "locality"];
@@ -27,12 +29,7 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
             &[&on_chip, "order=descending,ascending", "policy=uniform-lru,static-lru,locality"],
         )?;
         csv.add(input, task, &settings, &all);
-        hierarchies.names.push(format!("{} {}", input.name, short(task)));
-        for (which, order) in ORDERS.iter().enumerate() {
-            let found = POLICIES
-                .map(|policy| at(&all, &[(Parameter::Order, order), (Parameter::Policy, policy)]));
-            hierarchies.add(which, task, found);
-        }
+        hierarchies.case(&input.name, task, &all);
     }
     let claims = hierarchies.claims();
     let mut blocks = hierarchies.blocks(share);
@@ -58,10 +55,11 @@ fn of_hierarchies<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
 }
 
 /// The three hierarchies side by side, as the cases come.
-struct Hierarchies {
+pub(super) struct Hierarchies {
     rows: Vec<Vec<String>>,
     /// The cases: graph and task.
     names: Vec<String>,
+    cases: Vec<[String; 2]>,
     /// By order, [metric](METRICS) and [policy](POLICIES).
     plots: [[[Series; 3]; 3]; 2],
     /// Of static over uniform and of locality over static.
@@ -73,16 +71,27 @@ struct Hierarchies {
 }
 
 impl Hierarchies {
-    fn new() -> Self {
-        let plots = ORDERS
-            .map(|_| METRICS.map(|_| POLICIES.map(|p| Series { name: p.into(), points: vec![] })));
+    pub(super) fn new() -> Self {
+        let plots = ORDERS.map(|_| METRICS.map(|_| POLICIES.map(Series::new)));
         Hierarchies {
             rows: vec![],
             names: vec![],
+            cases: vec![],
             plots,
             steps: Default::default(),
             beats: vec![],
             agree: vec![],
+        }
+    }
+
+    /// The runs of a task on a graph.
+    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured]) {
+        self.names.push(format!("{graph} {}", short(task)));
+        self.cases.push([graph.to_string(), of_task(task)]);
+        for (which, order) in ORDERS.iter().enumerate() {
+            let found = POLICIES
+                .map(|policy| at(all, &[(Parameter::Order, order), (Parameter::Policy, policy)]));
+            self.add(which, task, found);
         }
     }
 
@@ -122,7 +131,7 @@ impl Hierarchies {
     }
 
     /// The table and the plots, with that share of the data on the chip.
-    fn blocks(self, share: &str) -> Vec<Block> {
+    pub(super) fn blocks(self, share: &str) -> Vec<Block> {
         let header = [
             "case",
             "vertex hits %: uniform",
@@ -146,20 +155,25 @@ impl Hierarchies {
             )),
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
         ];
+        let (x, groups) = axis_names(&self.cases);
         for (order, plots) in ORDERS.iter().zip(self.plots) {
             for (metric, series) in METRICS.iter().zip(plots) {
                 let (name, y_title) = match metric {
                     Metric::Cycles => ("speed", "speed-up over uniform LRU"),
                     other => (other.name(), other.title()),
                 };
+                let what = y_title.trim_end_matches(" in %");
                 blocks.push(Block::Plot(
                     format!("figure-12-{name}-{order}"),
                     Plot {
-                        title: format!("Figure 12: {share} of the data on chip, {order} order"),
+                        title: format!(
+                            "Figure 12: {what}, {share} of the data on the chip, {order} order"
+                        ),
                         x_title: "graph and task".into(),
                         y_title: y_title.into(),
-                        x: shortened(&self.names),
-                        lines: false,
+                        x: x.clone(),
+                        groups: groups.clone(),
+                        kind: Kind::Dots,
                         logarithmic: false,
                         series: series.to_vec(),
                     },
@@ -289,10 +303,7 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
         let mut all = lab.sweep(input, task, &[orders, "stealing=on", &slots])?;
         all.extend(lab.sweep(input, task, &[orders, "stealing=off", &all_in_use])?);
         csv.add(input, task, &settings, &all);
-        for (which, order) in ORDERS.iter().enumerate() {
-            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
-            scaling.add(input, name, which, &all);
-        }
+        scaling.case(input, task, &all);
     }
     let claims = scaling.claims();
     let mut blocks = scaling.blocks();
@@ -301,7 +312,7 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
 }
 
 /// Speed by slots, and with stealing, as the cases come.
-struct Slots {
+pub(super) struct Slots {
     /// Numbers of slots, each twice the one before.
     all: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -316,7 +327,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(all: Vec<String>) -> Self {
+    pub(super) fn new(all: Vec<String>) -> Self {
         Slots {
             all,
             rows: vec![],
@@ -328,8 +339,23 @@ impl Slots {
         }
     }
 
+    /// The runs of a task on a graph.
+    pub(super) fn case(&mut self, input: &Input, task: &str, all: &[Measured]) {
+        for (which, order) in ORDERS.iter().enumerate() {
+            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
+            let line = Series::of(&input.name, format!("{}, {order}", of_task(task)));
+            self.add(input, (name, line), which, all);
+        }
+    }
+
     /// The runs of a case in one of [`ORDERS`], among those of its sweeps.
-    fn add(&mut self, input: &Input, name: String, which: usize, points: &[Measured]) {
+    fn add(
+        &mut self,
+        input: &Input,
+        (name, line): (String, Series),
+        which: usize,
+        points: &[Measured],
+    ) {
         let run = |stealing: &str, slots: &str| {
             let wanted = [
                 (Parameter::Order, ORDERS[which]),
@@ -370,10 +396,10 @@ impl Slots {
             let (y, half) = (*up)?;
             Some((x, y, half))
         });
-        self.series.push(Series { name, points: points.collect() });
+        self.series.push(Series { points: points.collect(), ..line });
     }
 
-    fn blocks(self) -> Vec<Block> {
+    pub(super) fn blocks(self) -> Vec<Block> {
         let mut header = vec!["speed-up over 1 slot".to_string()];
         header.extend(self.all.iter().map(|s| match s.as_str() {
             "1" => "1 slot".into(),
@@ -385,11 +411,12 @@ impl Slots {
             Block::Plot(
                 "figure-13".into(),
                 Plot {
-                    title: "Figure 13: slots, with stealing".into(),
+                    title: "Figure 13: speed-up by slots, with work stealing".into(),
                     x_title: Parameter::Slots.title().into(),
                     y_title: "speed-up over 1 slot".into(),
                     x: self.all,
-                    lines: true,
+                    groups: vec![],
+                    kind: Kind::Lines,
                     logarithmic: false,
                     series: self.series,
                 },

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::accesses::{COMPARISONS, MOST, TOP};
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, near};
 use super::{Input, Lab, NOT_RUN};
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_engine::Engine;
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::accesses;
@@ -95,16 +95,16 @@ impl Cost {
 }
 
 /// How many of the most accessed vertices ON_k finds, as the orders come.
-struct Accuracies {
+pub(super) struct Accuracies {
     csv: String,
     rows: Vec<Vec<String>>,
-    series: Vec<Series>,
+    pub(super) series: Vec<Series>,
     /// Of ON_1, from the second iteration on.
     one: [Cases; 2],
 }
 
 impl Accuracies {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let csv = "order,iteration,on_0,on_1,on_2,on_3\n".into();
         Accuracies { csv, rows: vec![], series: vec![], one: Default::default() }
     }
@@ -120,7 +120,7 @@ impl Accuracies {
     fn add(&mut self, which: usize, on: &[Vec<u128>], found: &[Vec<u64>]) {
         let name = ORDERS[which];
         let mut lines: Vec<Series> =
-            (0..4).map(|k| Series { name: format!("ON_{k} {name}"), points: vec![] }).collect();
+            (0..4).map(|k| Series::of(&format!("ON_{k}"), format!("{name} order"))).collect();
         for (i, counts) in found.iter().enumerate().skip(1) {
             let all: Vec<f64> = on.iter().map(|on| 100.0 * accuracy(on, counts, TOP)).collect();
             let cells: Vec<String> = all.iter().map(|a| format!("{a:.1}")).collect();
@@ -137,18 +137,19 @@ impl Accuracies {
         self.series.extend(lines);
     }
 
-    fn blocks(self, graph: &str) -> [Block; 2] {
+    pub(super) fn blocks(self, graph: &str) -> [Block; 2] {
         let header = ["order", "iteration", "ON_0 %", "ON_1 %", "ON_2 %", "ON_3 %"];
         [
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
             Block::Plot(
                 "figure-8".into(),
                 Plot {
-                    title: format!("Figure 8a: accuracy of ON_k, 4-MC on {graph}"),
+                    title: format!("Figure 8a: accuracy of ON_k, 4-motif counting on {graph}"),
                     x_title: "iteration".into(),
-                    y_title: "top 5 % found in %".into(),
+                    y_title: "top 5 % found, in %".into(),
                     x: (1..=3).map(|i| i.to_string()).collect(),
-                    lines: true,
+                    groups: vec![],
+                    kind: Kind::Lines,
                     logarithmic: false,
                     series: self.series,
                 },

@@ -26,6 +26,8 @@ mod design;
 mod energy;
 mod heuristic;
 mod performance;
+#[cfg(test)]
+mod published;
 pub mod report;
 mod running_times;
 mod sampling;
@@ -39,8 +41,8 @@ use std::path::{Path, PathBuf};
 use gramer_machine::Accelerator;
 
 use cells::{
-    Csv, NOT_RUN, at, cycles, doubling, finds_nothing, in_orders, measures, short, shortened,
-    shown, speed_up, times, value,
+    Csv, NOT_RUN, at, axis_names, cycles, doubling, finds_nothing, in_orders, measures, of_task,
+    short, shown, speed_up, times, value,
 };
 
 use crate::explore::measures::Measures;
@@ -130,10 +132,59 @@ pub struct Options {
     pub out: PathBuf,
     /// Whether the report is written as an HTML page as well.
     pub html: bool,
+    /// Whether the report's files may replace others.
+    pub force: bool,
     /// Folder of the points' results.
     pub cache: PathBuf,
     /// Most cycles of a point.
     pub max_cycles: u64,
+}
+
+/// Plots and tables of numbers that a report may have.
+const PLOTS: [&str; 19] = [
+    "beyond-cycles_a_beat",
+    "beyond-latency",
+    "beyond-memory",
+    "beyond-partitions",
+    "beyond-processing_units",
+    "figure-12-edge_hits-ascending",
+    "figure-12-edge_hits-descending",
+    "figure-12-speed-ascending",
+    "figure-12-speed-descending",
+    "figure-12-vertex_hits-ascending",
+    "figure-12-vertex_hits-descending",
+    "figure-13",
+    "figure-14a",
+    "figure-14b",
+    "figure-3-ascending",
+    "figure-3-descending",
+    "figure-5-edges",
+    "figure-5-vertices",
+    "figure-8",
+];
+const NUMBERS: [&str; 14] = [
+    "beyond-cycles_a_beat",
+    "beyond-latency",
+    "beyond-memory",
+    "beyond-partitions",
+    "beyond-processing_units",
+    "figure-12",
+    "figure-13",
+    "figure-14a",
+    "figure-14b",
+    "figure-3",
+    "figure-5",
+    "figure-8",
+    "sampling",
+    "table-3",
+];
+
+/// Names of the files that a report may have.
+pub fn files(html: bool) -> Vec<String> {
+    let plots = PLOTS.iter().map(|name| format!("{name}.svg"));
+    let numbers = NUMBERS.iter().map(|name| format!("{name}.csv"));
+    let pages = [Some(report::REPORT), html.then_some(report::PAGE)].into_iter().flatten();
+    pages.map(String::from).chain(plots).chain(numbers).collect()
 }
 
 /// Runs all experiments and writes the report. Gives the points that failed.
@@ -186,7 +237,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
         opening: opening(&lab),
         sections,
     };
-    report.write(&options.out, options.html)?;
+    report.write(&options.out, options.html, options.force)?;
     Ok(missing)
 }
 
@@ -216,6 +267,9 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
         ),
         "Two orders of comparison: *ascending* by Rank(ON_1), the paper's, makes the hubs the roots of \
          the largest trees; *descending* is the default here. Each claim is held against both."
+            .into(),
+        "In the tables *k-CF* is k-clique finding, *k-MC* k-motif counting, *FSM-S* frequent subgraph mining with \
+         support S; *asc* and *des* are the orders."
             .into(),
         report::rule(),
     ];
@@ -435,9 +489,8 @@ mod tests {
     }
 
     #[test]
-    fn graphs_are_told_apart_in_short() {
-        let names = ["citeseer 3-CF", "p2p-gnutella08 3-CF", "ca-astroph FSM-2K", "rmat-7 3-MC"]
-            .map(String::from);
-        assert_eq!(shortened(&names), ["cite 3-CF", "p2p 3-CF", "astr FSM-2K", "rmat-7 3-MC"]);
+    fn tasks_are_spelt_out_in_plots() {
+        let names = ["clique:5", "motif:3", "fsm:3:2000"].map(of_task);
+        assert_eq!(names, ["5-cliques", "3-motifs", "frequent patterns"]);
     }
 }

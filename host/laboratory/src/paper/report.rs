@@ -2,7 +2,6 @@
 //! the rule of its verdicts.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use gramer_picture::page::{PreEscaped, document};
@@ -10,10 +9,15 @@ use pulldown_cmark::{Options, Parser, html};
 
 pub use super::verdict::{
     Cases, Finding, NOT_MEASURED, PARTLY, REPRODUCED, TOLERANCE, Verdict, far, near, rule, span,
+    tally,
 };
 use crate::explore::plot::Plot;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::error::Result;
+use gramer_graph::output::write_files;
+
+/// The report's file, and that of its page.
+pub(crate) const REPORT: &str = "README.md";
+pub(crate) const PAGE: &str = "index.html";
 
 /// What became of a claim in each order of comparison.
 #[derive(Debug, Clone)]
@@ -100,9 +104,9 @@ pub struct Section {
 ///     }],
 /// };
 /// let folder = tempfile::tempdir()?;
-/// report.write(folder.path(), true)?;
+/// report.write(folder.path(), true, false)?;
 /// let text = std::fs::read_to_string(folder.path().join("README.md"))?;
-/// assert!(text.contains("| reproduced, 1 of 1 cases; 1.70 to 1.70 times |"));
+/// assert!(text.contains("| 🟢 reproduced, 1 of 1 cases; 1.70 to 1.70 times |"));
 /// assert!(text.contains("Numbers: [figure-12.csv](figure-12.csv)"));
 /// assert!(folder.path().join("index.html").is_file());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -118,32 +122,47 @@ pub struct PaperReport {
 }
 
 impl PaperReport {
-    /// Writes README.md, the plots and the CSV into a folder, and index.html if it is asked for.
+    /// Writes README.md, the plots and the CSV into a folder, and index.html if `html`. Without `force` no file
+    /// replaces another.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn write(&self, folder: &Path, html: bool) -> Result<()> {
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
-        let write = |name: &str, text: &str| {
-            write_whole(&folder.join(name), |out| out.write_all(text.as_bytes()))
-        };
-        for block in self.sections.iter().flat_map(|s| &s.blocks) {
-            match block {
-                Block::Plot(name, plot) => write(&format!("{name}.svg"), &plot.svg())?,
-                Block::File(name, text) => write(name, text)?,
-                _ => {}
-            }
-        }
+    pub fn write(&self, folder: &Path, html: bool, force: bool) -> Result<()> {
+        let blocks = || self.sections.iter().flat_map(|s| &s.blocks);
+        let mut files: Vec<(String, String)> = blocks()
+            .filter_map(|block| match block {
+                Block::Plot(name, plot) => Some((format!("{name}.svg"), plot.svg())),
+                Block::File(name, text) => Some((name.clone(), text.clone())),
+                _ => None,
+            })
+            .collect();
         let markdown = self.markdown();
         if html {
-            let plots =
-                self.sections.iter().flat_map(|s| &s.blocks).filter_map(|block| match block {
-                    Block::Plot(name, plot) => Some((name.as_str(), plot)),
-                    _ => None,
-                });
-            write("index.html", &page(&markdown, plots))?;
+            let plots = blocks().filter_map(|block| match block {
+                Block::Plot(name, plot) => Some((name.as_str(), plot)),
+                _ => None,
+            });
+            files.push((PAGE.into(), page(&markdown, plots)));
         }
-        write("README.md", &markdown)
+        files.push((REPORT.into(), markdown));
+        write_files(folder, &files, force)
+    }
+
+    /// How many claims have which verdict, by order of comparison.
+    fn tally(&self) -> String {
+        let claims = || self.sections.iter().flat_map(|s| &s.claims);
+        let verdicts = |order: usize| -> Vec<Verdict> {
+            let verdict = |claim: &Claim| match &claim.answer {
+                Answer::Each(both) => both[order].verdict,
+                Answer::Any(one) => one.verdict,
+            };
+            claims().map(verdict).collect()
+        };
+        if claims().all(|c| matches!(c.answer, Answer::Any(_))) {
+            return format!("- {}", tally(&verdicts(0)));
+        }
+        let line = |order: usize| format!("- {} order: {}", ORDERS[order], tally(&verdicts(order)));
+        format!("{}\n{}", line(0), line(1))
     }
 
     fn claims(&self) -> (Vec<String>, Vec<Vec<String>>) {
@@ -177,6 +196,7 @@ impl PaperReport {
         for paragraph in &self.opening {
             let _ = writeln!(text, "{paragraph}\n");
         }
+        let _ = writeln!(text, "{}\n", self.tally());
         let (header, rows) = self.claims();
         text += &markdown_table(&header, &rows, false);
         for section in &self.sections {
@@ -219,20 +239,83 @@ fn page<'a>(markdown: &str, plots: impl Iterator<Item = (&'a str, &'a Plot)>) ->
         if let Some((before, rest)) = body.split_once(&image)
             && let Some((_, after)) = rest.split_once("/>")
         {
-            body = format!("{before}{}{after}", plot.svg());
+            body = format!("{before}<span class=\"scroll\">{}</span>{after}", plot.svg());
         }
     }
-    // Wide tables scroll by themselves.
-    let body = body.replace("<table>", "<div class=\"scroll\"><table>");
+    let body = tallies(&body);
+    // The first table has the claims. Wide tables scroll by themselves.
+    let body = match body.split_once("</table>") {
+        Some((claims, rest)) => format!("{}</table>{rest}", cards(claims)),
+        None => body,
+    };
+    let body = body.replace("<table", "<div class=\"scroll\"><table");
     let body = body.replace("</table>", "</table></div>");
     let title = markdown.lines().next().unwrap_or_default().trim_start_matches("# ");
     document(title, PreEscaped(body))
 }
 
+/// The table of claims, whose rows are cards on a narrow screen: each cell has its title, and each verdict its colour.
+fn cards(table: &str) -> String {
+    let titles: Vec<String> = table
+        .split("<th>")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once("</th>")?.0.replace('"', "&quot;")))
+        .collect();
+    let mut rows = table.split("<tr><td>");
+    let mut text = rows.next().unwrap_or_default().replace("<table>", "<table class=\"claims\">");
+    for row in rows {
+        text += "<tr>";
+        for (at, cell) in row.split("<td>").enumerate() {
+            let title = titles.get(at).map_or("", String::as_str);
+            let _ = write!(text, "<td data-title=\"{title}\">{}", badge(cell));
+        }
+    }
+    text
+}
+
+/// The items of the lists of counts, each as a badge: not every font has the signs.
+fn tallies(body: &str) -> String {
+    let mut parts = body.split("<li>");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        text += "<li>";
+        let Some((item, rest)) = part.split_once("</li>") else {
+            text += part;
+            continue;
+        };
+        let badges: Vec<String> = item
+            .split(", ")
+            .map(|one| match SIGNS.iter().find_map(|sign| Some((sign, one.split_once(sign.0)?))) {
+                Some(((_, class, sign), (before, count))) => {
+                    format!("{before}<span class=\"verdict {class}\">{sign} {count}</span>")
+                }
+                None => one.into(),
+            })
+            .collect();
+        let _ = write!(text, "{}</li>{rest}", badges.join(" "));
+    }
+    text
+}
+
+/// Signs of verdicts with their class in the style and a sign that every font has.
+const SIGNS: [(&str, &str, &str); 4] =
+    [("🟢 ", "reproduced", "✓"), ("🟡 ", "partly", "◐"), ("🔴 ", "not", "✗"), ("⚪ ", "none", "–")];
+
+/// A cell whose sign and verdict are a badge.
+fn badge(cell: &str) -> String {
+    let found = SIGNS.iter().find_map(|sign| Some((sign, cell.strip_prefix(sign.0)?)));
+    let Some(((_, class, sign), rest)) = found else { return cell.to_string() };
+    let end = rest.find([',', ':', '<']).unwrap_or(rest.len());
+    let (verdict, said) = rest.split_at(end);
+    let said = said.trim_start_matches([',', ':']).trim_start();
+    format!("<span class=\"verdict {class}\">{sign} {verdict}</span> <span class=\"said\">{said}")
+        .replacen("</td>", "</span></td>", 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::plot::Series;
+    use crate::explore::plot::{Kind, Series};
 
     fn report() -> PaperReport {
         let counted = |holds: &[bool]| Finding {
@@ -265,9 +348,10 @@ mod tests {
             x_title: "x".into(),
             y_title: "y".into(),
             x: vec!["1".into(), "2".into()],
-            lines: true,
+            groups: vec![],
+            kind: Kind::Lines,
             logarithmic: false,
-            series: vec![Series { name: "s".into(), points: vec![(0, 1.0, 0.0), (1, 2.0, 0.0)] }],
+            series: vec![Series { points: vec![(0, 1.0, 0.0), (1, 2.0, 0.0)], ..Series::new("s") }],
         };
         let section = Section {
             title: "Figure 1".into(),
@@ -288,21 +372,26 @@ mod tests {
     #[test]
     fn the_page_is_the_markdown() {
         let folder = tempfile::tempdir().unwrap();
-        report().write(folder.path(), false).unwrap();
+        report().write(folder.path(), false, false).unwrap();
         assert!(!folder.path().join("index.html").exists(), "it was not asked for");
-        report().write(folder.path(), true).unwrap();
-        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        report().write(folder.path(), true, true).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let markdown = read("README.md");
-        let row = "| figure 1 | a < b | from 2 on | partly, 1 of 2 cases; 1\\|2 | not reproduced, 0 of 1 \
+        let row = "| figure 1 | a < b | from 2 on | 🟡 partly, 1 of 2 cases; 1\\|2 | 🔴 not reproduced, 0 of 1 \
                    cases; 1\\|2 | cases |";
         assert!(markdown.contains(row), "{markdown}");
-        let row = "| table 1 | watts | – | no verdict: contains the paper's own | the same: no order in it \
+        let row = "| table 1 | watts | – | ⚪ no verdict: contains the paper's own | the same: no order in it \
                    | – |";
         assert!(markdown.contains(row), "{markdown}");
         assert!(markdown.contains("| graph | cycles |\n|---|---:|\n| a | 7 |"), "{markdown}");
         let html = read("index.html");
-        assert!(html.contains("<td>partly, 1 of 2 cases; 1|2</td>"), "{html}");
-        assert!(html.contains("<td>a &lt; b</td>"), "{html}");
+        let tally = "- ascending order: 🟢 0 of 2 claims reproduced, 🟡 1 partly, 🔴 0 not reproduced, ⚪ 1 without a \
+                     verdict\n- descending order: 🟢 0 of 2 claims";
+        assert!(markdown.contains(tally), "{markdown}");
+        let badge = "<td data-title=\"verdict, ascending (the paper's order)\"><span class=\"verdict partly\">◐ \
+                     partly</span> <span class=\"said\">1 of 2 cases; 1|2</span></td>";
+        assert!(html.contains(badge), "{html}");
+        assert!(html.contains("<td data-title=\"claim\">a &lt; b</td>"), "{html}");
         assert!(html.contains("<h1>T &amp; U</h1>"), "{html}");
         assert_eq!(read("f.csv"), "x\n1\n");
         assert!(html.contains("<svg") && !html.contains("<img"), "the plot is in the page: {html}");

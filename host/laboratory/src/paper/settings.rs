@@ -1,11 +1,11 @@
 //! Figure 14: τ and λ.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, far, near, span};
-use super::{Csv, Input, Lab, at, measures, short, speed_up, times, value};
+use super::{Csv, Input, Lab, at, measures, of_task, short, speed_up, times, value};
 use crate::explore::Measured;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::Result;
 
 /// τ with caches as large as the scratchpads, and λ.
@@ -23,11 +23,10 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
     for (input, task) in lab.cases(&tasks) {
         for (which, order) in ORDERS.iter().enumerate() {
             let in_order = format!("order={order}");
-            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
             let all = lab.sweep(input, task, &[&in_order, "caches=tau", taus])?;
-            speeds.with_tau(which, &tau.add(input, task, &name, &all));
+            speeds.with_tau(which, &tau.add(input, task, order, &all));
             let all = lab.sweep(input, task, &[&in_order, share, lambdas])?;
-            speeds.with_lambda(which, &lambda.add(input, task, &name, &all));
+            speeds.with_lambda(which, &lambda.add(input, task, order, &all));
         }
     }
     let mut blocks = vec![Block::Text(
@@ -41,7 +40,7 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
 }
 
 /// Speed over the values of a parameter, a curve for each case.
-struct Curves {
+pub(super) struct Curves {
     parameter: Parameter,
     /// The value whose speed is 1.
     one: &'static str,
@@ -55,31 +54,42 @@ struct Curves {
 
 impl Curves {
     /// `room` is the parameter that says what is on the chip.
-    fn new(parameter: Parameter, room: Parameter, one: &'static str) -> Self {
+    pub(super) fn new(parameter: Parameter, room: Parameter, one: &'static str) -> Self {
         let settings = [Parameter::Order, room, parameter];
         let csv = Csv::new(&settings);
         Curves { parameter, one, settings, csv, names: vec![], rows: vec![], series: vec![] }
     }
 
     /// Adds the curve of a case, and gives it.
-    fn add(&mut self, input: &Input, task: &str, name: &str, all: &[Measured]) -> Vec<Relative> {
+    pub(super) fn add(
+        &mut self,
+        input: &Input,
+        task: &str,
+        order: &str,
+        all: &[Measured],
+    ) -> Vec<Relative> {
+        let name = &format!("{} {} {}", input.name, short(task), &order[..3]);
         self.csv.add(input, task, &self.settings, all);
         let line = relative(all, at(all, &[(self.parameter, self.one)]), self.parameter);
         self.names = line.iter().map(|(value, _)| value.clone()).collect();
         self.rows.push(row(name, &line));
-        self.series.push(series(name, &line));
+        self.series.push(Series {
+            points: points(&line),
+            ..Series::of(&input.name, format!("{}, {order}", of_task(task)))
+        });
         line
     }
 
     /// Table, plot and numbers of a figure; `sign` is the parameter's.
-    fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
+    pub(super) fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
         let header = [&[y_title.to_string()][..], &self.names].concat();
         let plot = Plot {
-            title: format!("Figure {figure}: {sign}"),
+            title: format!("Figure {figure}: speed by {sign}"),
             x_title: sign.into(),
             y_title: y_title.into(),
             x: self.names,
-            lines: true,
+            groups: vec![],
+            kind: Kind::Lines,
             logarithmic: false,
             series: self.series,
         };
@@ -165,7 +175,7 @@ impl Speeds {
 }
 
 /// A value of a parameter with its speed and half the interval of that; none where it was not run.
-type Relative = (String, Option<(f64, f64)>);
+pub(super) type Relative = (String, Option<(f64, f64)>);
 
 /// The values of a parameter with the speed of each, that of `one` being 1.
 fn relative(all: &[Measured], one: Option<&Measures>, parameter: Parameter) -> Vec<Relative> {
@@ -173,12 +183,12 @@ fn relative(all: &[Measured], one: Option<&Measures>, parameter: Parameter) -> V
     all.iter().map(|p| (value(p, parameter).to_string(), speed(p))).collect()
 }
 
-fn series(name: &str, line: &[Relative]) -> Series {
+fn points(line: &[Relative]) -> Vec<(usize, f64, f64)> {
     let points = line.iter().enumerate().filter_map(|(x, (_, speed))| {
         let (y, half) = (*speed)?;
         Some((x, y, half))
     });
-    Series { name: name.into(), points: points.collect() }
+    points.collect()
 }
 
 fn row(name: &str, line: &[Relative]) -> Vec<String> {

@@ -93,6 +93,31 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// A sign before the word, for a table that is looked over: its colour says nothing that the word doesn't.
+    pub fn sign(self) -> &'static str {
+        match (self, self.word()) {
+            (Verdict::None(_), _) => "⚪",
+            (_, "reproduced") => "🟢",
+            (_, "partly") => "🟡",
+            _ => "🔴",
+        }
+    }
+}
+
+/// How many claims have which verdict: `8 of 30 claims reproduced, …`.
+pub fn tally(verdicts: &[Verdict]) -> String {
+    let count = |sign: &str| verdicts.iter().filter(|v| v.sign() == sign).count();
+    format!(
+        "🟢 {} of {} claims reproduced, 🟡 {} partly, 🔴 {} not reproduced, ⚪ {} without a verdict",
+        count("🟢"),
+        verdicts.len(),
+        count("🟡"),
+        count("🔴"),
+        count("⚪")
+    )
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -120,8 +145,8 @@ pub struct Finding {
 impl Finding {
     pub(super) fn cell(&self) -> String {
         match self.ours.is_empty() || self.verdict == Verdict::None(NOT_MEASURED) {
-            true => self.verdict.to_string(),
-            false => format!("{}; {}", self.verdict, self.ours),
+            true => format!("{} {}", self.verdict.sign(), self.verdict),
+            false => format!("{} {}; {}", self.verdict.sign(), self.verdict, self.ours),
         }
     }
 }
@@ -194,6 +219,15 @@ mod tests {
         assert_eq!(Verdict::of((0..22).map(|at| at == 3)).word(), "not reproduced");
         assert_eq!(Verdict::of([]), Verdict::None(NOT_MEASURED));
         assert_eq!(Verdict::of([]).to_string(), "no verdict: not measured here");
+    }
+
+    #[test]
+    fn verdicts_are_counted() {
+        let all = [of_ten(10), of_ten(9), of_ten(6), of_ten(0), Verdict::None("a reason")];
+        assert_eq!(
+            tally(&all),
+            "🟢 2 of 5 claims reproduced, 🟡 1 partly, 🔴 1 not reproduced, ⚪ 1 without a verdict"
+        );
     }
 
     #[test]

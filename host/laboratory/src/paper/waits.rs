@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, span};
-use super::{Csv, Lab, NOT_RUN, at, short, shortened};
+use super::{Csv, Lab, NOT_RUN, at, axis_names, of_task, short};
+use crate::explore::Measured;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
-use crate::explore::plot::{Plot, Series};
+use crate::explore::plot::{Kind, Plot, Series};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::image;
 
@@ -23,13 +24,7 @@ pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
     for (input, task) in lab.cases(&["clique:3", "clique:5", "motif:3"]) {
         let all = lab.sweep(input, task, &["order=descending,ascending", &slots])?;
         csv.add(input, task, &settings, &all);
-        stalls.names.push(format!("{} {}", input.name, short(task)));
-        for (which, order) in ORDERS.iter().enumerate() {
-            for slots in ["1", &all_slots] {
-                let found = at(&all, &[(Parameter::Order, order), (Parameter::Slots, slots)]);
-                stalls.add(which, slots, found);
-            }
-        }
+        stalls.case(&input.name, task, &all, &all_slots);
     }
     let claims = vec![stalls.claim()];
     let mut blocks = stalls.blocks();
@@ -39,10 +34,11 @@ pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
 }
 
 /// What the PUs do with one slot and with all, as the cases come.
-struct Stalls {
+pub(super) struct Stalls {
     rows: Vec<Vec<String>>,
     /// The cases: graph and task.
     names: Vec<String>,
+    cases: Vec<[String; 2]>,
     /// The share of the cycles that a PU with one slot waits for memory, by order.
     one: [Cases; 2],
     /// Of the runs with one slot: the row, and waits, accesses and misses.
@@ -52,10 +48,29 @@ struct Stalls {
 }
 
 impl Stalls {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let series =
-            ORDERS.map(|_| WAITS.map(|m| Series { name: m.title().into(), points: vec![] }));
-        Stalls { rows: vec![], names: vec![], one: Default::default(), alone: vec![], series }
+            ORDERS.map(|_| WAITS.map(|m| Series::new(m.title().trim_end_matches(" in %"))));
+        Stalls {
+            rows: vec![],
+            names: vec![],
+            cases: vec![],
+            one: Default::default(),
+            alone: vec![],
+            series,
+        }
+    }
+
+    /// The runs of a task on a graph.
+    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured], all_slots: &str) {
+        self.names.push(format!("{graph} {}", short(task)));
+        self.cases.push([graph.to_string(), of_task(task)]);
+        for (which, order) in ORDERS.iter().enumerate() {
+            for slots in ["1", all_slots] {
+                let found = at(all, &[(Parameter::Order, order), (Parameter::Slots, slots)]);
+                self.add(which, slots, found);
+            }
+        }
     }
 
     /// A run of the case that was named last.
@@ -112,7 +127,7 @@ impl Stalls {
         }
     }
 
-    fn blocks(mut self) -> Vec<Block> {
+    pub(super) fn blocks(mut self) -> Vec<Block> {
         let division = self.divide();
         let header = [
             "case",
@@ -134,6 +149,7 @@ impl Stalls {
             )),
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
         ];
+        let (x, groups) = axis_names(&self.cases);
         for (order, series) in ORDERS.iter().zip(self.series) {
             blocks.push(Block::Plot(
                 format!("figure-3-{order}"),
@@ -141,8 +157,9 @@ impl Stalls {
                     title: format!("Figure 3: what a PU with one slot does, {order} order"),
                     x_title: "graph and task".into(),
                     y_title: "share of the cycles in %".into(),
-                    x: shortened(&self.names),
-                    lines: false,
+                    x: x.clone(),
+                    groups: groups.clone(),
+                    kind: Kind::Stacked,
                     logarithmic: false,
                     series: series.to_vec(),
                 },

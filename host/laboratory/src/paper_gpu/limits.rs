@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
+use gramer_graph::parallel::start_in;
 
 /// How often somebody else's wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -75,7 +76,7 @@ pub(super) fn within<T>(
     let (done, ended) = channel::<()>();
     let begun = Instant::now();
     std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
+        let watch = start_in(scope, "that ends a point in time", || {
             let ended = ended;
             loop {
                 let left = limit.saturating_sub(begun.elapsed());
@@ -89,6 +90,10 @@ pub(super) fn within<T>(
                 }
             }
         });
+        let watch = match watch {
+            Ok(watch) => watch,
+            Err(refused) => return (Err(refused), false),
+        };
         let outcome = run(&own);
         drop(done);
         (outcome, watch.join().unwrap_or(false))

@@ -36,7 +36,7 @@ use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_graph::{Builder, Graph, VertexId};
 
 use crate::paper::Tell;
-use crate::paper::report::{Block, PaperReport, Section, rule};
+use crate::paper::report::{Block, PAGE, PaperReport, REPORT, Section, rule};
 
 use limits::{Late, Limits};
 pub use point::Point;
@@ -55,6 +55,8 @@ pub struct Options {
     pub out: PathBuf,
     /// Whether the report is written as an HTML page as well.
     pub html: bool,
+    /// Whether the report's files may replace others.
+    pub force: bool,
     /// Runs of each point, of which the shortest counts; 1 and more.
     pub best: u32,
     /// What a point may take, its programs and the run that isn't counted included; one that takes longer has no
@@ -64,6 +66,14 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Folder that keeps built programs; none: they are built in each run.
     pub cache: Option<PathBuf>,
+}
+
+/// Files of all points.
+const POINTS: [&str; 2] = ["points.csv", "points.json"];
+
+/// Names of the files that a report has.
+pub fn files(html: bool) -> Vec<&'static str> {
+    [&[REPORT][..], if html { &[PAGE] } else { &[] }, &POINTS].concat()
 }
 
 /// A graph of the experiments.
@@ -122,7 +132,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
         opening,
         sections,
     };
-    report.write(&options.out, options.html)?;
+    report.write(&options.out, options.html, options.force)?;
     // Points for which the time of the whole run was too short are measured by the same command again.
     let late = lab.late.into_inner();
     if !late.is_empty() {
@@ -197,8 +207,8 @@ fn numbers(points: &[Point]) -> Result<Section> {
     Ok(Section {
         title: "All points".into(),
         blocks: vec![
-            Block::File("points.csv".into(), csv),
-            Block::File("points.json".into(), json + "\n"),
+            Block::File(POINTS[0].into(), csv),
+            Block::File(POINTS[1].into(), json + "\n"),
         ],
         claims: vec![],
     })

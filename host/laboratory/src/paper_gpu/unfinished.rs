@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_whole;
+use gramer_graph::output::{check_own, write_own};
 use serde::{Deserialize, Serialize};
 
 use super::Point;
@@ -33,11 +33,14 @@ impl Unfinished {
     /// Those of a run like `run` in the folder of a report, if one was interrupted; else none.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file can't be read, [`Error::Usage`] if it is none of this program or of another
-    /// run: it is the user's to remove.
+    /// [`Error::Io`] if the file can't be read, [`Error::Usage`] if it is no plain file, none of this program or of
+    /// another run: it is the user's to remove.
     pub fn open(folder: &Path, run: String, tell: Tell<'_>) -> Result<Self> {
         let (path, run) =
             (folder.join(NAME), [&run, ", program ", env!("CARGO_PKG_VERSION")].concat());
+        if folder.exists() {
+            check_own(&path, "file of points", &[])?;
+        }
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -83,7 +86,7 @@ impl Unfinished {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
         }
-        write_whole(&self.path, |out| out.write_all(text.as_bytes()))
+        write_own(&self.path, |out| out.write_all(text.as_bytes()))
     }
 
     /// The report has all points.

@@ -67,7 +67,7 @@ fn a_run_goes_on_from_its_file_and_no_other_does() {
     }
     let good = std::fs::read_to_string(&file).unwrap();
     for (from, to, part) in [
-        (r#""checkpoint":2"#, r#""checkpoint":9"#, "has the format 9"),
+        (r#""checkpoint":3"#, r#""checkpoint":9"#, "has the format 9"),
         (r#""count":"#, r#""count":1"#, "is damaged: its checksum"),
         ("{", "", "this is no checkpoint"),
         (r#""complete":true"#, r#""complete":false"#, "is not finished"),

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use gramer_machine::Accelerator;
 
 use crate::memory::Memory;
@@ -71,7 +72,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Device {
     /// A device with the memory and the kernels of a machine; `library` is the model of its core,
     /// or `None` for the functional one.
-    pub fn start(accelerator: Accelerator, library: Option<PathBuf>) -> Arc<Self> {
+    ///
+    /// # Errors
+    /// Where the system refuses a thread.
+    pub fn start(accelerator: Accelerator, library: Option<PathBuf>) -> Result<Arc<Self>> {
         let banks = (0..accelerator.memory.ddr_banks)
             .map(|b| (accelerator.bank_base(b), accelerator.memory.bank_bytes))
             .collect();
@@ -89,7 +93,7 @@ impl Device {
             accelerator,
         });
         let simulated = device.clone();
-        std::thread::spawn(move || {
+        let work = move || {
             let outcome = match library {
                 Some(library) => simulated.simulate(&library),
                 None => simulated.compute(),
@@ -97,8 +101,11 @@ impl Device {
             if let Err(error) = outcome {
                 simulated.fail(&error);
             }
-        });
-        device
+        };
+        std::thread::Builder::new().spawn(work).context(
+            "the system refused a thread for the device: raise the limit of processes or of memory",
+        )?;
+        Ok(device)
     }
 
     /// Simulated nanoseconds since the device began.

@@ -73,7 +73,8 @@ impl Local {
         for (row, list) in rows.iter_mut().zip(oriented.targets_of(targets)) {
             #[cfg(target_arch = "x86_64")]
             if vectors {
-                // SAFETY: the processor has what the function is compiled for, and targets are vertices.
+                // SAFETY: the processor has the features that the function is compiled for. Targets are vertices, and the
+                // table has one position more than vertices.
                 *row = unsafe { avx512::row(&self.position, list) };
                 continue;
             }
@@ -155,7 +156,8 @@ mod avx512 {
             // SAFETY: lanes beyond the list aren't read.
             let vertices = unsafe { _mm256_maskz_loadu_epi32(there, rest.as_ptr().cast()) };
             let none = _mm256_set1_epi32(NONE.into());
-            // SAFETY: both positions that a lane reads are in the table, by the caller's promise.
+            // SAFETY: a lane reads the position of a vertex and the one behind it, which the table has by the caller's
+            // promise. Indices are below `MOST_VERTICES` and so not negative.
             let both = unsafe {
                 _mm256_mmask_i32gather_epi32::<2>(none, there, vertices, position.as_ptr().cast())
             };

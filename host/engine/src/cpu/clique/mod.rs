@@ -115,8 +115,22 @@ fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> G
     let targets = |n| oriented.targets(n).len();
     let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
     // The real cost lies between the square (building the matrix) and the power k - 1.
-    Starts::numbered(graph.graph.view(), &oriented.vertex)
-        .units(job, list, |n| (list(n) as u64).pow(3))
+    let mut units = Starts::numbered(graph.graph.view(), &oriented.vertex)
+        .units(job, list, |n| (list(n) as u64).pow(3));
+    if job.context.progress.is_watched() {
+        // A start vertex reads the rows of its targets, and goes through words of bits for the cliques of k - 2 of
+        // them. Targets have smaller numbers: the fewer of these there are, the denser they are.
+        let cliques = (1..=k - 2).fold(1.0 / 64.0, |all, n| all / n as f64);
+        units.show(|unit| {
+            let own = oriented.targets(unit.start);
+            let many = own.len() as f64;
+            let rows = own.iter().map(|&n| targets(n)).sum::<usize>() as f64;
+            let density = many / f64::from(unit.start.max(1));
+            let whole = rows + cliques * density * many.powi(k as i32 - 1);
+            (whole * unit.range().len() as f64 / many) as u64
+        });
+    }
+    units
 }
 
 /// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
@@ -153,7 +167,8 @@ fn by_size(
         || (Local::new(true), none.clone()),
         |(local, leaves), unit| {
             local.enter(oriented, unit.start);
-            match pivot::count(local, unit.range(), leaves, &context.cancel) {
+            let whole = pivot::count(local, unit.range(), leaves, &context.cancel);
+            match whole && !leaves.overflows() {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }

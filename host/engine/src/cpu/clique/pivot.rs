@@ -14,6 +14,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use ethnum::U256;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Result};
 
@@ -70,6 +71,11 @@ impl Leaves {
         self.overflow |= overflow;
     }
 
+    /// Whether a number of cliques needs more than 128 bits. More leaves don't change that.
+    pub fn overflows(&self) -> bool {
+        self.overflow
+    }
+
     /// Forgets all leaves.
     pub fn clear(&mut self) {
         self.leaves.fill(0);
@@ -92,15 +98,17 @@ impl Leaves {
     /// [`Error::Unsupported`] for a number of more than 128 bits.
     pub fn counts(&self) -> Result<Vec<u128>> {
         let count = |size: usize| {
-            let mut sum = 0u128;
+            // Up to the excess it may be larger than the number of cliques.
+            let mut sum = U256::ZERO;
             for held in 0..=size {
                 let row = &self.leaves[held * self.stride..(held + 1) * self.stride];
                 for (pivots, &leaves) in row.iter().enumerate().filter(|(_, leaves)| **leaves > 0) {
                     let each = binomial(pivots, size - held)?;
-                    sum = sum.checked_add(leaves.checked_mul(each)?)?;
+                    sum = sum.checked_add(U256::from(leaves) * U256::from(each))?;
                 }
             }
-            if size + 1 == self.sizes.end { sum.checked_sub(self.excess) } else { Some(sum) }
+            let excess = if size + 1 == self.sizes.end { self.excess } else { 0 };
+            u128::try_from(sum.checked_sub(U256::from(excess))?).ok()
         };
         if self.overflow {
             return Err(too_many());

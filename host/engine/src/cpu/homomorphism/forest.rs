@@ -5,33 +5,32 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use ethnum::U256;
 use gramer_graph::context::Cancel;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Node};
 
-use super::{Failed, Values};
+use super::{Failed, Value, Values};
+use crate::cpu::number::Number;
 use crate::cpu::{Job, Starts};
-
-/// Bits of half a number.
-const HALF: u32 = 64;
 
 /// What a lookup in a short list costs beside a step along a row.
 const LOOKUP: usize = 8;
 
 /// The number of homomorphisms of the core, with `vertices` and `edges` as weights where they are
 /// not all 1.
-pub(super) fn count(
+pub(super) fn count<V: Value>(
     graph: View<'_>,
     plan: &HomomorphismPlan,
-    vertices: &[Option<Values>],
-    edges: &BTreeMap<(usize, usize), Values>,
+    vertices: &[Option<Values<V>>],
+    edges: &BTreeMap<(usize, usize), Values<V>>,
     job: Job<'_>,
-) -> Result<u128, Failed> {
+) -> Result<U256, Failed> {
     let context = job.context;
     // Threads read the tables, so that they need no count of who holds them.
-    let vertices: Vec<Option<&[u64]>> =
+    let vertices: Vec<Option<&[V]>> =
         vertices.iter().map(|values| values.as_ref().map(|v| v.as_slice())).collect();
-    let edges: BTreeMap<(usize, usize), &[u64]> =
+    let edges: BTreeMap<(usize, usize), &[V]> =
         edges.iter().map(|(&edge, values)| (edge, values.as_slice())).collect();
     let list = |v: VertexId| match plan.apexes.len() {
         1 => graph.degree(v).min(1),
@@ -49,14 +48,14 @@ pub(super) fn count(
             edges: &edges,
             cancel: &context.cancel,
             images: vec![0; plan.apexes.len()],
-            sums: vec![0; graph.vertices()],
+            sums: vec![V::ZERO; graph.vertices()],
             met: vec![],
-            total: 0,
+            total: V::Total::ZERO,
             overflow: false,
         },
         |walk, unit| {
             walk.images[0] = unit.start;
-            let weight = u128::from(walk.vertex(plan.apexes[0], unit.start));
+            let weight = V::Total::from(walk.vertex(plan.apexes[0], unit.start));
             let part = unit.range();
             if let Some(number) = walk.level(1, Some(part)) {
                 walk.add(number, weight);
@@ -68,58 +67,48 @@ pub(super) fn count(
             }
         },
     );
-    // All processes have to know whether one's numbers are too large; halves of these don't overflow.
-    let sums = ran.sums(|states| {
-        let overflow = states.iter().any(|walk| walk.overflow);
-        let sum = states.iter().try_fold(0u128, |sum, walk| sum.checked_add(walk.total));
-        let known = sum.filter(|_| !overflow);
-        let sum = known.unwrap_or(0);
-        Ok([u128::from(known.is_none()), sum >> HALF, sum & ((1 << HALF) - 1)])
-    });
-    let ([overflows, high, low], complete) = sums.map_err(|_| Failed::Stopped)?;
-    if overflows > 0 {
-        return Err(Failed::Overflow);
-    }
-    if !complete {
-        return Err(Failed::Stopped);
-    }
-    let high = high.checked_mul(1 << HALF).ok_or(Failed::Overflow)?;
-    high.checked_add(low).ok_or(Failed::Overflow)
+    let (total, complete) = ran.total(|walk| (!walk.overflow).then_some(walk.total));
+    // Whoever overflows ends before its units do.
+    let total = total.ok_or(Failed::Overflow)?;
+    if complete { Ok(total) } else { Err(Failed::Stopped) }
 }
 
 /// Images with the number of ways that each stands for.
-type Message = Vec<(VertexId, u64)>;
+type Message<V> = Vec<(VertexId, V)>;
 
 /// A thread's state.
-struct Walk<'a> {
+struct Walk<'a, V: Value> {
     graph: View<'a>,
     plan: &'a HomomorphismPlan,
-    vertices: &'a [Option<&'a [u64]>],
-    edges: &'a BTreeMap<(usize, usize), &'a [u64]>,
+    vertices: &'a [Option<&'a [V]>],
+    edges: &'a BTreeMap<(usize, usize), &'a [V]>,
     cancel: &'a Cancel,
     /// By place among the apexes.
     images: Vec<VertexId>,
     /// By vertex; zero between messages.
-    sums: Vec<u64>,
+    sums: Vec<V>,
     met: Vec<VertexId>,
-    total: u128,
+    total: V::Total,
     overflow: bool,
 }
 
-impl Walk<'_> {
-    fn vertex(&self, v: usize, image: VertexId) -> u64 {
-        self.vertices[v].map_or(1, |values| values[image as usize])
+impl<V: Value> Walk<'_, V> {
+    fn vertex(&self, v: usize, image: VertexId) -> V {
+        self.vertices[v].map_or(V::ONE, |values| values[image as usize])
     }
 
-    fn add(&mut self, number: u128, weight: u128) {
-        let total = number.checked_mul(weight).and_then(|product| self.total.checked_add(product));
-        match total {
-            Some(total) => self.total = total,
-            None => self.overflow = true,
-        }
+    fn add(&mut self, number: V::Total, weight: V::Total) {
+        let term = self.product(number, weight);
+        self.total = self.sum(self.total, term);
     }
 
-    fn product(&mut self, a: u64, b: u64) -> u64 {
+    fn sum<N: Number>(&mut self, a: N, b: N) -> N {
+        let (sum, overflow) = a.overflowing_add(b);
+        self.overflow |= overflow;
+        sum
+    }
+
+    fn product<N: Number>(&mut self, a: N, b: N) -> N {
         let (product, overflow) = a.overflowing_mul(b);
         self.overflow |= overflow;
         product
@@ -127,21 +116,18 @@ impl Walk<'_> {
 
     /// The number of homomorphisms with `level` apexes mapped; of the next one only the positions
     /// `part` of its list are tried. `None` once the run ends.
-    fn level(&mut self, level: usize, part: Option<std::ops::Range<usize>>) -> Option<u128> {
+    fn level(&mut self, level: usize, part: Option<std::ops::Range<usize>>) -> Option<V::Total> {
         if self.overflow || self.cancel.is_cancelled() {
             return None;
         }
         let plan = self.plan;
-        let mut product = 1u128;
+        let mut product = V::Total::ONE;
         for tree in &plan.trees[level] {
             let number = self.tree(tree);
-            match product.checked_mul(number) {
-                Some(p) => product = p,
-                None => self.overflow = true,
+            if number == V::Total::ZERO {
+                return Some(number);
             }
-            if product == 0 {
-                return Some(0);
-            }
+            product = self.product(product, number);
         }
         let Some(&next) = plan.apexes.get(level) else { return Some(product) };
         let near: Vec<usize> =
@@ -160,27 +146,19 @@ impl Walk<'_> {
             }
             _ => 0..candidates.len(),
         };
-        let mut sum = 0u128;
+        let mut sum = V::Total::ZERO;
         for &(image, weight) in &candidates[range] {
             self.images[level] = image;
             let below = self.level(level + 1, None)?;
-            match below.checked_mul(weight.into()).and_then(|term| sum.checked_add(term)) {
-                Some(s) => sum = s,
-                None => self.overflow = true,
-            }
+            let term = self.product(below, V::Total::from(weight));
+            sum = self.sum(sum, term);
         }
-        match product.checked_mul(sum) {
-            Some(number) => Some(number),
-            None => {
-                self.overflow = true;
-                None
-            }
-        }
+        Some(self.product(product, sum))
     }
 
     /// The vertices next to the images of these apexes, with the weights of `v` and of its edges to
     /// them.
-    fn candidates(&mut self, v: usize, apexes: &[usize]) -> Message {
+    fn candidates(&mut self, v: usize, apexes: &[usize]) -> Message<V> {
         let graph = self.graph;
         let shortest = *apexes
             .iter()
@@ -195,7 +173,7 @@ impl Walk<'_> {
             if let Some(values) = values {
                 weight = self.product(weight, values[arc]);
             }
-            if weight != 0 {
+            if weight != V::ZERO {
                 found.push((image, weight));
             }
         }
@@ -213,7 +191,7 @@ impl Walk<'_> {
                     if let Some(values) = values {
                         weight = self.product(weight, values[from]);
                     }
-                    if weight != 0 {
+                    if weight != V::ZERO {
                         found[kept] = (image, weight);
                         kept += 1;
                     }
@@ -225,8 +203,8 @@ impl Walk<'_> {
     }
 
     /// Ways to map a tree.
-    fn tree(&mut self, tree: &[Node]) -> u128 {
-        let mut messages: Vec<Option<Message>> = vec![None; tree.len()];
+    fn tree(&mut self, tree: &[Node]) -> V::Total {
+        let mut messages: Vec<Option<Message<V>>> = vec![None; tree.len()];
         for (at, node) in tree.iter().enumerate() {
             if !node.apexes.is_empty() {
                 messages[at] = Some(self.candidates(node.vertex, &node.apexes));
@@ -235,10 +213,14 @@ impl Walk<'_> {
         for at in 0..tree.len() {
             let message = messages[at].take().expect("a leaf is next to an apex");
             let Some(parent) = tree[at].parent else {
-                return message.iter().map(|&(_, number)| u128::from(number)).sum();
+                let mut sum = V::Total::ZERO;
+                for &(_, number) in &message {
+                    sum = self.sum(sum, V::Total::from(number));
+                }
+                return sum;
             };
             if message.is_empty() {
-                return 0;
+                return V::Total::ZERO;
             }
             let (from, to) = (tree[at].vertex, tree[parent].vertex);
             let above = messages[parent].take();
@@ -257,19 +239,19 @@ impl Walk<'_> {
     /// Passes a message to the parent, whose candidates are `above`, or all vertices.
     fn pass(
         &mut self,
-        message: &Message,
-        above: Option<Message>,
+        message: &Message<V>,
+        above: Option<Message<V>>,
         from: usize,
         to: usize,
-    ) -> Message {
+    ) -> Message<V> {
         let graph = self.graph;
-        let degrees = |list: &Message| list.iter().map(|&(v, _)| graph.degree(v)).sum::<usize>();
+        let degrees = |list: &Message<V>| list.iter().map(|&(v, _)| graph.degree(v)).sum::<usize>();
         let push = degrees(message);
         let Some(mut above) = above else {
             self.push(message, from, to);
             let mut found = Message::with_capacity(self.met.len());
             for v in std::mem::take(&mut self.met) {
-                found.push((v, std::mem::take(&mut self.sums[v as usize])));
+                found.push((v, std::mem::replace(&mut self.sums[v as usize], V::ZERO)));
             }
             return found;
         };
@@ -277,7 +259,7 @@ impl Walk<'_> {
         if above.len().saturating_mul(message.len()).saturating_mul(LOOKUP) < push.min(pull) {
             let values = self.edges.get(&(from, to)).copied();
             for (image, number) in &mut above {
-                let mut sum = 0u64;
+                let mut sum = V::ZERO;
                 for &(v, ways) in message {
                     let row = graph.row(v);
                     let Ok(at) = graph.neighbours[row.clone()].binary_search(image) else {
@@ -287,8 +269,7 @@ impl Walk<'_> {
                         Some(values) => self.product(ways, values[row.start + at]),
                         None => ways,
                     };
-                    let (total, overflow) = sum.overflowing_add(ways);
-                    (sum, self.overflow) = (total, self.overflow | overflow);
+                    sum = self.sum(sum, ways);
                 }
                 *number = self.product(*number, sum);
             }
@@ -298,7 +279,7 @@ impl Walk<'_> {
                 *number = self.product(*number, self.sums[*image as usize]);
             }
             for v in self.met.drain(..) {
-                self.sums[v as usize] = 0;
+                self.sums[v as usize] = V::ZERO;
             }
         } else {
             let values = self.edges.get(&(to, from)).copied();
@@ -306,27 +287,26 @@ impl Walk<'_> {
                 self.sums[v as usize] = ways;
             }
             for (image, number) in &mut above {
-                let mut sum = 0u64;
+                let mut sum = V::ZERO;
                 for arc in graph.row(*image) {
                     let mut ways = self.sums[graph.neighbours[arc] as usize];
-                    if let (Some(values), true) = (values, ways != 0) {
+                    if let (Some(values), true) = (values, ways != V::ZERO) {
                         ways = self.product(ways, values[arc]);
                     }
-                    let (total, overflow) = sum.overflowing_add(ways);
-                    (sum, self.overflow) = (total, self.overflow | overflow);
+                    sum = self.sum(sum, ways);
                 }
                 *number = self.product(*number, sum);
             }
             for &(v, _) in message {
-                self.sums[v as usize] = 0;
+                self.sums[v as usize] = V::ZERO;
             }
         }
-        above.retain(|&(_, number)| number != 0);
+        above.retain(|&(_, number)| number != V::ZERO);
         above
     }
 
     /// Adds a message up at all neighbours of its images.
-    fn push(&mut self, message: &Message, from: usize, to: usize) {
+    fn push(&mut self, message: &Message<V>, from: usize, to: usize) {
         let graph = self.graph;
         let values = self.edges.get(&(from, to)).copied();
         let (mut met, mut overflow) = (std::mem::take(&mut self.met), false);
@@ -342,7 +322,7 @@ impl Walk<'_> {
                 };
                 let u = graph.neighbours[arc];
                 let sum = &mut self.sums[u as usize];
-                if *sum == 0 && ways != 0 {
+                if *sum == V::ZERO && ways != V::ZERO {
                     met.push(u);
                 }
                 let (total, over) = sum.overflowing_add(ways);

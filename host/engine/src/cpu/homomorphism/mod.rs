@@ -7,11 +7,14 @@ mod tables;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use ethnum::{I256, U256};
 use gramer_graph::View;
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, Table, quotients};
 use gramer_pattern::{Pattern, automorphism_count};
+use tracing::info;
 
 use super::Job;
+use super::number::Number;
 use super::reach::fits;
 
 /// Bytes of tables that are kept from one pattern to the next.
@@ -24,8 +27,25 @@ const BYTES: usize = 12;
 pub(super) enum Failed {
     /// The run was asked to stop.
     Stopped,
-    /// A number on the way needs more bits than it has.
+    /// A number on the way, or the result, needs more bits than it has.
     Overflow,
+}
+
+/// A number of homomorphisms at a vertex or arc.
+///
+/// All vertices of a pattern but one lead to neighbours of another one's image, so that eight have at most
+/// n · d^7 homomorphisms, n vertices of degree d: less than 2^256, as has any part of them. [`U256`] never overflows.
+trait Value: Number {
+    /// A sum over vertices.
+    type Total: Number + From<Self>;
+}
+
+impl Value for u64 {
+    type Total = u128;
+}
+
+impl Value for U256 {
+    type Total = U256;
 }
 
 /// A method that counts mappings from homomorphisms, with its estimated cost.
@@ -52,25 +72,26 @@ impl Decomposition {
     }
 
     /// The number of occurrences.
+    ///
+    /// # Errors
+    /// [`Failed::Overflow`] if it needs more than 128 bits.
     pub fn count(&self, graph: View<'_>, job: Job<'_>) -> Result<u128, Failed> {
         let mut homomorphisms = Homomorphisms::new(graph, job);
-        let mut sum = 0i128;
+        let mut sum = I256::ZERO;
         for (plan, coefficient) in &self.parts {
-            let number =
-                i128::try_from(homomorphisms.count(plan)?).map_err(|_| Failed::Overflow)?;
-            sum = number
-                .checked_mul((*coefficient).into())
-                .and_then(|term| sum.checked_add(term))
-                .ok_or(Failed::Overflow)?;
+            // Sums and products modulo 2^256: their result is a number of mappings, with less bits.
+            let number = homomorphisms.count(plan)?.as_i256();
+            sum = sum.wrapping_add(number.wrapping_mul(I256::from(*coefficient)));
         }
-        Ok(u128::try_from(sum).expect("a number of mappings") / self.automorphisms)
+        let occurrences = sum.as_u256() / U256::from(self.automorphisms);
+        u128::try_from(occurrences).map_err(|_| Failed::Overflow)
     }
 }
 
 /// The numbers of homomorphisms of connected patterns, labels not looked at.
 ///
 /// # Errors
-/// [`Failed::Overflow`] as well where the graph is too large for a thread's state.
+/// [`Failed::Overflow`] if one needs more than 128 bits, or the graph is too large for a thread's state.
 pub(super) fn numbers(
     graph: View<'_>,
     patterns: &[&Pattern],
@@ -82,13 +103,13 @@ pub(super) fn numbers(
     }
     let mut homomorphisms = Homomorphisms::new(graph, job);
     let plans = patterns.iter().map(|pattern| HomomorphismPlan::of(pattern, shape));
-    plans.map(|plan| homomorphisms.count(&plan)).collect()
+    let count = |plan| u128::try_from(homomorphisms.count(&plan)?).map_err(|_| Failed::Overflow);
+    plans.map(count).collect()
 }
 
 /// What the estimates of cost need to know of a graph: two looks at every vertex, and a sample of
 /// its edges.
 pub(super) fn shape(graph: View<'_>) -> Shape {
-    const SAMPLE: usize = 1 << 10;
     let (mut walks, mut triangle_steps, mut cycle_steps) = (0.0, 0.0, 0.0);
     for v in 0..graph.vertices() as u32 {
         let degree = graph.degree(v) as f64;
@@ -98,18 +119,8 @@ pub(super) fn shape(graph: View<'_>) -> Shape {
         triangle_steps += before * (degree - before);
         cycle_steps += before * (degree - before) + before * before / 2.0;
     }
-    let step = (graph.neighbours.len() / SAMPLE).max(1);
-    let (mut sampled, mut common) = (0, 0);
-    let mut source = 0;
-    for arc in (0..graph.neighbours.len()).step_by(step) {
-        while graph.row(source).end <= arc {
-            source += 1;
-        }
-        let target = graph.neighbours[arc];
-        common +=
-            super::sets::intersection_size(graph.neighbours(source), graph.neighbours(target));
-        sampled += 1;
-    }
+    let mut common = 0;
+    let sampled = sample_common(graph, |of_edge| common += of_edge);
     Shape {
         vertices: graph.vertices() as f64,
         arcs: graph.neighbours.len() as f64,
@@ -120,54 +131,112 @@ pub(super) fn shape(graph: View<'_>) -> Shape {
     }
 }
 
+/// Hands the number of common neighbours of each edge of a sample to `each`; returns how many edges there are.
+pub(super) fn sample_common(graph: View<'_>, mut each: impl FnMut(usize)) -> u32 {
+    const SAMPLE: usize = 1 << 10;
+    let step = (graph.neighbours.len() / SAMPLE).max(1);
+    let (mut sampled, mut source) = (0, 0);
+    for arc in (0..graph.neighbours.len()).step_by(step) {
+        while graph.row(source).end <= arc {
+            source += 1;
+        }
+        let target = graph.neighbours[arc];
+        each(super::sets::intersection_size(graph.neighbours(source), graph.neighbours(target)));
+        sampled += 1;
+    }
+    sampled
+}
+
 /// A table of values by vertex or arc.
-pub(super) type Values = Rc<Vec<u64>>;
+type Values<V> = Rc<Vec<V>>;
 
 /// Counts homomorphisms; what patterns share is made once.
 struct Homomorphisms<'a> {
-    graph: View<'a>,
-    job: Job<'a>,
-    /// Number 0 stands for ones everywhere.
-    values: Vec<Values>,
-    /// Tables, made from numbers in `values`.
-    known: BTreeMap<[usize; 4], usize>,
-    turned: Option<Rc<Vec<u32>>>,
+    arcs: Arcs<'a>,
+    narrow: Tables<u64>,
+    /// For the patterns whose numbers need more than 64 bits at a vertex.
+    wide: Tables<U256>,
 }
 
 impl<'a> Homomorphisms<'a> {
     fn new(graph: View<'a>, job: Job<'a>) -> Self {
-        Homomorphisms {
-            graph,
-            job,
-            values: vec![Rc::default()],
-            known: BTreeMap::new(),
-            turned: None,
-        }
+        let arcs = Arcs { graph, job, turned: None };
+        Homomorphisms { arcs, narrow: Tables::new(), wide: Tables::new() }
     }
 
-    fn count(&mut self, plan: &HomomorphismPlan) -> Result<u128, Failed> {
-        if self.values.iter().map(|values| values.len() * 8).sum::<usize>() > KEPT_BYTES {
+    fn count(&mut self, plan: &HomomorphismPlan) -> Result<U256, Failed> {
+        match self.narrow.count(plan, &mut self.arcs) {
+            Err(Failed::Overflow) => {
+                let vertices = plan.core.vertices();
+                info!(core = vertices, "homomorphisms are counted again with 256 bits");
+                self.wide.count(plan, &mut self.arcs)
+            }
+            other => other,
+        }
+    }
+}
+
+/// A graph, and for each of its arcs the arc back once that is asked for.
+struct Arcs<'a> {
+    graph: View<'a>,
+    job: Job<'a>,
+    turned: Option<Rc<Vec<u32>>>,
+}
+
+impl Arcs<'_> {
+    fn turned(&mut self) -> Result<Rc<Vec<u32>>, Failed> {
+        if let Some(turned) = &self.turned {
+            return Ok(Rc::clone(turned));
+        }
+        let made =
+            super::arcs::turned(self.graph, &self.job.context.cancel).ok_or(Failed::Stopped)?;
+        let made = Rc::new(made);
+        self.turned = Some(Rc::clone(&made));
+        Ok(made)
+    }
+}
+
+/// Tables of values of one width.
+struct Tables<V> {
+    /// Number 0 stands for ones everywhere.
+    values: Vec<Values<V>>,
+    /// Tables, made from numbers in `values`.
+    known: BTreeMap<[usize; 4], usize>,
+}
+
+impl<V: tables::Make> Tables<V> {
+    fn new() -> Self {
+        Tables { values: vec![Rc::default()], known: BTreeMap::new() }
+    }
+
+    fn count(&mut self, plan: &HomomorphismPlan, arcs: &mut Arcs<'_>) -> Result<U256, Failed> {
+        if self.values.iter().map(|values| size_of_val(&values[..])).sum::<usize>() > KEPT_BYTES {
             self.values.truncate(1);
             self.known.clear();
         }
         let mut numbers = vec![0; plan.tables.len()];
         for (at, table) in plan.tables.iter().enumerate().skip(1) {
-            numbers[at] = self.table(table, &numbers)?;
+            numbers[at] = self.table(table, &numbers, arcs)?;
         }
         let table = |at: usize| (at != 0).then(|| Rc::clone(&self.values[numbers[at]]));
-        let vertices: Vec<Option<Values>> = plan.vertices.iter().map(|&at| table(at)).collect();
+        let vertices: Vec<Option<Values<V>>> = plan.vertices.iter().map(|&at| table(at)).collect();
         if plan.core.vertices() == 1 {
             return Ok(match &vertices[0] {
-                None => self.graph.vertices() as u128,
-                Some(values) => values.iter().map(|&v| u128::from(v)).sum(),
+                None => U256::from(arcs.graph.vertices() as u64),
+                Some(values) => values.iter().map(|&v| v.into()).sum(),
             });
         }
         let edges = plan.edges.iter().map(|(&edge, &at)| (edge, table(at).expect("not ones")));
-        forest::count(self.graph, plan, &vertices, &edges.collect(), self.job)
+        forest::count(arcs.graph, plan, &vertices, &edges.collect(), arcs.job)
     }
 
     /// The number of a table in `values`, made now if it isn't there.
-    fn table(&mut self, table: &Table, numbers: &[usize]) -> Result<usize, Failed> {
+    fn table(
+        &mut self,
+        table: &Table,
+        numbers: &[usize],
+        arcs: &mut Arcs<'_>,
+    ) -> Result<usize, Failed> {
         let key = match *table {
             Table::Ones => return Ok(0),
             Table::Leaf { vertex, edge } => [0, numbers[vertex], numbers[edge], 0],
@@ -182,39 +251,27 @@ impl<'a> Homomorphisms<'a> {
         }
         let of = |number: usize| (number != 0).then(|| Rc::clone(&self.values[number]));
         let (a, b, c) = (of(key[1]), of(key[2]), of(key[3]));
-        let (graph, job) = (self.graph, self.job);
+        let (graph, job) = (arcs.graph, arcs.job);
         let made = match table {
-            Table::Leaf { .. } => tables::leaf(graph, a.as_deref(), b.as_deref(), job.context)?,
+            Table::Leaf { .. } => V::leaf(graph, a.as_deref(), b.as_deref(), job.context)?,
             Table::Ear { .. } => {
-                let turned = self.turned()?;
+                let turned = arcs.turned()?;
                 let [a, b, c] = [&a, &b, &c].map(Option::as_deref);
-                tables::ear(graph, &turned, [a, b, c], job)?
+                V::ear(graph, &turned, [a, b, c], job)?
             }
             Table::Product(..) => {
                 let (a, b) = (a.expect("not ones"), b.expect("not ones"));
-                let product = a.iter().zip(b.iter()).map(|(x, y)| x.checked_mul(*y));
-                product.collect::<Option<Vec<u64>>>().ok_or(Failed::Overflow)?
+                tables::product(&a, &b).ok_or(Failed::Overflow)?
             }
             Table::Turned(_) => {
                 let a = a.expect("not ones");
-                self.turned()?.iter().map(|&back| a[back as usize]).collect()
+                arcs.turned()?.iter().map(|&back| a[back as usize]).collect()
             }
             Table::Ones => unreachable!("it is number 0"),
         };
         self.values.push(Rc::new(made));
         self.known.insert(key, self.values.len() - 1);
         Ok(self.values.len() - 1)
-    }
-
-    fn turned(&mut self) -> Result<Rc<Vec<u32>>, Failed> {
-        if let Some(turned) = &self.turned {
-            return Ok(Rc::clone(turned));
-        }
-        let made =
-            super::arcs::turned(self.graph, &self.job.context.cancel).ok_or(Failed::Stopped)?;
-        let made = Rc::new(made);
-        self.turned = Some(Rc::clone(&made));
-        Ok(made)
     }
 }
 
@@ -270,22 +327,57 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_number_that_does_not_fit_is_an_overflow() {
-        // A star of 70,000 leaves: walks of a tree with seven leaves pass 2^64 at the hub.
+    /// A graph of the shape of those above: a tree, more edges, and a star of many leaves at a vertex.
+    fn graph(edges: &[(u64, u64)], leaves: u64) -> gramer_graph::Graph {
         let mut builder = Builder::new();
-        for leaf in 1..70_000u64 {
-            builder.edge(0, leaf);
+        for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+            builder.edge(u, v);
         }
-        let graph = builder.build();
+        (0..leaves).for_each(|leaf| builder.edge(0, 1000 + leaf));
+        builder.build()
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn wide_tables_give_what_narrow_ones_do(
+            n in 3usize..8,
+            parents in proptest::collection::vec(0usize..8, 8),
+            more in proptest::collection::vec((0usize..8, 0usize..8), 0..6),
+            edges in proptest::collection::vec((0u64..16, 0u64..16), 1..70),
+            leaves in 0u64..40,
+            threads in 1usize..4,
+        ) {
+            let graph = graph(&edges, leaves);
+            let shape = shape(graph.view());
+            let plan = HomomorphismPlan::of(&pattern(n, &parents, &more), &shape);
+            let context = Context::with_threads(threads);
+            let job = Job::whole(&context);
+            let mut arcs = Arcs { graph: graph.view(), job, turned: None };
+            let narrow = Tables::<u64>::new().count(&plan, &mut arcs).unwrap();
+            let wide = Tables::<U256>::new().count(&plan, &mut arcs).unwrap();
+            proptest::prop_assert_eq!(narrow, wide);
+        }
+    }
+
+    #[test]
+    fn numbers_on_the_way_may_need_more_bits_than_the_answer() {
+        // A star of 200,000 leaves: its hub has 2^123 homomorphisms of seven leaves, and 2^18 more of a tree whose
+        // leaf has a leaf.
+        let graph = graph(&[(0, 1)], 199_999);
+        let context = Context::with_threads(2);
+        let count = |pattern: &Pattern| {
+            let decomposition =
+                Decomposition::new(graph.view(), pattern, &shape(graph.view())).unwrap();
+            decomposition.count(graph.view(), Job::whole(&context))
+        };
         let edges: Vec<_> = (1..8).map(|v| (0, v)).collect();
         let star = Pattern::from_edges(8, &edges);
-        let decomposition = Decomposition::new(graph.view(), &star, &shape(graph.view())).unwrap();
-        let context = Context::with_threads(1);
-        assert_eq!(decomposition.count(graph.view(), Job::whole(&context)), Err(Failed::Overflow));
+        // Python: math.comb(200000, 7).
+        assert_eq!(count(&star), Ok(2_539_415_884_126_750_796_228_557_428_600_000));
+        let longer = Pattern::from_edges(8, &[&edges[..6], &[(1, 7)]].concat());
+        assert_eq!(count(&longer), Ok(0));
         context.cancel.cancel();
-        let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
-        let decomposition = Decomposition::new(graph.view(), &path, &shape(graph.view())).unwrap();
-        assert_eq!(decomposition.count(graph.view(), Job::whole(&context)), Err(Failed::Stopped));
+        assert_eq!(count(&star), Err(Failed::Stopped));
     }
 }

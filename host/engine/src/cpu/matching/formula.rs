@@ -1,32 +1,23 @@
 //! The vertices of a search that are counted rather than listed.
 
+use ethnum::{I256, U256};
 use gramer_graph::VertexId;
 use gramer_pattern::plan::search::{Formula, Partitions, Source};
 
 use super::search::{Conclusion, LONGER, Search};
 use super::sets;
+use crate::cpu::number::{Number, choices};
 
-impl<'a> Search<'a> {
+impl<'a, N: Number> Search<'a, N> {
     /// The value of a formula.
-    pub(super) fn formula(&mut self, formula: &'a Formula) -> Conclusion {
+    pub(super) fn formula(&mut self, formula: &'a Formula) -> Conclusion<N> {
         let (count, reasons) = match formula {
-            Formula::One(source) => (self.free(source) as u128, source.reasons),
-            Formula::Intersection(source) => (self.intersection(source) as u128, source.reasons),
+            Formula::One(source) => (N::from(self.free(source) as u64), source.reasons),
+            Formula::Intersection(source) => {
+                (N::from(self.intersection(source) as u64), source.reasons)
+            }
             Formula::Same { source, vertices, ordered } => {
-                let free = self.free(source) as u128;
-                let mut count = Some(1u128);
-                for i in 0..*vertices as u128 {
-                    count = match (free.checked_sub(i), count) {
-                        (None | Some(0), _) => Some(0),
-                        // C(free, i) · (free − i) is C(free, i + 1) · (i + 1).
-                        (Some(f), Some(c)) => {
-                            c.checked_mul(f).map(|c| if *ordered { c / (i + 1) } else { c })
-                        }
-                        (_, None) => None,
-                    };
-                }
-                self.overflow |= count.is_none();
-                (count.unwrap_or(u128::MAX), source.reasons)
+                (ways(self.free(source), *vertices, *ordered), source.reasons)
             }
             Formula::Partitions(partitions) => {
                 let reasons = partitions.sources.iter().fold(0, |m, s| m | s.reasons);
@@ -37,7 +28,7 @@ impl<'a> Search<'a> {
                 (count.unwrap_or_else(|| self.partitions(partitions)), reasons)
             }
         };
-        if count == 0 { Conclusion::none(reasons) } else { Conclusion::some(count) }
+        if count == N::ZERO { Conclusion::none(reasons) } else { Conclusion::some(count) }
     }
 
     /// How many candidates of a source are not in use.
@@ -106,10 +97,10 @@ impl<'a> Search<'a> {
 
     /// In how many ways two vertices get different candidates of two sources; `None` if their candidates
     /// can't be compared quickly.
-    fn different(&mut self, a: &Source, b: &Source) -> Option<u128> {
+    fn different(&mut self, a: &Source, b: &Source) -> Option<N> {
         let (free_a, free_b) = (self.free(a), self.free(b));
         if free_a == 0 || free_b == 0 {
-            return Some(0);
+            return Some(N::ZERO);
         }
         let (class_a, class_b) = (self.plan.sets[a.set].class, self.plan.sets[b.set].class);
         let (in_a, in_b) = (self.candidates(a), self.candidates(b));
@@ -131,7 +122,8 @@ impl<'a> Search<'a> {
         }
         let work = in_a.len().min(in_b.len());
         self.spend(work);
-        Some(free_a as u128 * free_b as u128 - both as u128)
+        let pairs = free_a as u128 * free_b as u128 - both as u128;
+        Some(N::saturating_from(pairs.into()))
     }
 
     /// How many of `some`, positions of one class, are in a set of another class.
@@ -146,7 +138,7 @@ impl<'a> Search<'a> {
         Some(some.iter().filter(inside).count())
     }
 
-    fn partitions(&mut self, partitions: &'a Partitions) -> u128 {
+    fn partitions(&mut self, partitions: &'a Partitions) -> N {
         let mut sizes = [0i128; 1 << 5];
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.resize(partitions.blocks.len().max(blocks.len()), vec![]);
@@ -180,19 +172,35 @@ impl<'a> Search<'a> {
         }
         self.blocks = blocks;
         self.spend(work);
-        let mut sum = Some(0i128);
-        for (coefficient, factors) in &partitions.terms {
+        let narrow = partitions.terms.iter().try_fold(0i128, |sum, (coefficient, factors)| {
             let term = factors
                 .iter()
-                .try_fold(i128::from(*coefficient), |term, &b| term.checked_mul(sizes[b]));
-            sum = sum.zip(term).and_then(|(s, t)| s.checked_add(t));
-        }
-        match sum {
-            Some(sum) => u128::try_from(sum).expect("a number of mappings"),
-            None => {
-                self.overflow = true;
-                u128::MAX
-            }
+                .try_fold(i128::from(*coefficient), |term, &b| term.checked_mul(sizes[b]))?;
+            sum.checked_add(term)
+        });
+        let sum = narrow.map(I256::from).unwrap_or_else(|| {
+            // At most five sizes below 2^32 are multiplied.
+            let term = |(coefficient, factors): &(i64, Vec<usize>)| -> I256 {
+                factors.iter().fold(I256::from(*coefficient), |term, &b| term * sizes[b])
+            };
+            partitions.terms.iter().map(term).sum()
+        });
+        N::saturating_from(U256::try_from(sum).expect("a number of mappings"))
+    }
+}
+
+/// Ways to choose so many of `free` vertices, in all orders, or in one if they are `ordered`.
+#[inline]
+fn ways<N: Number>(free: usize, vertices: usize, ordered: bool) -> N {
+    let free = free as u64;
+    let mut count = 1u128;
+    for i in 0..vertices as u64 {
+        // C(free, i) · (free − i) is C(free, i + 1) · (i + 1).
+        match count.checked_mul(free.saturating_sub(i).into()) {
+            Some(product) if ordered => count = product / u128::from(i + 1),
+            Some(product) => count = product,
+            None => return N::saturating_from(choices(free, vertices as u64, ordered)),
         }
     }
+    N::saturating_from(count.into())
 }

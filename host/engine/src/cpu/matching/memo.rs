@@ -1,5 +1,7 @@
 //! Tables of numbers that were found before.
 
+use crate::cpu::number::Number;
+
 /// Entries of a new table, 2 KiB: most searches fill no more, and the system takes longer to give a page of
 /// memory than a small search takes in all.
 const FIRST: usize = 1 << 6;
@@ -14,11 +16,10 @@ const TRIAL: u64 = 1 << 12;
 const NO_KEY: u128 = u128::MAX;
 
 /// A table of numbers by key, direct-mapped: an entry gives way to the next one at its place.
-#[derive(Default)]
-pub(super) struct Memo {
+pub(super) struct Memo<N> {
     /// Whether the table stays small.
     small: bool,
-    entries: Vec<(u128, u128)>,
+    entries: Vec<(u128, N)>,
     lookups: u64,
     hits: u64,
     /// Entries that gave way since the table got its size.
@@ -26,10 +27,10 @@ pub(super) struct Memo {
     given_up: bool,
 }
 
-impl Memo {
+impl<N: Number> Memo<N> {
     /// An empty table, which grows unless it is to stay small.
     pub fn new(small: bool) -> Self {
-        Memo { small, ..Memo::default() }
+        Memo { small, entries: vec![], lookups: 0, hits: 0, lost: 0, given_up: false }
     }
 
     fn place(&self, key: u128) -> usize {
@@ -39,12 +40,12 @@ impl Memo {
     }
 
     /// The number that was found for this key: the positions of some images, a number of bits for each.
-    pub fn get(&mut self, key: u128) -> Option<u128> {
+    pub fn get(&mut self, key: u128) -> Option<N> {
         if self.given_up {
             return None;
         }
         if self.entries.is_empty() {
-            self.entries.resize(FIRST, (NO_KEY, 0));
+            self.entries.resize(FIRST, (NO_KEY, N::ZERO));
         }
         self.lookups += 1;
         let entry = self.entries[self.place(key)];
@@ -60,7 +61,7 @@ impl Memo {
     }
 
     /// Keeps the number for a key that [`Memo::get`] was asked for.
-    pub fn put(&mut self, key: u128, count: u128) {
+    pub fn put(&mut self, key: u128, count: N) {
         if self.given_up {
             return;
         }
@@ -76,7 +77,7 @@ impl Memo {
     }
 
     fn grow(&mut self) {
-        let larger = vec![(NO_KEY, 0); 4 * self.entries.len()];
+        let larger = vec![(NO_KEY, N::ZERO); 4 * self.entries.len()];
         let old = std::mem::replace(&mut self.entries, larger);
         for entry in old.into_iter().filter(|entry| entry.0 != NO_KEY) {
             let place = self.place(entry.0);
@@ -106,7 +107,7 @@ mod tests {
 
     /// A table after eight rounds of the same keys, three times as many as it has room for at first, and
     /// how many numbers it knew in a later round.
-    fn used(mut memo: Memo) -> (Memo, u128) {
+    fn used(mut memo: Memo<u128>) -> (Memo<u128>, u128) {
         let keys = 3 * SMALL as u128;
         let mut hits = 0;
         for round in 0..8 {
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_table_without_use_is_given_up() {
-        let mut memo = Memo::default();
+        let mut memo = Memo::<u128>::new(false);
         for i in 0..2 * u128::from(TRIAL) {
             assert_eq!(memo.get(key(i)), None);
             memo.put(key(i), 1);

@@ -5,6 +5,7 @@ use gramer_pattern::Pattern;
 use gramer_pattern::plan::homomorphism::Shape;
 use gramer_pattern::task::Induced;
 
+use super::too_many;
 use crate::cpu::homomorphism::{self, Decomposition, Failed};
 use crate::cpu::{Job, Resident, clique, cycle, motif};
 use crate::metrics::{DeviceMetrics, Value};
@@ -48,7 +49,7 @@ impl Method {
     /// The method as a result states it.
     pub fn metrics(self) -> DeviceMetrics {
         let mut metrics = DeviceMetrics::of("cpu");
-        metrics.headline("match.method", "", Value::Text(self.name().into()));
+        metrics.detail("match.method", "", Value::Text(self.name().into()));
         metrics
     }
 }
@@ -96,8 +97,8 @@ pub(super) fn count(
         match decomposition.count(view, job) {
             Ok(count) => return Ok(Some((count, true, Method::Homomorphisms))),
             Err(Failed::Stopped) => return Ok(Some((0, false, Method::Homomorphisms))),
-            // Another way has smaller numbers between.
-            Err(Failed::Overflow) => {}
+            // The number needs more than 128 bits, whatever the way.
+            Err(Failed::Overflow) => return Err(too_many(false)),
         }
     }
     if motifs >= search {

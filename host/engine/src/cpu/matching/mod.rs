@@ -30,6 +30,7 @@ mod tests;
 
 use crate::work::{Groups, Units};
 use crate::{Count, Open, Outcome, Sink};
+use ethnum::U256;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
@@ -41,6 +42,7 @@ use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_count};
 use tracing::info;
 
+use super::number::Number;
 use super::{Job, Resident, Starts, sets};
 use method::Method;
 use occurrence::Representative;
@@ -79,12 +81,15 @@ pub(super) fn run(
     let (sum, each, complete) = match search(graph, pattern, &asked, induced, mappings, job) {
         Ok(found) => found,
         // Stopped before the search began: nothing found so far.
-        Err(Error::Interrupted) => (0, 1, false),
+        Err(Error::Interrupted) => (U256::ZERO, 1, false),
         Err(error) => return Err(error),
     };
+    let divisor = U256::from(each);
+    let count = u128::try_from(sum / divisor).map_err(|_| too_many(mappings))?;
     // Only the sum over all units is a multiple.
-    let open = (each > 1 && job.units.share().is_some()).then_some(Open::Mappings { sum, each });
-    let results = vec![Count { pattern: pattern.clone(), count: sum / each }];
+    let rest = (sum % divisor).as_u128();
+    let open = (each > 1 && job.units.share().is_some()).then_some(Open::Mappings { rest, each });
+    let results = vec![Count { pattern: pattern.clone(), count }];
     let devices = vec![Method::Search.metrics()];
     Ok(Outcome { results, complete, open, devices, ..Outcome::default() })
 }
@@ -113,7 +118,7 @@ fn without_search(
     };
     info!(way = method.name(), cost_of_search = search, "the pattern was counted without a search");
     let each = if mappings { automorphism_count(pattern) } else { 1 };
-    let count = count.checked_mul(each).ok_or_else(too_many)?;
+    let count = count.checked_mul(each).ok_or_else(|| too_many(true))?;
     let results = vec![Count { pattern: given.clone(), count }];
     let devices = vec![method.metrics()];
     Ok(Some(Outcome { results, complete, devices, ..Outcome::default() }))
@@ -182,12 +187,12 @@ fn search(
     induced: Induced,
     mappings: bool,
     job: Job<'_>,
-) -> Result<(u128, u128, bool)> {
+) -> Result<(U256, u128, bool)> {
     let Job { sink, context, .. } = job;
     let induced = induced == Induced::Vertex;
     let mut space = Space::new(graph.view(), pattern, induced, &context.cancel)?;
     if (0..pattern.vertices()).any(|v| space.candidates(v) == 0) {
-        return Ok((0, 1, true));
+        return Ok((U256::ZERO, 1, true));
     }
     let estimates = estimates(pattern, &space);
     let apart = !mappings && ambiguous(pattern);
@@ -198,19 +203,22 @@ fn search(
         let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
         Representative::new(graph.view(), pattern, &order)
     });
-    let (count, complete) = execute(&plan, &mut space, given, representative.as_ref(), job)?;
+    let found = execute(&plan, &mut space, given, representative.as_ref(), job)?;
+    let (count, complete) = (found.0.ok_or_else(|| too_many(mappings))?, found.1);
     Ok(if emit {
         (count, 1, complete)
     } else if mappings {
-        (count.checked_mul(plan.factor).ok_or_else(too_many)?, 1, complete)
+        let count = count.checked_mul(U256::from(plan.factor));
+        (count.ok_or_else(|| too_many(true))?, 1, complete)
     } else {
         // The counted automorphisms are a divisor of all.
         (count, plan.automorphisms / plan.factor, complete)
     })
 }
 
-fn too_many() -> Error {
-    Error::Unsupported("the number of mappings needs more than 128 bits".into())
+fn too_many(mappings: bool) -> Error {
+    let what = if mappings { "mappings" } else { "occurrences" };
+    Error::Unsupported(format!("the number of {what} needs more than 128 bits"))
 }
 
 /// Executes a plan that was made for any graph over some units: the mappings that it counts, before
@@ -226,8 +234,7 @@ pub fn execute_plan(
     context: &Context,
 ) -> Result<(u128, bool)> {
     units.check(graph.view())?;
-    let mut space = Space::of_plan(graph.view(), plan);
-    execute(plan, &mut space, &plan.pattern, None, Job { units, sink, context, others: None })
+    execute_named(graph, plan, &plan.pattern, Job { units, sink, context, others: None })
 }
 
 /// The same, with embeddings handed on under the name of `given`, the pattern as it was asked for.
@@ -238,36 +245,54 @@ pub(super) fn execute_named(
     job: Job<'_>,
 ) -> Result<(u128, bool)> {
     let mut space = Space::of_plan(graph.view(), plan);
-    execute(plan, &mut space, given, None, job)
+    let (count, complete) = execute(plan, &mut space, given, None, job)?;
+    let count = count.and_then(|count| u128::try_from(count).ok());
+    Ok((count.ok_or_else(|| too_many(true))?, complete))
 }
 
+/// The number of mappings that a plan counts, `None` if it needs more than 256 bits, and whether the search went to
+/// its end.
 fn execute(
     plan: &SearchPlan,
     space: &mut Space<'_>,
     given: &Pattern,
     representative: Option<&Representative<'_>>,
     job: Job<'_>,
-) -> Result<(u128, bool)> {
-    let Job { sink, context, .. } = job;
-    let lists = space.build_lists(plan, &context.cancel)?;
+) -> Result<(Option<U256>, bool)> {
+    let lists = space.build_lists(plan, &job.context.cancel)?;
     let space = &*space;
     let units = units(plan, space, &lists, job);
-    let ran = job.run(
-        &units,
-        || Search::new(plan, space, &lists, given, sink, representative, context),
-        |search, unit| search.unit(unit.start, unit.first..unit.limit),
-    );
-    let ([count], complete) = ran.sums(|states| {
-        let mut count = 0u128;
-        for state in &states {
-            if state.overflow {
-                return Err(too_many());
-            }
-            count = count.checked_add(state.count).ok_or_else(too_many)?;
-        }
-        Ok([count])
-    })?;
-    Ok((count, complete))
+    let search = Execution { plan, space, lists: &lists, given, representative, job };
+    let (count, complete) = search.run::<u128>(&units);
+    if count.is_some() {
+        return Ok((count, complete));
+    }
+    info!("the pattern is searched again with 256 bits: its mappings need more than 128");
+    Ok(search.run::<U256>(&units))
+}
+
+/// What a search needs, whatever the width of its numbers.
+struct Execution<'a> {
+    plan: &'a SearchPlan,
+    space: &'a Space<'a>,
+    lists: &'a [Option<usize>],
+    given: &'a Pattern,
+    representative: Option<&'a Representative<'a>>,
+    job: Job<'a>,
+}
+
+impl Execution<'_> {
+    /// The number of mappings, `None` if the type has too few bits, and whether all units were finished.
+    fn run<N: Number>(&self, units: &Groups) -> (Option<U256>, bool) {
+        let Execution { plan, space, lists, given, representative, job } = *self;
+        let Job { sink, context, .. } = job;
+        let ran = job.run(
+            units,
+            || Search::<N>::new(plan, space, lists, given, sink, representative, context),
+            |search, unit| search.unit(unit.start, unit.first..unit.limit),
+        );
+        ran.total(|search| (search.count != N::MAX).then_some(search.count))
+    }
 }
 
 /// The estimates of a candidate space.

@@ -12,6 +12,7 @@ use super::memo::Memo;
 use super::occurrence::Representative;
 use super::sets;
 use super::space::{Lists, Space};
+use crate::cpu::number::Number;
 
 /// Elements visited between two looks at the stop flag.
 const PATIENCE: usize = 1 << 14;
@@ -21,9 +22,9 @@ pub(super) const LONGER: usize = 4;
 
 /// The result of a part of the search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Conclusion {
-    /// Number of mappings.
-    pub count: u128,
+pub(super) struct Conclusion<N> {
+    /// Number of mappings; the maximum of the type stands for more than it holds.
+    pub count: N,
     /// If there are none: vertices whose images rule all mappings out, as bits. While none of
     /// them changes its image, nothing is found here (the failing sets of Han et al., 2019,
     /// and conflict-directed back-jumping before them).
@@ -33,12 +34,12 @@ pub(super) struct Conclusion {
 /// No conclusion for the vertices above.
 const ALL: VertexSet = VertexSet::MAX;
 
-impl Conclusion {
+impl<N: Number> Conclusion<N> {
     pub fn none(reasons: VertexSet) -> Self {
-        Conclusion { count: 0, reasons }
+        Conclusion { count: N::ZERO, reasons }
     }
 
-    pub fn some(count: u128) -> Self {
+    pub fn some(count: N) -> Self {
         Conclusion { count, reasons: ALL }
     }
 }
@@ -90,17 +91,8 @@ impl<'a> Access<'a> {
     }
 }
 
-/// A product; most are of small numbers.
-#[inline]
-pub(super) fn times(a: u128, b: u128) -> Option<u128> {
-    match (u32::try_from(a), u32::try_from(b)) {
-        (Ok(a), Ok(b)) => Some(u128::from(u64::from(a) * u64::from(b))),
-        _ => a.checked_mul(b),
-    }
-}
-
 /// One thread's state.
-pub(super) struct Search<'a> {
+pub(super) struct Search<'a, N> {
     pub(super) plan: &'a SearchPlan,
     pub(super) space: &'a Space<'a>,
     /// By set of the plan.
@@ -116,17 +108,16 @@ pub(super) struct Search<'a> {
     buffers: Vec<Vec<u32>>,
     pub(super) blocks: Vec<Vec<u32>>,
     scratch: Vec<u32>,
-    memos: Vec<Memo>,
+    memos: Vec<Memo<N>>,
     /// By pattern vertex: how many bits the positions of its candidates have.
     pub(super) widths: Vec<u32>,
     patience: usize,
     stopped: bool,
-    /// Mappings found, and whether they became more than 128 bits hold.
-    pub count: u128,
-    pub overflow: bool,
+    /// Mappings found; the maximum of the type stands for more than it holds, and ends the search.
+    pub count: N,
 }
 
-impl<'a> Search<'a> {
+impl<'a, N: Number> Search<'a, N> {
     pub fn new(
         plan: &'a SearchPlan,
         space: &'a Space<'a>,
@@ -155,8 +146,7 @@ impl<'a> Search<'a> {
             widths: (0..pattern.vertices()).map(width).collect(),
             patience: PATIENCE,
             stopped: false,
-            count: 0,
-            overflow: false,
+            count: N::ZERO,
         }
     }
 
@@ -167,14 +157,10 @@ impl<'a> Search<'a> {
         self.positions[root.vertex] = start;
         self.images[root.vertex] = self.space.id(root.class, start);
         let found = self.below(root, Some(part));
-        self.add(found.count);
-        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn add(&mut self, count: u128) {
-        match self.count.checked_add(count) {
-            Some(sum) => self.count = sum,
-            None => self.overflow = true,
+        self.count = self.count.saturating_add(found.count);
+        match self.stopped || self.count == N::MAX {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 
@@ -277,14 +263,14 @@ impl<'a> Search<'a> {
 
     /// Everything below a step whose vertex has its image. `part` restricts the last step that
     /// follows to these positions of its list.
-    fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
+    fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
         for &number in &step.sets {
             let set = &self.plan.sets[number];
             if !self.fill(number, set) {
                 return Conclusion::none(set.reasons);
             }
         }
-        let mut product = 1u128;
+        let mut product = N::ONE;
         for (i, then) in step.then.iter().enumerate() {
             let found = match then {
                 Then::Step(next) => {
@@ -294,13 +280,10 @@ impl<'a> Search<'a> {
                 Then::Formula(formula) => self.formula(formula),
                 Then::Emit => self.emit(),
             };
-            if found.count == 0 {
+            if found.count == N::ZERO {
                 return found;
             }
-            match times(product, found.count) {
-                Some(p) => product = p,
-                None => self.overflow = true,
-            }
+            product = product.saturating_mul(found.count);
         }
         Conclusion::some(product)
     }
@@ -312,7 +295,7 @@ impl<'a> Search<'a> {
     }
 
     /// Tries all candidates of a step's vertex, or those at the positions `part` of its list.
-    fn step(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
+    fn step(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
         let key = match &step.memo {
             Some(deciding) if part.is_none() && self.fits(deciding) => {
                 let append =
@@ -321,7 +304,7 @@ impl<'a> Search<'a> {
                 let memo = &mut self.memos[step.vertex];
                 if let Some(count) = memo.get(key) {
                     let reasons = deciding.iter().fold(0, |m, &u| m | 1 << u);
-                    return if count == 0 {
+                    return if count == N::ZERO {
                         Conclusion::none(reasons)
                     } else {
                         Conclusion::some(count)
@@ -338,7 +321,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    fn try_all(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
+    fn try_all(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
         let source = step.source.as_ref().expect("only the root has none");
         let v = step.vertex;
         let len = self.candidates(source).len();
@@ -347,7 +330,7 @@ impl<'a> Search<'a> {
             None => 0..len,
             Some(part) => part.start as usize..len.min(part.end as usize),
         };
-        let mut count = 0u128;
+        let mut count = N::ZERO;
         let mut reasons = source.reasons;
         for i in range {
             let position = match borrowed {
@@ -362,14 +345,12 @@ impl<'a> Search<'a> {
             self.images[v] = image;
             let found = self.below(step, None);
             self.spend(1);
-            if found.count > 0 {
-                match count.checked_add(found.count) {
-                    Some(sum) => count = sum,
-                    None => self.overflow = true,
-                }
+            if found.count != N::ZERO {
+                count = count.saturating_add(found.count);
             } else if found.reasons >> v & 1 == 0 {
                 // Whatever the image of v, the others rule a mapping out.
-                return Conclusion { count, reasons: if count == 0 { found.reasons } else { ALL } };
+                let reasons = if count == N::ZERO { found.reasons } else { ALL };
+                return Conclusion { count, reasons };
             } else {
                 reasons |= found.reasons;
             }
@@ -377,20 +358,24 @@ impl<'a> Search<'a> {
                 return Conclusion { count, reasons: ALL };
             }
         }
-        if count > 0 { Conclusion::some(count) } else { Conclusion::none(reasons & !(1 << v)) }
+        if count != N::ZERO {
+            Conclusion::some(count)
+        } else {
+            Conclusion::none(reasons & !(1 << v))
+        }
     }
 
-    fn emit(&mut self) -> Conclusion {
+    fn emit(&mut self) -> Conclusion<N> {
         let mapping = &self.images[..self.pattern.vertices()];
         if self.representative.is_some_and(|r| !r.is_chosen(mapping)) {
             // Its occurrence is met elsewhere: no reason to go back.
-            return Conclusion { count: 0, reasons: ALL };
+            return Conclusion { count: N::ZERO, reasons: ALL };
         }
         if let Some(sink) = self.sink
             && sink.embedding(self.pattern, mapping).is_break()
         {
             self.stopped = true;
         }
-        Conclusion::some(1)
+        Conclusion::some(N::ONE)
     }
 }

@@ -334,12 +334,16 @@ impl<R: Row> Branch<'_, R> {
         flow
     }
 
-    /// So many maximal cliques of `size` vertices; for the sink it is the clique itself.
+    /// So many maximal cliques of `size` vertices; for the sink it is the clique itself. A number that is too large
+    /// ends the run: it can only grow.
     #[inline(always)]
     fn report(&mut self, size: usize, cliques: u128) -> ControlFlow<()> {
         let (sum, overflow) = self.found[size].overflowing_add(cliques);
         self.found[size] = sum;
-        *self.overflow |= overflow;
+        if overflow {
+            *self.overflow = true;
+            return ControlFlow::Break(());
+        }
         match self.sink {
             None => ControlFlow::Continue(()),
             Some(sink) => self.list(sink, size),

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::Result;
-use gramer_graph::pages::in_large_pages;
+use gramer_graph::memory::zeroed_or_unwind;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
@@ -199,7 +199,7 @@ impl Thirds {
         if all > Self::MOST {
             return None;
         }
-        let mut starts = in_large_pages(bytemuck::zeroed_vec(graph.neighbours.len() + 1));
+        let mut starts = zeroed_or_unwind(graph.neighbours.len() + 1);
         starts[graph.neighbours.len()] = all as u32;
         let (mut rest, mut end) = (&mut starts[..], 0);
         let parts = rows.iter().zip(&of_rows).map(|(rows, own)| {
@@ -220,8 +220,8 @@ impl Thirds {
         Some(Thirds {
             starts,
             // The threads that fill them get their pages from the system.
-            members: in_large_pages(bytemuck::zeroed_vec(all as usize)),
-            chosen: bytemuck::zeroed_vec(graph.neighbours.len()),
+            members: zeroed_or_unwind(all as usize),
+            chosen: zeroed_or_unwind(graph.neighbours.len()),
         })
     }
 

@@ -133,7 +133,8 @@ fn add_both_ways<const N: usize>(
 /// Numbers as such that several threads may write.
 fn shared(numbers: &mut [u64]) -> &[AtomicU64] {
     const { assert!(align_of::<AtomicU64>() == align_of::<u64>()) };
-    // SAFETY: both have the same layout, and who has the numbers has lent them for as long.
+    // SAFETY: `AtomicU64` has the size of `u64` and, as asserted, its alignment; the exclusive borrow lasts as long as the
+    // shared one made of it.
     unsafe { &*(std::ptr::from_mut(numbers) as *const [AtomicU64]) }
 }
 

@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 
 use crate::formulas::vertex_induced as vertex_induced_from;
 use crate::{Count, Open, Outcome, Sink};
+use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::{MotifPlan, copies};
@@ -92,6 +93,8 @@ pub(super) fn one(
 /// all units, and may have other processes.
 fn whole(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
     let (context, view) = (job.context, graph.graph.view());
+    // Those of six vertices are counted in phases that depend on the graph.
+    let _plan = if k < 6 { context.progress.plan(|| parts(k, view, context)) } else { None };
     let found = match k {
         3 => {
             // Pairs of neighbours: those that are adjacent are in triangles, three in each.
@@ -117,13 +120,36 @@ fn whole(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(Vec<u128>, boo
             match six::vertex_induced(graph, || smaller_edge_induced(graph, job), job)? {
                 six::Counted::All(counts) => Some(counts),
                 six::Counted::Stopped => None,
-                six::Counted::NotHere => by_equations(graph, k, job),
+                six::Counted::Small => by_equations(graph, k, job),
+                six::Counted::Large(reason) => {
+                    note(k, &reason, context);
+                    by_equations(graph, k, job)
+                }
             }
         }
         _ => by_equations(graph, k, job),
     };
     let complete = found.is_some();
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
+}
+
+/// Says that a far slower way is taken.
+fn note(k: usize, reason: &str, context: &Context) {
+    context.notes.add(&format!(
+        "the motifs of {k} vertices are counted by a visit to every connected set of {} vertices, which may take \
+         very long, because {reason}",
+        k - 2
+    ));
+}
+
+/// Expected parts of the time of the phases in which [`whole`] counts up to five vertices.
+fn parts(k: usize, graph: View<'_>, context: &Context) -> Vec<f64> {
+    match k {
+        3 => vec![1.0],
+        5 if context.budget.is_none() => five::parts(graph),
+        // Sums over edges, cliques, cycles: much the same in social, citation, web and random graphs.
+        _ => vec![47.0, 25.0, 28.0],
+    }
 }
 
 /// Edge-induced counts of the patterns of 3, 4 and 5 vertices; `None` if the run was not finished.
@@ -362,7 +388,6 @@ fn list_by<F: Form>(
 mod tests {
     use super::*;
     use gramer_graph::Builder;
-    use gramer_graph::context::Context;
 
     /// Edges as drawn, a part of them joined to few vertices so that these become hubs.
     fn graph(edges: &[(u64, u64)], hubs: u64) -> gramer_graph::Graph {

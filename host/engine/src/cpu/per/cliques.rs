@@ -37,9 +37,7 @@ pub(super) fn run(
         let larger_clique = (size > SMALL_VERTICES).then_some(size);
         let column = Column { pattern: pattern.clone(), larger_clique, orbit: None, counts };
         // Every clique is in as many numbers as it has vertices, or edges.
-        let sum = column.counts.sum().ok_or_else(too_many)?;
-        let count = sum / column.places(per);
-        assert_eq!(sum % column.places(per), 0, "a clique is counted at each of its places");
+        let count = column.counts.occurrences(column.places(per)).ok_or_else(too_many)?;
         match larger_clique {
             None => outcome.results.push(Count { pattern, count }),
             Some(size) => outcome.larger_cliques.push((size, count)),
@@ -95,11 +93,17 @@ pub(super) fn numbers(
                 Per::Edge => add_edges(oriented, unit.start, tally, &sums, count, place),
             }
             if tally.overflow {
-                sums.overflowed();
+                sums.overflow();
             }
-            ControlFlow::Continue(())
+            match sums.overflows() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         },
     ).1);
+    if sums.overflows() {
+        return Err(too_many());
+    }
     if !complete {
         return Err(Error::Interrupted);
     }

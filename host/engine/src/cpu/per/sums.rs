@@ -42,9 +42,14 @@ impl Sums {
         }
     }
 
-    /// A value that would not have fitted was left out.
-    pub fn overflowed(&self) {
+    /// Leaves out a value of more than 128 bits.
+    pub fn overflow(&self) {
         self.overflow.store(true, Relaxed);
+    }
+
+    /// Whether a sum needs more than 128 bits.
+    pub fn overflows(&self) -> bool {
+        self.overflow.load(Relaxed)
     }
 
     /// The sums of these items, in this order.

@@ -195,7 +195,10 @@ pub(super) fn count(local: &Local, part: Range<usize>, tally: &mut Tally, cancel
 /// The 4-cliques: with an edge among the members goes each of the members next to both ends.
 fn four<R: Row>(tally: &mut Tally, rows: &[R], cancel: &Cancel) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("bmi1")
+    {
         // SAFETY: the processor has the features that the function is compiled for.
         return unsafe { four_x86(tally, rows, cancel) };
     }

@@ -61,7 +61,7 @@ pub fn marked_size(words: &[u64], array: &[u32], list: Range<usize>) -> usize {
         let at = _mm512_srli_epi32::<5>(x);
         let within = _mm512_mask_cmplt_epu32_mask(lanes, at, bound);
         let none = _mm512_setzero_si512();
-        // SAFETY: what is read are halves of the words, of which there are so many, and lanes beyond aren't read.
+        // SAFETY: lanes that are read are below `bound`, the number of halves of the words; others are masked.
         let found =
             unsafe { _mm512_mask_i32gather_epi32::<4>(none, within, at, words.as_ptr().cast()) };
         let first = _mm512_rorv_epi32(found, x);
@@ -84,7 +84,7 @@ pub fn marked_size(words: &[u64], array: &[u32], list: Range<usize>) -> usize {
 fn load_first(set: &[u32], at: usize) -> Block {
     let rest = &set[at..];
     let lanes = ((1u32 << rest.len().min(LANES)) - 1) as __mmask16;
-    // SAFETY: lanes beyond the slice aren't read.
+    // SAFETY: lanes beyond the slice are masked, and so not read.
     unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) }
 }
 

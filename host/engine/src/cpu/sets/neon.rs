@@ -46,7 +46,7 @@ fn load(set: &[u32], at: usize) -> Block {
 #[inline]
 fn matches(a: Block, b: Block) -> usize {
     const BITS: [u32; LANES] = [1, 2, 4, 8];
-    // SAFETY: these instructions are part of every 64-bit Arm processor; the load reads 16 bytes.
+    // SAFETY: callers have the feature; the load reads the 16 bytes of the array.
     unsafe {
         let one = vceqq_u32(a, b);
         let two = vceqq_u32(a, vextq_u32::<1>(b, b));
@@ -62,7 +62,7 @@ fn matches(a: Block, b: Block) -> usize {
 #[inline]
 fn compress(block: Block, mask: usize, out: &mut [Uninit]) {
     let out: &mut [Uninit; LANES] = (&mut out[..LANES]).try_into().expect("room for a block");
-    // SAFETY: as above; a row of the table and the room are 16 bytes each.
+    // SAFETY: callers have the feature; a row of the table and the room have 16 bytes each.
     unsafe {
         let order = vld1q_u8(COMPRESS[mask].as_ptr());
         let packed = vqtbl1q_u8(vreinterpretq_u8_u32(block), order);

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use bytemuck::allocation::zeroed_vec;
 use bytemuck::{Pod, Zeroable};
 use gramer_graph::budget::Budget;
 use gramer_graph::context::Looks;
-use gramer_graph::pages::in_large_pages;
+use gramer_graph::memory::zeroed_or_unwind;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
@@ -24,9 +23,9 @@ pub(super) const WORDS: usize = HUBS / 64;
 #[repr(align(64))]
 pub(super) struct HubBits(pub [u64; WORDS]);
 
-// SAFETY: words of zeros are words.
+// SAFETY: an array of integers may be all zeros.
 unsafe impl Zeroable for HubBits {}
-// SAFETY: it is eight words, 64 bytes, at a multiple of as many.
+// SAFETY: eight words, 64 bytes at an alignment of 64: no padding, and every bit pattern is a value.
 unsafe impl Pod for HubBits {}
 
 /// Rows of bits, all of them empty at first. They are words, since of memory that is aligned further Rust's library
@@ -38,7 +37,7 @@ pub(super) struct HubRows {
 
 impl HubRows {
     fn new(rows: usize) -> Self {
-        HubRows { words: in_large_pages(zeroed_vec((rows + 1) * WORDS)), rows }
+        HubRows { words: zeroed_or_unwind((rows + 1) * WORDS), rows }
     }
 
     /// By their numbers.
@@ -68,7 +67,7 @@ pub(super) struct Before {
     pub row: u32,
 }
 
-// SAFETY: numbers may be 0.
+// SAFETY: all fields are integers, which may be 0.
 unsafe impl Zeroable for Before {}
 
 /// The neighbours before each vertex, by its number in the order of the lists.
@@ -144,8 +143,8 @@ impl<'a> Lists<'a> {
     fn empty(vertices: usize, rows: usize) -> Self {
         // Rows that aren't made cost no memory.
         Lists {
-            lengths: in_large_pages(vec![0; vertices]),
-            before: in_large_pages(zeroed_vec(vertices)),
+            lengths: zeroed_or_unwind(vertices),
+            before: zeroed_or_unwind(vertices),
             bits: HubRows::new(1 + rows),
             all: Cow::Borrowed(&[]),
             ascend: true,
@@ -214,7 +213,7 @@ impl Parts {
 
     /// An array for the lists of all.
     fn array(&self) -> Vec<VertexId> {
-        in_large_pages(vec![0; self.room.iter().sum()])
+        zeroed_or_unwind(self.room.iter().sum())
     }
 
     /// Calls `work` with each part of the lists, which go to `all`. `None` if one of them gives it.
@@ -394,8 +393,8 @@ impl Falling {
             entries_before += count as usize * degree;
         }
         let mut next = first.clone();
-        let mut order = in_large_pages(vec![0; graph.vertices()]);
-        let mut ranks = in_large_pages(vec![0; graph.vertices()]);
+        let mut order = zeroed_or_unwind(graph.vertices());
+        let mut ranks = zeroed_or_unwind(graph.vertices());
         for ((v, rank), degree) in (0..).zip(&mut ranks).zip(degrees()) {
             *rank = next[degree];
             order[*rank as usize] = v;

@@ -43,6 +43,7 @@ impl OnDevice<'_> {
         let done = local::count_together(&self.resident, roots, k, kept, together, context);
         let done = unless_stopped(done)?.unwrap_or(false);
         let mut count = if done || k < 6 { self.resident.read()?[0] } else { 0 };
+        let done = done && !self.resident.was_stopped();
         let mut complete = false;
         if done {
             let own = count.to_le_bytes().to_vec();

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use gramer_graph::context::Cancel;
 use gramer_graph::error::Result;
+use gramer_graph::parallel::for_parts;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -342,18 +343,7 @@ fn each<P: Send>(
     sorters: &mut [Sorter<'_>],
     work: impl Fn((P, &mut Sorter<'_>)) -> Result<Piece> + Sync,
 ) -> Vec<Result<Piece>> {
-    let pairs = parts.into_iter().zip(sorters);
-    if pairs.len() <= 1 {
-        return pairs.map(work).collect();
-    }
-    let work = &work;
-    std::thread::scope(|scope| {
-        let started: Vec<_> = pairs.map(|pair| scope.spawn(move || work(pair))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        started.into_iter().map(join).collect()
-    })
+    for_parts(parts.into_iter().zip(sorters).collect(), work)
 }
 
 fn program(device: &Device, records: Records, every: bool) -> Result<Arc<Program>> {

@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use self::bits::{Bits, Code, Fault};
 use self::properties::Properties;
+use super::claims::Claims;
 use super::text::{Text, within_budget};
 use super::{Compression, Format, Loaded, ReadOptions};
 use crate::budget::register;
@@ -183,11 +184,11 @@ fn parse(
         path: path.to_path_buf(),
         builder,
         format: Format::BvGraph,
-        forced: true,
+        guessed: false,
         compression: Compression::None,
         bytes: bytes.len() as u64,
         notes: vec![],
-        first_edge: None,
+        claims: Claims::default(),
         first_loop: None,
     })
 }

@@ -70,7 +70,7 @@ impl Masks {
 
 #[target_feature(enable = "avx2")]
 fn masks(bytes: &[u8; BYTES + LINE]) -> Masks {
-    // SAFETY: both halves of the first 64 bytes are 32, and no alignment is asked for.
+    // SAFETY: the array has 64 bytes at least, 32 for each load; loads need no alignment.
     let halves = unsafe {
         let at = bytes.as_ptr().cast::<__m256i>();
         [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
@@ -95,7 +95,7 @@ fn masks(bytes: &[u8; BYTES + LINE]) -> Masks {
 /// The numbers of a line that begins here, whose digits lie at these places.
 #[target_feature(enable = "avx2")]
 fn numbers(line: &[u8; LINE], places: &[u8; 16]) -> [u32; 2] {
-    // SAFETY: both arrays are 16 bytes, and no alignment is asked for.
+    // SAFETY: both arrays have 16 bytes; loads need no alignment.
     let (line, places) =
         unsafe { (_mm_loadu_si128(line.as_ptr().cast()), _mm_loadu_si128(places.as_ptr().cast())) };
     let digits = _mm_shuffle_epi8(_mm_sub_epi8(line, _mm_set1_epi8(b'0' as i8)), places);
@@ -164,7 +164,7 @@ fn regular(bytes: &[u8; BYTES + LINE], masks: &Masks, pairs: &mut Vec<[u32; 2]>)
         (others, begin) = (rest, end + 1);
         taken += 1;
     }
-    // SAFETY: so many pairs were written, in the room behind the others.
+    // SAFETY: the loop wrote the first `taken` pairs of the reserved room.
     unsafe { pairs.set_len(pairs.len() + taken) };
     begin as usize
 }

@@ -109,7 +109,7 @@ impl Regular {
             let fours = _mm512_madd_epi16(twos, _mm512_set1_epi32(1 << 16 | 100));
             let fours = _mm512_cvtepi32_epi16(fours);
             let eights = _mm256_madd_epi16(fours, _mm256_set1_epi32(1 << 16 | 10_000));
-            // SAFETY: four pairs are as many bytes, and no alignment is asked for.
+            // SAFETY: four pairs have 32 bytes; the store needs no alignment.
             unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), eights) };
             self.most = _mm256_max_epu32(self.most, eights);
             // The last ones may be of no line that ends here: zeros for what has no end.
@@ -122,7 +122,8 @@ impl Regular {
             left -= LINES as u32;
             which = _mm512_add_epi8(which, _mm512_set1_epi8(2 * LINES as i8));
         }
-        // SAFETY: so many pairs were written, in the room behind the others.
+        // SAFETY: each line has four bytes at least, so that there are at most `MOST_LINES`, and their pairs were written
+        // above into the reserved room.
         unsafe { pairs.set_len(pairs.len() + lines as usize) };
     }
 
@@ -130,7 +131,7 @@ impl Regular {
     #[target_feature(enable = "avx512f")]
     fn tell(&self, seen: &mut Seen) {
         let mut all = [0u32; 8];
-        // SAFETY: eight numbers are as many bytes, and no alignment is asked for.
+        // SAFETY: eight numbers have 32 bytes; the store needs no alignment.
         unsafe { _mm256_storeu_si256(all.as_mut_ptr().cast(), self.most) };
         seen.most = all.into_iter().fold(seen.most, u32::max);
         seen.looped |= self.loops != 0;
@@ -140,6 +141,6 @@ impl Regular {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector(bytes: &[u8; BYTES]) -> __m512i {
-    // SAFETY: there are 64 bytes, and no alignment is asked for.
+    // SAFETY: the array has 64 bytes; the load needs no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }

@@ -120,12 +120,13 @@ mod avx512 {
         edges.lists(|list| {
             let (blocks, tail) = list.as_chunks::<LANES>();
             for block in blocks {
-                // SAFETY: the block is 64 bytes, the load needs no alignment, and no list changes any more.
+                // SAFETY: the block has 64 bytes, and the load needs no alignment. Threads that set lists have ended.
                 let b = unsafe { _mm512_loadu_epi32(block.as_ptr().cast()) };
                 let before = _mm512_cmplt_epu32_mask(b, end);
                 let here = _mm512_mask_cmpge_epu32_mask(before, b, first);
                 let none = _mm512_setzero_si512();
-                // SAFETY: what is looked up comes before the end of the part, and so of the counts.
+                // SAFETY: lanes that are read are below the end of the part, which is at most the number of counts; dense
+                // counts have less than 2^31 entries, so that no index is negative.
                 let common = unsafe {
                     _mm512_mask_i32gather_epi32::<4>(none, here, b, counts.as_ptr().cast())
                 };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::Context;
-use gramer_graph::pages::in_large_pages;
+use gramer_graph::memory::zeroed_or_unwind;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
@@ -91,7 +91,7 @@ impl Common {
         {
             return Common { starts, members: std::mem::take(&mut parts[*number].members) };
         }
-        let mut members = in_large_pages(bytemuck::zeroed_vec(end as usize));
+        let mut members = zeroed_or_unwind(end as usize);
         let mut rest = &mut members[..];
         let copies = runs.iter().map(|(number, run)| {
             let entries = (starts[run.arcs.end] - starts[run.arcs.start]) as usize;

@@ -39,8 +39,25 @@ pub(super) enum Counted {
     All(Vec<u128>),
     /// The run was asked to stop.
     Stopped,
-    /// The graph is too small for it to pay, or too large for its numbers, lists and tables.
-    NotHere,
+    /// The graph is too small for it to pay.
+    Small,
+    /// The graph is too large for its numbers, lists and tables; the reason.
+    Large(String),
+}
+
+/// Why a graph is too large, if it is.
+fn too_large(view: View<'_>) -> Option<String> {
+    let vertices = view.vertices();
+    let most = (0..vertices as u32).map(|v| view.degree(v)).max().unwrap_or(0);
+    if vertices > MOST_VERTICES || !fits(vertices, walks::BYTES) {
+        Some(format!("the graph has {vertices} vertices, too many for tables by vertex"))
+    } else if most > MOST_NEIGHBOURS {
+        Some(format!("a vertex has {most} neighbours, more than {MOST_NEIGHBOURS}"))
+    } else if view.neighbours.len() > u32::MAX as usize {
+        Some("the graph has too many edges for tables by edge".into())
+    } else {
+        None
+    }
 }
 
 /// Counts the patterns. `smaller` are the edge-induced counts of those of 3, 4 and 5 vertices, made
@@ -55,23 +72,23 @@ pub(super) fn vertex_induced(
 ) -> Result<Counted> {
     let context = job.context;
     let view = graph.graph.view();
-    let stopped =
-        || if context.cancel.is_cancelled() { Counted::Stopped } else { Counted::NotHere };
     let shape = homomorphism::shape(view);
     let reach = shape.walks / shape.arcs.max(1.0);
-    let most = (0..view.vertices() as u32).map(|v| view.degree(v)).max().unwrap_or(0);
-    if view.vertices() > MOST_VERTICES
-        || !fits(view.vertices(), walks::BYTES)
-        || most > MOST_NEIGHBOURS
-        || view.neighbours.len() > u32::MAX as usize
-        || shape.walks * reach * reach / 6.0 < SETS
-    {
-        return Ok(Counted::NotHere);
+    if shape.walks * reach * reach / 6.0 < SETS {
+        return Ok(Counted::Small);
+    }
+    if let Some(reason) = too_large(view) {
+        return Ok(Counted::Large(reason));
     }
     // The system is made once in a process, by one thread: beside the lists where there are several.
     let system = || _ = MotifSystem::of_six();
     let common = beside(context.threads(), system, || Common::new(view, context));
-    let Some(common) = common else { return Ok(stopped()) };
+    let Some(common) = common else {
+        return Ok(match context.cancel.is_cancelled() {
+            true => Counted::Stopped,
+            false => Counted::Large("its edges have too many triangles for lists of them".into()),
+        });
+    };
     let system = MotifSystem::of_six();
     let patterns = Dictionary::of(K).patterns();
     let Some(special) = specials(view, &common, job) else { return Ok(Counted::Stopped) };
@@ -86,7 +103,9 @@ pub(super) fn vertex_induced(
     let by_tables = match homomorphism::numbers(view, &by_tables, &shape, job) {
         Ok(numbers) => numbers,
         Err(Failed::Stopped) => return Ok(Counted::Stopped),
-        Err(Failed::Overflow) => return Ok(Counted::NotHere),
+        Err(Failed::Overflow) => {
+            return Ok(Counted::Large("numbers of homomorphisms need more than 128 bits".into()));
+        }
     };
     let Some(smaller) = smaller()? else { return Ok(Counted::Stopped) };
     let (cliques, complete) = clique::count(graph, K, job)?;

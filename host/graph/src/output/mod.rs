@@ -1,4 +1,22 @@
 //! Files that appear whole or not at all, and never in place of the user's own unasked.
+//!
+//! Every file that a command writes for its user goes through this module:
+//!
+//! | of | before the work | then |
+//! |---|---|---|
+//! | a file that the user names | [`check_output`], [`check_new`] | [`write_output`] or [`Output`] |
+//! | files of a folder | [`check_files`] | [`write_files`] |
+//! | a state that a later run goes on from | [`check_own`] | [`write_held`], [`write_own`] |
+//! | an entry of a cache | | [`write_own`] |
+//! | a file that another library writes | [`check_output`] | [`clear`] |
+//!
+//! A file is written under a temporary name in its folder and then renamed. A symbolic link to a file is therefore
+//! replaced, never followed: its target stays as it is. Links to devices and pipes, such as `/dev/stdout`, are
+//! followed.
+
+mod folder;
+mod leftover;
+mod place;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,81 +26,13 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 use super::mapping::Unfinished;
-use super::read::{STDIN, beside};
+use super::read::STDIN;
 use crate::error::{Error, Place, Result};
+use place::{Found, check_folder, folder_of, look, same};
 
-/// Refuses an output before anything is read or written: one that is an input as well, by
-/// whatever name, without `force` one that is there already, and one in a folder that isn't there
-/// or can't be written to. Devices and pipes are for writing to, and `-` is standard output.
-///
-/// # Errors
-/// [`Error::Usage`] with the reason, [`Error::Io`] for the folder.
-pub fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
-    if path.as_os_str() == STDIN {
-        return Ok(());
-    }
-    let Ok(target) = fs::metadata(path) else { return check_folder(path) };
-    if !target.is_file() {
-        return Ok(());
-    }
-    let place = Place::file(path);
-    let is_target = |input: &PathBuf| {
-        input.as_os_str() != STDIN && fs::metadata(input).is_ok_and(|input| same(&input, &target))
-    };
-    // Some graphs are two files.
-    let mut inputs = inputs.iter().flat_map(|&input| [Some(input.to_path_buf()), beside(input)]);
-    if let Some(input) = inputs.by_ref().flatten().find(is_target) {
-        let input = Place::file(&input);
-        return Err(Error::usage(format!(
-            "{place}: writing there would destroy {input}, which is read; name another file"
-        )));
-    }
-    if !force {
-        return Err(Error::usage(format!(
-            "{place}: is there already; name another file, or replace it with the setting `force`"
-        )));
-    }
-    check_folder(path)
-}
-
-/// Whether two outputs would be one file, by whatever names.
-pub fn is_one_file(a: &Path, b: &Path) -> bool {
-    match (fs::metadata(a), fs::metadata(b)) {
-        (Ok(a), Ok(b)) => a.is_file() && same(&a, &b),
-        (Err(_), Err(_)) if a.file_name() == b.file_name() => {
-            let folders = (fs::metadata(folder_of(a)), fs::metadata(folder_of(b)));
-            a == b || matches!(folders, (Ok(a), Ok(b)) if same(&a, &b))
-        }
-        _ => false,
-    }
-}
-
-/// Refuses a file whose folder will not take the temporary file that it begins as.
-fn check_folder(path: &Path) -> Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder = folder_of(&target);
-    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    let refused = |source: io::Error| {
-        let reason = format!("its folder {}: {source}", Place::file(folder));
-        Error::io(path, "create", io::Error::new(source.kind(), reason))
-    };
-    fs::metadata(folder).map_err(refused)?;
-    rustix::fs::access(folder, access).map_err(|e| refused(e.into()))
-}
-
-/// The folder that a file is in, or would be.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// Whether both are one file.
-fn same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
+pub use super::mapping::remove_unfinished;
+pub use folder::{check_files, write_files};
+pub use place::{check_new, check_output, check_own, clear, is_one_file};
 
 /// A file that is being written. What is written goes to a temporary file in the folder of the
 /// target, which takes its place in [`Output::finish`]; without that, or after a failure, the
@@ -97,49 +47,34 @@ enum Destination {
     Direct(Box<dyn Write + Send>),
     Whole {
         file: NamedTempFile,
-        target: PathBuf,
-        /// Nothing may be replaced: nothing was there when the file was begun, or nobody asked for it.
-        new: bool,
+        /// Whether it may take the place of another file.
+        force: bool,
         _unfinished: Unfinished,
     },
 }
 
 impl Output {
-    /// Begins a file.
+    /// Begins a file. Without `force` it replaces none, whenever that came to be.
     ///
     /// # Errors
-    /// [`Error::Io`] where the system refuses.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// [`Error::Usage`] for what can't be written or replaced, [`Error::Io`] where the system refuses.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
         if path.as_os_str() == STDIN {
             let to = Destination::Direct(crate::standard_output::writer());
             return Ok(Output { path: "<stdout>".into(), to });
         }
         let failed = |source| Error::io(path, "create", source);
-        // A link is followed, so that it stays one.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if let Ok(kind) = fs::metadata(&target).map(|m| m.file_type()) {
-            if kind.is_dir() {
-                let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
-                return Err(failed(reason));
-            }
-            if !kind.is_file() {
-                let file = File::options().write(true).open(&target).map_err(failed)?;
-                let to = Destination::Direct(Box::new(file));
-                return Ok(Output { path: path.to_path_buf(), to });
-            }
+        if look(path)? == Found::Stream {
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            let to = Destination::Direct(Box::new(file));
+            return Ok(Output { path: path.to_path_buf(), to });
         }
         check_folder(path)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".gramer-");
-        // As any new file; otherwise only its owner could read it.
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder_of(&target)).map_err(failed)?;
+        let folder = folder_of(path);
+        leftover::sweep_once(folder);
+        let file = leftover::begin(folder).map_err(failed)?;
         let _unfinished = Unfinished::new(file.path());
-        let new = fs::symlink_metadata(&target).is_err();
-        Ok(Output {
-            path: path.to_path_buf(),
-            to: Destination::Whole { file, target, new, _unfinished },
-        })
+        Ok(Output { path: path.to_path_buf(), to: Destination::Whole { file, force, _unfinished } })
     }
 
     /// What messages call it.
@@ -159,18 +94,18 @@ impl Output {
             move |source| Error::io(path, action, source)
         };
         written.map_err(failed("write"))?;
-        let Destination::Whole { file, target, new, .. } = self.to else { return Ok(()) };
+        let Destination::Whole { file, force, .. } = self.to else { return Ok(()) };
         file.as_file().sync_data().map_err(failed("write"))?;
-        if !new {
-            return file.persist(target).map(|_| ()).map_err(|e| failed("create")(e.error));
+        if force {
+            return file.persist(&self.path).map(|_| ()).map_err(|e| failed("create")(e.error));
         }
-        let Err(refused) = file.persist_noclobber(&target) else { return Ok(()) };
+        let Err(refused) = file.persist_noclobber(&self.path) else { return Ok(()) };
         let file = refused.file;
-        if refused.error.kind() != io::ErrorKind::AlreadyExists {
+        if fs::symlink_metadata(&self.path).is_err() {
             // Not every file system can do it.
-            return file.persist(target).map(|_| ()).map_err(|e| failed("create")(e.error));
+            return file.persist(&self.path).map(|_| ()).map_err(|e| failed("create")(e.error));
         }
-        let mut beside = target.into_os_string();
+        let mut beside = self.path.clone().into_os_string();
         beside.push(format!(".{}", std::process::id()));
         let beside = PathBuf::from(beside);
         file.persist_noclobber(&beside).map_err(|e| failed("create")(e.error))?;
@@ -180,14 +115,6 @@ impl Output {
         );
         let reason = io::Error::new(io::ErrorKind::AlreadyExists, text);
         Err(failed("create")(reason))
-    }
-
-    /// The file may replace one that is there by then, or must not.
-    fn replacing(mut self, may: bool) -> Self {
-        if let Destination::Whole { new, .. } = &mut self.to {
-            *new = !may;
-        }
-        self
     }
 }
 
@@ -208,50 +135,58 @@ impl Write for Output {
     }
 }
 
-/// Writes a file through `write`, as an [`Output`].
+/// Writes a file of the user's through `write`, as an [`Output`]. Without `force` it replaces none, whenever that came
+/// to be: then both stay, and the message says under which name this one does.
 ///
 /// ```
-/// use gramer_graph::output::write_whole;
+/// use gramer_graph::output::write_output;
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("answer.txt");
-/// let failed = write_whole(&path, |out| {
+/// let failed = write_output(&path, false, |out| {
 ///     out.write_all(b"half of")?;
 ///     Err(std::io::Error::other("no more"))
 /// });
 /// assert!(failed.is_err() && !path.exists());
-/// write_whole(&path, |out| out.write_all(b"all"))?;
+/// write_output(&path, false, |out| out.write_all(b"all"))?;
+/// assert!(write_output(&path, false, |out| out.write_all(b"another")).is_err());
 /// assert_eq!(std::fs::read(&path).unwrap(), b"all");
 /// # Ok::<(), gramer_graph::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::Io`] that names the file where the system refuses, for example a full disk or a
-/// closed pipe.
-pub fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<()> {
-    write_output(path, true, write)
-}
-
-/// The same for a file of the user's, which without `force` replaces none, whenever that came to be: then both stay, and
-/// the message says under which name this one does.
-///
-/// # Errors
-/// As [`write_whole`], and [`Error::Io`] for a file that must stay.
+/// closed pipe, and for a file that must stay.
 pub fn write_output(
     path: &Path,
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let mut output = Output::create(path)?.replacing(force);
+    let _phase = crate::memory::Phase::begin(&"writing a file");
+    begun(path, force, write)?.finish()
+}
+
+/// The same for a file of the program's own, such as an entry of a cache: it replaces an earlier one.
+///
+/// # Errors
+/// As [`write_output`].
+pub fn write_own(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    write_output(path, true, write)
+}
+
+/// A file with its content, which isn't in its place yet.
+fn begun(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Output> {
+    let mut output = Output::create(path, force)?;
     let written = {
         let mut out = BufWriter::with_capacity(BUFFER, &mut output);
         write(&mut out).and_then(|()| out.flush())
     };
     written.map_err(|source| Error::io(output.path(), "write", source))?;
-    output.finish()
+    Ok(output)
 }
 
 /// The same for a file that belongs to one program at a time: it is locked ([`hold`]) before it is in its
@@ -259,29 +194,23 @@ pub fn write_output(
 /// With `first` there must be no such file: `None` if there is one, which stays.
 ///
 /// # Errors
-/// As [`write_whole`].
+/// As [`write_own`].
 pub fn write_held(
     path: &Path,
     first: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<Option<File>> {
-    let mut output = Output::create(path)?;
-    let written = {
-        let mut out = BufWriter::with_capacity(BUFFER, &mut output);
-        write(&mut out).and_then(|()| out.flush())
-    };
+    let output = begun(path, !first, write)?;
     let failed = |action| move |source| Error::io(path, action, source);
-    written.map_err(failed("write"))?;
-    let Destination::Whole { file, target, .. } = output.to else {
+    let Destination::Whole { file, .. } = output.to else {
         return Err(failed("lock")(io::Error::other("it is a device or a pipe")));
     };
     file.as_file().sync_data().map_err(failed("write"))?;
     // A lock is of what was opened: it goes with the file to its place, and stays with a second handle.
     let held = file.as_file().try_clone().map_err(failed("lock"))?;
-    let _ = held.try_lock();
     let refused = match first {
-        true => file.persist_noclobber(target),
-        false => file.persist(target),
+        true => file.persist_noclobber(path),
+        false => file.persist(path),
     };
     match refused {
         Ok(_) => Ok(Some(held)),
@@ -336,8 +265,8 @@ mod tests {
     fn a_failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
-        write_whole(&path, |out| out.write_all(b"old")).unwrap();
-        let error = write_whole(&path, |out| {
+        write_own(&path, |out| out.write_all(b"old")).unwrap();
+        let error = write_own(&path, |out| {
             out.write_all(&[b'x'; 2 * BUFFER])?;
             Err(io::Error::new(io::ErrorKind::StorageFull, "no space left"))
         });
@@ -345,7 +274,7 @@ mod tests {
         assert_eq!(message, format!("{}: cannot write: no space left", path.display()));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
-        write_whole(&path, |out| out.write_all(b"new")).unwrap();
+        write_own(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
@@ -406,7 +335,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_named() {
-        let error = write_whole(Path::new("/dev/full"), |out| out.write_all(b"x")).unwrap_err();
+        let error = write_own(Path::new("/dev/full"), |out| out.write_all(b"x")).unwrap_err();
         let message = error.to_string();
         assert!(message.starts_with("/dev/full: cannot write: No space left"), "{message}");
     }
@@ -414,11 +343,21 @@ mod tests {
     #[test]
     fn folders_that_are_missing_or_in_the_way() {
         let folder = tempfile::tempdir().unwrap();
-        let error = write_whole(folder.path(), |_| Ok(())).unwrap_err().to_string();
-        assert!(error.ends_with("cannot create: is a directory"), "{error}");
+        let error = write_own(folder.path(), |_| Ok(())).unwrap_err().to_string();
+        assert!(error.ends_with("is a folder; name a file"), "{error}");
+        for forced in [false, true] {
+            let named = folder.path().join("new/");
+            for folder in [folder.path(), &named] {
+                let said = check_output(folder, forced, &[]).unwrap_err();
+                assert!(
+                    said.to_string().contains("is a folder") && said.exit_code() == 2,
+                    "{said}"
+                );
+            }
+        }
         // Before anything is computed, and when it is written.
         let path = folder.path().join("no/where");
-        for refused in [check_output(&path, true, &[]), write_whole(&path, |_| Ok(()))] {
+        for refused in [check_output(&path, true, &[]), write_own(&path, |_| Ok(()))] {
             let message = refused.unwrap_err().to_string();
             let reason = "no/where: cannot create: its folder ";
             assert!(message.contains(reason) && message.contains("no: No such file"), "{message}");
@@ -430,7 +369,7 @@ mod tests {
     fn a_file_that_appears_meanwhile_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
-        let mut outputs = [Output::create(&path).unwrap(), Output::create(&path).unwrap()];
+        let mut outputs = [(); 2].map(|()| Output::create(&path, false).unwrap());
         outputs[0].write_all(b"first").unwrap();
         outputs[1].write_all(b"second").unwrap();
         let [first, second] = outputs;
@@ -441,8 +380,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read(&beside).unwrap(), b"second");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        // What was there when it was begun was to be replaced.
-        let mut third = Output::create(&path).unwrap();
+        let mut third = Output::create(&path, true).unwrap();
         third.write_all(b"third").unwrap();
         third.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"third");
@@ -463,6 +401,45 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"third");
         let beside = format!("{}.{}", path.display(), std::process::id());
         assert_eq!(fs::read(beside).unwrap(), b"second");
+    }
+
+    /// A link to a file is replaced, if that is asked for; its target never changes.
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, at(name)).unwrap();
+        fs::write(at("precious"), "mine").unwrap();
+        fs::create_dir(at("inner")).unwrap();
+        for (to, said) in [
+            ("precious", "is a symbolic link to precious;"),
+            ("nowhere", "is a symbolic link to nowhere, which is not there;"),
+            ("no/where", "is a symbolic link to no/where, which is not there;"),
+            ("link", "is a symbolic link that leads back to itself;"),
+        ] {
+            link(to, "link");
+            let error = check_output(&at("link"), false, &[]).unwrap_err();
+            assert!(error.exit_code() == 2 && error.to_string().contains(said), "{error}");
+            let error = check_own(&at("link"), "checkpoint", &[]).unwrap_err().to_string();
+            assert!(error.contains("link: is a symbolic link"), "{error}");
+            check_output(&at("link"), true, &[]).unwrap();
+            write_own(&at("link"), |out| out.write_all(b"new")).unwrap();
+            assert!(fs::symlink_metadata(at("link")).unwrap().is_file());
+            assert_eq!(fs::read(at("precious")).unwrap(), b"mine");
+            fs::remove_file(at("link")).unwrap();
+        }
+        link("inner", "link");
+        assert!(check_output(&at("link"), true, &[]).unwrap_err().to_string().contains("a folder"));
+        link("/dev/null", "nothing");
+        check_output(&at("nothing"), false, &[]).unwrap();
+        // As `/dev/stdout` is where standard output is a file.
+        let open = File::open(at("precious")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+        link(&format!("/proc/self/fd/{number}"), "open");
+        for path in [at("open"), format!("/dev/fd/{number}").into()] {
+            let said = check_output(&path, true, &[]).unwrap_err().to_string();
+            assert!(said.contains("is a file that this program has open"), "{said}");
+        }
     }
 
     #[test]

@@ -1,0 +1,45 @@
+//! How the program ends where the system refuses memory, and what it says of refused threads.
+
+use gramer_graph::memory::{Ending, end_if_refused};
+use gramer_graph::parallel;
+
+use crate::command_line::{Command, warn};
+use crate::graph;
+
+/// Of commands without an option that saves memory, and until the command line is read.
+static PLAIN: Ending =
+    Ending { program: "gramer", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+/// Of commands whose threads are chosen.
+static THREADS: Ending = Ending {
+    program: "gramer",
+    remedy: "use fewer --threads, or raise the memory limit (ulimit -v, ulimit -d)",
+};
+/// Of commands that keep to a limit.
+static LIMITED: Ending = Ending {
+    program: "gramer",
+    remedy: "use fewer --threads, --memory SIZE, or raise the memory limit (ulimit -v, ulimit -d)",
+};
+
+/// Ends the process with one line from now on where memory is refused.
+pub fn begin() {
+    end_if_refused(&PLAIN);
+}
+
+/// Has the line name what helps with this command.
+pub fn name_options(command: &Command) {
+    end_if_refused(match command {
+        Command::Mine(_) | Command::Run(_) | Command::Graph(graph::Command::Convert(_)) => &LIMITED,
+        Command::Graph(_) => &THREADS,
+        _ => &PLAIN,
+    });
+}
+
+/// Warns where the system refused some of the threads.
+pub fn warn_of_threads() {
+    if let Some((wanted, given)) = parallel::fewer() {
+        warn(&format!(
+            "the system gave {given} of {wanted} threads, and the run went on with those; use fewer with the setting \
+             `threads`, or raise the limit of processes (ulimit -u, a container's pids limit) or of memory"
+        ));
+    }
+}

@@ -1,0 +1,24 @@
+//! What `--version` says of this build.
+
+macro_rules! long {
+    ($features:literal) => {
+        concat!(
+            env!("CARGO_PKG_VERSION"),
+            "\ncommit:   ",
+            env!("GRAMER_COMMIT"),
+            "\nfeatures: ",
+            $features,
+            "\ntarget:   ",
+            env!("GRAMER_TARGET"),
+            ", ",
+            env!("GRAMER_PROFILE"),
+        )
+    };
+}
+
+/// The version with commit, features and target, as bug reports need it.
+#[cfg(feature = "mpi")]
+pub const LONG: &str = long!("mpi");
+/// The version with commit, features and target, as bug reports need it.
+#[cfg(not(feature = "mpi"))]
+pub const LONG: &str = long!("none");

@@ -1,0 +1,58 @@
+//! Formats of bare numbers are guessed: what a guess implies must hold in the whole file.
+
+use std::path::Path;
+
+use super::Format;
+use super::edges::PAIRS;
+use crate::Graph;
+use crate::error::{Error, Place, Result};
+
+/// Whether a format that was found by the content is a guess.
+pub(super) fn is_guess(format: Format) -> bool {
+    matches!(format, Format::Metis | Format::Arabesque | Format::Triples)
+}
+
+/// What each line is taken for.
+fn lines(format: Format) -> &'static str {
+    match format {
+        Format::Metis => "the number of vertices and edges, then the neighbours of each vertex",
+        Format::Arabesque => "`id label neighbours…`",
+        Format::Triples => "the number of triples, then `head tail relation`",
+        _ => "two ids",
+    }
+}
+
+/// Names the guess, for a remark.
+pub(super) fn note(format: Format) -> String {
+    format!("read as {format} ({}); the setting `format` names another", lines(format))
+}
+
+/// What to do about a guess that doesn't hold.
+pub(super) fn ways(format: Format) -> String {
+    format!(
+        "tried: edges (lines differ), {format} ({}); name the format with the setting `format`, or, if each line is \
+         a vertex and its neighbours, {PAIRS}",
+        lines(format)
+    )
+}
+
+/// Checks a guess against the graph: lists of neighbours have each edge once, or each twice.
+///
+/// # Errors
+/// [`Error::Input`] where they have some once and others twice.
+pub(super) fn check(path: &Path, format: Format, graph: &Graph) -> Result<()> {
+    let (twice, edges) = (graph.stats().duplicates, graph.edges() as u64);
+    let once = match format {
+        Format::Metis => false,
+        Format::Arabesque => twice == 0,
+        _ => return Ok(()),
+    };
+    if once || twice == edges {
+        return Ok(());
+    }
+    let what = format!(
+        "looks like {format}, but of {edges} edges {twice} are listed again, where all or none should be; {}",
+        ways(format)
+    );
+    Err(Error::input(Place::file(path), what))
+}

@@ -1,0 +1,254 @@
+//! Names of columns: which two of them are the ends of an edge.
+
+use super::edges::begins_as_name;
+use super::scan::{self, is_number};
+use super::table::Separator;
+
+/// Two columns, from 0.
+pub(crate) type Ends = (usize, usize);
+
+/// Usual names of both ends, in small letters without marks.
+const ENDS: &[(&str, &str)] = &[
+    ("source", "target"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("source", "dst"),
+    ("source", "sink"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "tgt"),
+    ("src", "trg"),
+    ("from", "to"),
+    ("u", "v"),
+    ("head", "tail"),
+    ("start", "end"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("subject", "object"),
+    ("citing", "cited"),
+    ("follower", "followee"),
+    ("parent", "child"),
+    ("ego", "alter"),
+    ("left", "right"),
+    ("row", "column"),
+    ("row", "col"),
+];
+
+/// Names of both ends that columns of a matrix may have as well.
+const LETTERS: &[(&str, &str)] = &[("i", "j"), ("x", "y"), ("a", "b")];
+
+/// Words around the name of an end, as in `FromNodeId`.
+const AROUND: [&str; 4] = ["id", "node", "vertex", "key"];
+
+/// Names of columns that hold no vertex.
+const VALUES: [&str; 14] = [
+    "label",
+    "labels",
+    "class",
+    "group",
+    "type",
+    "category",
+    "community",
+    "cluster",
+    "weight",
+    "value",
+    "degree",
+    "color",
+    "colour",
+    "name",
+];
+
+/// A field without its quotes.
+#[inline]
+pub(crate) fn unquoted(field: &[u8]) -> &[u8] {
+    match field {
+        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
+        _ => field,
+    }
+}
+
+/// The names of a line.
+pub(crate) fn of(line: &[u8], separator: Separator) -> Vec<String> {
+    let name = |field| String::from_utf8_lossy(unquoted(field)).into_owned();
+    separator.split(line).map(name).collect()
+}
+
+/// Whether a first line names columns, in front of the line `next`: its fields are names, of which the first may
+/// be empty, and ids follow. An empty name in front of the numbers 0, 1, … is a header, too, as pandas writes it.
+pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) -> bool {
+    let columns: Vec<&[u8]> = separator.split(line).map(unquoted).collect();
+    let follow = |line: &[u8]| {
+        let mut columns = separator.split(line).map(unquoted);
+        // A column in front of the ids may hold anything.
+        (0..3).filter(|_| columns.next().is_some_and(|field| whole(field).is_some())).count() > 1
+    };
+    if columns.len() < 2 || columns.iter().any(|field| field.contains(&0)) {
+        return false;
+    }
+    let named = |field: &&[u8]| begins_as_name(field);
+    let mut rest = columns.iter().skip_while(|field| field.is_empty());
+    let names = rest.next().is_some_and(named) && rest.next().is_none_or(named);
+    if names {
+        return next.is_none_or(follow) && !columns.iter().any(|field| is_number(field));
+    }
+    let counted = (0..).zip(&columns[1..]).all(|(i, field)| scan::count(field) == Some(i));
+    columns[0].is_empty() && counted && next.is_some_and(follow)
+}
+
+/// The columns whose names are those of both ends.
+pub(crate) fn ends(names: &[String]) -> Option<Ends> {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    usual(&plain, ENDS).or_else(|| usual(&plain, LETTERS)).or_else(|| numbered(&plain))
+}
+
+/// Whether a first line has usual names of both ends.
+pub(crate) fn says_ends(line: &[u8]) -> bool {
+    let apart = |b: &u8| scan::is_blank(*b) || matches!(b, b',' | b';' | b'|');
+    let names = line.split(apart).map(|name| plain(&String::from_utf8_lossy(name)));
+    usual(&names.collect::<Vec<_>>(), ENDS).is_some()
+}
+
+/// The columns with such names of both ends; names are plain.
+fn usual(names: &[String], ends: &[(&str, &str)]) -> Option<Ends> {
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let bare: Vec<&str> = names.iter().map(|name| bare(name)).collect();
+    [all, bare].iter().find_map(|names| {
+        let find = |wanted: &str| names.iter().position(|name| *name == wanted);
+        // `tail, head` is an edge as well as `head, tail`.
+        let mut pairs = ends.iter().filter_map(|(u, v)| find(u).zip(find(v)));
+        pairs.next().map(|(u, v)| (u.min(v), u.max(v)))
+    })
+}
+
+/// The only two columns whose names are alike up to a last digit or letter, as `node1` and `node2`; those in front,
+/// if there are several such pairs.
+fn numbered(names: &[String]) -> Option<Ends> {
+    let mut found = Vec::new();
+    for (u, first) in names.iter().enumerate() {
+        for (v, second) in names.iter().enumerate().skip(u + 1) {
+            let ends = ["1", "0", "a"].iter().zip(["2", "1", "b"]).any(|(one, two)| {
+                let stem = first.strip_suffix(*one).filter(|stem| !stem.is_empty());
+                stem.is_some() && stem == second.strip_suffix(two)
+            });
+            if ends {
+                found.push((u, v));
+            }
+        }
+    }
+    found.iter().copied().find(|&ends| found.len() == 1 || ends == (0, 1))
+}
+
+/// Whether the second of two columns of these names holds no vertex.
+pub(crate) fn is_value(first: &str, second: &str) -> bool {
+    let (first, second) = (plain(first), plain(second));
+    let one = matches!(first.as_str(), "id" | "node" | "nodeid" | "vertex" | "vertexid");
+    VALUES.contains(&second.as_str()) || one && second == "target"
+}
+
+/// Small letters and digits alone.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Without `node`, `id` and the like at its ends.
+fn bare(name: &str) -> &str {
+    let mut bare = name;
+    loop {
+        let less = AROUND.iter().find_map(|word| {
+            let less = bare.strip_suffix(word).or(bare.strip_prefix(word));
+            less.filter(|less| !less.is_empty())
+        });
+        match less {
+            Some(less) => bare = less,
+            None => return bare,
+        }
+    }
+}
+
+/// A vertex id that is written as a decimal number, such as `1.0` or `1e+05`.
+pub(crate) fn whole(field: &[u8]) -> Option<u64> {
+    if let Ok(id) = scan::id(field) {
+        return Some(id);
+    }
+    if !is_number(field) || field.first() == Some(&b'-') {
+        return None;
+    }
+    let text = std::str::from_utf8(field).ok()?.trim_start_matches('+');
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent: i64 = exponent.parse().ok()?;
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let after = after.trim_end_matches('0');
+    let digits = format!("{before}{after}");
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let zeros = exponent - after.len() as i64;
+    if zeros < 0 {
+        // A fraction, unless what is cut off is zeros: `10e-1`.
+        let kept = digits.len() as i64 + zeros;
+        let (kept, cut) = digits.split_at_checked(usize::try_from(kept).ok()?)?;
+        return if cut.bytes().all(|b| b == b'0') && !kept.is_empty() {
+            kept.parse().ok()
+        } else {
+            None
+        };
+    }
+    digits.parse::<u64>().ok()?.checked_mul(10u64.checked_pow(u32::try_from(zeros).ok()?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_in_their_usual_spellings() {
+        let find = |names: &str| ends(&of(names.as_bytes(), Separator::Byte(b',')));
+        for (names, expected) in [
+            ("source,target", (0, 1)),
+            ("Index,SOURCE,Target", (1, 2)),
+            ("\"\",\"from\",\"to\"", (1, 2)),
+            ("weight,u,v", (1, 2)),
+            ("edge_id,src,dst", (1, 2)),
+            ("tail,head", (0, 1)),
+            ("FromNodeId,ToNodeId", (0, 1)),
+            ("id,from_node,to_node", (1, 2)),
+            ("w,node1,node2", (1, 2)),
+            ("id_1,id_2", (0, 1)),
+            ("score,protein_a,protein_b", (1, 2)),
+            ("type1,type2,id1,id2", (0, 1)),
+            ("source,weight,target", (0, 2)),
+        ] {
+            assert_eq!(find(names), Some(expected), "{names}");
+        }
+        for names in ["person,friend", "index,alpha,beta", "id,label", "w,x1,x2,y1,y2"] {
+            assert_eq!(find(names), None, "{names}");
+        }
+        assert!(is_value("id", "Label") && is_value("id", "target") && !is_value("node", "friend"));
+    }
+
+    #[test]
+    fn whole_numbers_in_decimals() {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("1.0", Some(1)),
+            ("0.0", Some(0)),
+            ("1.", Some(1)),
+            ("1e5", Some(100_000)),
+            ("1e+05", Some(100_000)),
+            ("1.25E2", Some(125)),
+            ("2.000000000000000000e+00", Some(2)),
+            ("10e-1", Some(1)),
+            ("18446744073709551615.0", Some(u64::MAX)),
+            ("18446744073709551616.0", None),
+            ("1.5", None),
+            ("1e-5", None),
+            ("-1.0", None),
+            ("1e999999999999", None),
+            ("nan", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

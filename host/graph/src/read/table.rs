@@ -1,0 +1,357 @@
+//! The columns of an edge list: what separates them, what their names are, and which two hold the ids.
+//!
+//! Two columns of numbers need none of this. Tables of other programs have an index in front, names in a first
+//! line, text, dates or nothing in further columns, and separators of other kinds.
+
+use super::names::{self, Ends};
+use super::scan::{self, Fault, fields, is_blank, is_comment, quote};
+
+/// What separates the columns of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Separator {
+    /// White space, a comma, or both.
+    Blanks,
+    /// This byte alone; fields may be empty, or in quotes.
+    Byte(u8),
+}
+
+impl Separator {
+    /// The fields of a trimmed line.
+    #[inline]
+    pub fn split(self, line: &[u8]) -> Split<'_> {
+        Split { separator: self, rest: line, pending: !line.is_empty() }
+    }
+}
+
+/// See [`Separator::split`].
+pub(crate) struct Split<'a> {
+    separator: Separator,
+    rest: &'a [u8],
+    /// Whether a field is still to come, be it empty.
+    pending: bool,
+}
+
+impl<'a> Split<'a> {
+    /// Where the quoted text or the attributes in braces end with which `rest` begins, if it does.
+    fn whole(&self) -> Option<usize> {
+        match self.rest.first()? {
+            b'"' => {
+                let mut end = 1;
+                loop {
+                    end += memchr::memchr(b'"', self.rest.get(end..)?)? + 1;
+                    if self.rest.get(end) != Some(&b'"') {
+                        return Some(end);
+                    }
+                    // A doubled quote stands for one.
+                    end += 1;
+                }
+            }
+            b'{' if self.rest.ends_with(b"}") => Some(self.rest.len()),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Iterator for Split<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if !self.pending {
+            return None;
+        }
+        let from = self.whole().unwrap_or(0);
+        let ends = |byte: u8| match self.separator {
+            Separator::Blanks => is_blank(byte) || byte == b',',
+            Separator::Byte(own) => byte == own,
+        };
+        let end = self.rest[from..].iter().position(|&b| ends(b));
+        let Some(end) = end.map(|end| from + end) else {
+            self.pending = false;
+            return Some(self.rest);
+        };
+        let (mut field, mut rest) = self.rest.split_at(end);
+        match self.separator {
+            Separator::Byte(own) => {
+                rest = &rest[1..];
+                while let [first, tail @ ..] = rest
+                    && is_blank(*first)
+                    && *first != own
+                {
+                    rest = tail;
+                }
+                field = scan::trim(field);
+            }
+            Separator::Blanks => {
+                let mut comma = false;
+                while let [first, tail @ ..] = rest {
+                    match first {
+                        b',' if !comma => comma = true,
+                        b if is_blank(*b) => {}
+                        _ => break,
+                    }
+                    rest = tail;
+                }
+                self.pending = comma || !rest.is_empty();
+            }
+        }
+        self.rest = rest;
+        Some(field)
+    }
+}
+
+/// Lines that show how a table is made.
+const SAMPLE: usize = 64;
+
+/// Columns of whole numbers that no edge list has without names.
+const TOO_MANY: usize = 6;
+
+/// How the lines of an edge list are made.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub separator: Separator,
+    /// Columns of a line.
+    pub columns: usize,
+    /// Columns of the ids, from 0.
+    pub ends: Ends,
+    /// Remarks on what was taken for what.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// Two columns of ids and nothing else.
+    pub fn is_pairs(&self) -> bool {
+        self.columns == 2 && self.ends == (0, 1) && self.separator == Separator::Blanks
+    }
+
+    /// The columns that are not read, for a remark.
+    pub fn ignored(&self) -> Option<String> {
+        let (u, v) = self.ends;
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for column in (0..self.columns).filter(|&c| c != u && c != v) {
+            match runs.last_mut() {
+                Some(run) if run.1 == column => run.1 = column + 1,
+                _ => runs.push((column + 1, column + 1)),
+            }
+        }
+        let one = runs.len() == 1 && runs[0].0 == runs[0].1;
+        let runs: Vec<String> = runs
+            .iter()
+            .map(
+                |&(from, to)| {
+                    if from == to { format!("{from}") } else { format!("{from} to {to}") }
+                },
+            )
+            .collect();
+        match runs.is_empty() {
+            true => None,
+            false if one => Some(format!("column {} of the edge list is ignored", runs[0])),
+            false => Some(format!("columns {} of the edge list are ignored", runs.join(" and "))),
+        }
+    }
+
+    /// The table whose first lines these are, and where its first edge line begins. A format that was named
+    /// decides what is doubtful: `forced` takes the first two columns.
+    pub fn of(head: &[u8], forced: bool) -> Result<(Self, usize), Fault> {
+        let mut notes = Vec::new();
+        let mut told = None;
+        let mut lines = Vec::new();
+        let mut comment = None;
+        for (number, (at, line)) in (1..).zip(scan::lines(head)) {
+            if line.is_empty() {
+                continue;
+            }
+            if let [b's', b'e', b'p', b'=', separator] = *line
+                && lines.is_empty()
+            {
+                told = Some(separator);
+                continue;
+            }
+            if is_comment(line) {
+                if lines.is_empty() {
+                    comment = Some((number, &line[1..]));
+                }
+                continue;
+            }
+            lines.push(Line { number, at, text: line });
+            if lines.len() > SAMPLE {
+                break;
+            }
+        }
+        let Some(first) = lines.first() else {
+            let plain = Table { separator: Separator::Blanks, columns: 2, ends: (0, 1), notes };
+            return Ok((plain, head.len()));
+        };
+        let separator = separator(&lines, told);
+        let header = names::is_header(first.text, lines.get(1).map(|l| l.text), separator);
+        let data = &lines[usize::from(header)..];
+        let count = |line: &[u8]| separator.split(line).count();
+        let columns = data.first().map_or(2, |line| count(line.text));
+        let body = data.first().map_or(head.len(), |line| line.at);
+        let mut table = Table { separator, columns, ends: (0, 1), notes: Vec::new() };
+        if header {
+            let shown = quote(first.text);
+            notes.push(format!(
+                "line {}, {shown}, is taken as the names of the columns",
+                first.number
+            ));
+            table.by_names(first, data, forced, &mut notes)?;
+        } else if let Some((number, names)) = comment {
+            table.by_comment(number, scan::trim(names), &mut notes);
+        }
+        let has_names = header || table.ends != (0, 1);
+        if !has_names && !forced && columns >= TOO_MANY && ids_only(separator, data) {
+            let what = format!(
+                "{} has {columns} whole numbers, but an edge has two ids and perhaps a weight or a time; name \
+                 the columns in a first line, with `source` and `target` among them, or, if the first two \
+                 are the ids, name the format with the setting `format`",
+                quote(data[0].text)
+            );
+            return Err(Fault { at: data[0].at, what });
+        }
+        if !has_names && columns > 2 && counts_lines(separator, data) {
+            notes.push(
+                "column 1 counts the lines and is taken as an id; if it is an index, name the columns in a \
+                 first line such as `index source target`"
+                    .into(),
+            );
+        }
+        table.notes = notes;
+        Ok((table, body))
+    }
+
+    /// Takes the columns that a first line names.
+    fn by_names(
+        &mut self,
+        header: &Line<'_>,
+        data: &[Line<'_>],
+        forced: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<(), Fault> {
+        let mut names = names::of(header.text, self.separator);
+        // R writes no name over the names of its rows.
+        if names.len() + 1 == self.columns {
+            names.insert(0, String::new());
+        }
+        if names.len() == self.columns + 1 && names.last().is_some_and(String::is_empty) {
+            names.pop();
+        }
+        if names.len() > self.columns && !data.is_empty() && self.separator != Separator::Blanks {
+            self.columns = names.len();
+        }
+        let refused = |what: String| {
+            let what = format!(
+                "the columns {} don't say which hold the two ends of an edge{what}: call these \
+                 `source` and `target`, or, if the first two are the ids, name the format with the \
+                 setting `format`",
+                quote(header.text)
+            );
+            Err(Fault { at: header.at, what })
+        };
+        if let Some(ends) = names::ends(&names).filter(|ends| ends.1 < self.columns) {
+            if ends != (0, 1) {
+                let (u, v) = ends;
+                notes.push(format!(
+                    "columns {} and {}, {} and {}, are taken as the ends of the edges",
+                    u + 1,
+                    v + 1,
+                    quote(&names[u]),
+                    quote(&names[v])
+                ));
+            }
+            self.ends = ends;
+            return Ok(());
+        }
+        if names.len() == self.columns && self.columns == 3 && names[0].is_empty() {
+            self.ends = (1, 2);
+            notes.push("column 1 has no name and is taken as an index".into());
+            return Ok(());
+        }
+        if forced {
+            return Ok(());
+        }
+        if let [first, name] = &names[..]
+            && self.columns == 2
+            && names::is_value(first, name)
+        {
+            return refused(format!(" ({} is no vertex)", quote(name)));
+        }
+        let whole = |line: &Line<'_>| {
+            let mut rest = self.separator.split(line.text).skip(2);
+            rest.any(|field| scan::id(names::unquoted(field)).is_ok())
+        };
+        let beyond = names::ends(&names).is_some();
+        if beyond || self.columns > 2 && (names[0].is_empty() || data.iter().any(whole)) {
+            return refused(String::new());
+        }
+        Ok(())
+    }
+
+    /// Takes the columns that a comment in front of the first edge names, as `# FromNodeId ToNodeId` does.
+    fn by_comment(&mut self, number: u64, line: &[u8], notes: &mut Vec<String>) {
+        let names = names::of(line, self.separator);
+        if names.len() != self.columns {
+            return;
+        }
+        if let Some(ends) = names::ends(&names).filter(|&ends| ends != (0, 1)) {
+            self.ends = ends;
+            notes.push(format!(
+                "line {number} names columns {} and {} as the ends of the edges",
+                ends.0 + 1,
+                ends.1 + 1
+            ));
+        }
+    }
+}
+
+/// A line of the sample.
+struct Line<'a> {
+    /// From 1.
+    number: u64,
+    at: usize,
+    text: &'a [u8],
+}
+
+/// What separates the fields of these lines: white space and commas, unless another byte does it alike in all.
+fn separator(lines: &[Line<'_>], told: Option<u8>) -> Separator {
+    if let Some(told) = told.filter(|&byte| !matches!(byte, b',' | b' ')) {
+        return Separator::Byte(told);
+    }
+    let alike = |separator: Separator| {
+        let mut counts = lines.iter().map(|line| separator.split(line.text).count());
+        let first = counts.next().unwrap_or(0);
+        (first > 1 && counts.all(|count| count == first)).then_some(first)
+    };
+    let unusual = |line: &Line<'_>| {
+        let mut columns = fields(line.text);
+        let mut ends = [columns.next(), columns.next()].into_iter().flatten();
+        ends.any(|field| scan::id(names::unquoted(field)).is_err())
+    };
+    // Fields of text, and such without any, show in lines that differ.
+    let plain = alike(Separator::Blanks).is_some();
+    let odd = lines.iter().skip(1).chain(lines.first()).take(1).any(unusual);
+    for byte in [b';', b'|', b'\t', b','] {
+        let by_blanks = matches!(byte, b'\t' | b',');
+        if (by_blanks && !plain || !by_blanks && odd) && alike(Separator::Byte(byte)).is_some() {
+            return Separator::Byte(byte);
+        }
+    }
+    Separator::Blanks
+}
+
+/// Whether each field of these lines is a whole number.
+fn ids_only(separator: Separator, lines: &[Line<'_>]) -> bool {
+    lines.iter().all(|line| separator.split(line.text).all(|field| scan::id(field).is_ok()))
+}
+
+/// Whether the first column counts the lines, from 0 or 1, and the third one may be an id.
+fn counts_lines(separator: Separator, lines: &[Line<'_>]) -> bool {
+    let first = |line: &Line<'_>| scan::id(separator.split(line.text).next().unwrap_or_default());
+    let from = lines.first().and_then(|line| first(line).ok()).filter(|&from| from < 2);
+    let third = |line: &Line<'_>| {
+        separator.split(line.text).nth(2).is_some_and(|field| scan::id(field).is_ok())
+    };
+    lines.len() > 2
+        && from.is_some_and(|from| lines.iter().zip(from..).all(|(l, i)| first(l) == Ok(i)))
+        && lines.iter().all(third)
+}

@@ -1,0 +1,164 @@
+//! Edge lists as other programs write them: columns by name, separators, text, decimals.
+
+mod common;
+
+use common::{pairs, parse, parse_named, refused};
+use gramer_graph::read::Format;
+
+const TRIANGLE: [(u64, u64); 3] = [(1, 2), (1, 3), (2, 3)];
+
+/// Whether a text is a triangle, and its remarks.
+fn triangle(text: &str) -> Vec<String> {
+    let read = parse(text);
+    assert_eq!(read.format, Format::Edges, "{text:?}");
+    assert_eq!(pairs(&read), TRIANGLE, "{text:?}: {:?}", read.notes);
+    read.notes
+}
+
+#[test]
+fn columns_are_found_by_their_names() {
+    for names in [
+        "index,source,target",
+        "weight,source,target",
+        "edge_id,u,v",
+        "edge_id,U,V",
+        ",source,target",
+        "\"\",\"from\",\"to\"",
+        "n,From,To",
+        "w,src,dst",
+        "w,head,tail",
+        "w,node1,node2",
+        "w,node_1,node_2",
+        "w,FromNodeId,ToNodeId",
+        "w,Source Node,Target Node",
+        "w,protein_a,protein_b",
+        ",0,1",
+        ",person,friend",
+    ] {
+        let notes = triangle(&format!("{names}\n0,1,2\n1,2,3\n2,1,3\n"));
+        assert!(
+            notes.iter().any(|n| n.contains("is taken as the names of the columns")),
+            "{notes:?}"
+        );
+        assert!(
+            notes.contains(&"column 1 of the edge list is ignored".into()),
+            "{names}: {notes:?}"
+        );
+    }
+    let apart = triangle("source,weight,target\n1,7,2\n2,7,3\n1,7,3\n");
+    assert!(
+        apart.iter().any(|n| n.starts_with("columns 1 and 3, `source` and `target`")),
+        "{apart:?}"
+    );
+    let far = triangle("a,k,z,source,target\n9,9,9,1,2\n9,9,9,2,3\n9,9,9,1,3\n");
+    assert!(far.contains(&"columns 1 to 3 of the edge list are ignored".into()), "{far:?}");
+    // R puts no name over the names of rows.
+    triangle("\"from\" \"to\"\n\"1\" 1 2\n\"2\" 2 3\n\"3\" 1 3\n");
+    triangle("\"V1\" \"V2\"\n\"1\" 1 2\n\"2\" 2 3\n\"3\" 1 3\n");
+    // A comment that names columns in front of the first edge.
+    let comment = triangle("# index FromNodeId ToNodeId\n5 1 2\n6 2 3\n9 1 3\n");
+    assert!(comment.iter().any(|n| n.starts_with("line 1 names columns 2 and 3")), "{comment:?}");
+    assert!(triangle("# FromNodeId\tToNodeId\n1\t2\n2\t3\n1\t3\n").is_empty());
+}
+
+#[test]
+fn names_that_leave_the_ends_open_are_refused() {
+    for text in [
+        "index,person,friend\n0,1,2\n1,2,3\n",
+        "person,friend,year\n1,2,2009\n2,3,2010\n",
+        ",a1,k,q\n0,1,2,3\n1,2,3,4\n",
+        "id,label\n0,5\n1,6\n",
+        "node,group\n0,5\n1,6\n",
+        "id,target\n0,5\n1,6\n",
+        "index source target\n1 2\n2 3\n",
+    ] {
+        let message = refused(text);
+        assert!(message.starts_with("g:1: the columns `"), "{text:?}: {message}");
+        assert!(message.contains("call these `source` and `target`"), "{text:?}: {message}");
+        let forced = parse_named("g", text, Some(Format::Edges));
+        assert!(forced.is_ok(), "{text:?}: {forced:?}");
+    }
+    // Nothing but the first two columns can be ids.
+    assert_eq!(pairs(&parse("person,friend,since\n1,2,2009-01-01\n2,3,NA\n")), [(1, 2), (2, 3)]);
+}
+
+#[test]
+fn many_whole_numbers_without_names_are_refused() {
+    let message = refused("1 2 3 4 5 6\n2 3 4 5 6 7\n");
+    assert!(message.contains("has 6 whole numbers, but an edge has two ids"), "{message}");
+    let text = "1 2 3 4 5 6\n2 3 4 5 6 7\n";
+    assert_eq!(pairs(&parse_named("g", text, Some(Format::Edges)).unwrap()), [(1, 2), (2, 3)]);
+    assert_eq!(pairs(&parse("1 2 3 4 5\n2 3 4 5 6\n")), [(1, 2), (2, 3)]);
+    // An index without a name may be a path: it is said.
+    let notes = parse("0 1 2\n1 2 3\n2 1 3\n").notes;
+    assert!(notes.iter().any(|n| n.starts_with("column 1 counts the lines")), "{notes:?}");
+}
+
+#[test]
+fn separators_quotes_and_further_columns_of_any_kind() {
+    for text in [
+        "1 2 {}\n2 3 {}\n1 3 {}\n",
+        "1 2 {'weight': 3}\n2 3 {'weight': 3, 'name': 'a b'}\n1 3 {}\n",
+        "1,2,\n2,3,\n1,3,\n",
+        "1, 2,\n2, 3,\n1, 3,\n",
+        "1;2\n2;3\n1;3\n",
+        "1; 2 ;x\n2;3;\n1;3;\"a;b\"\n",
+        "1|2\n2|3\n1|3\n",
+        "\"1\",\"2\"\n\"2\",\"3\"\n\"1\",\"3\"\n",
+        "'1' '2'\n'2' '3'\n'1' '3'\n",
+        "sep=,\r\nSource,Target\r\n1,2\r\n2,3\r\n1,3\r\n",
+        "sep=;\r\nSource;Target\r\n1;2\r\n2;3\r\n1;3\r\n",
+        "\u{feff}sep=;\n1;2\n2;3\n1;3\n",
+        "1 2 2009-01-01\n2 3 NA\n1 3 2010-05-05\n",
+        "1,2,\n2,3,5\n1,3,\n",
+        "1\t2\tNew York\n2\t3\tRome\n1\t3\tSan Remo\n",
+        "source\ttarget\tplace\n1\t2\tNew York\n2\t3\tRome\n1\t3\tSan Remo\n",
+        "1,2,New York\n2,3,\"Rome, Italy\"\n1,3,\n",
+        "source,target,weight\n1,2,\n2,3,\n1,3,0.5\n",
+        "id\tsource\tnote\ttarget\n7\t1\t\t2\n8\t2\tx y\t3\n9\t1\t\t3\n",
+        "Source,Target,Type,Id,Label,Weight\n1,2,Undirected,0,,1.0\n2,3,Undirected,1,,1.0\n1,3,Undirected,2,,1\n",
+    ] {
+        triangle(text);
+    }
+    for text in ["1 2\n2 3 x\n", "1,2,3\n1,2\n"] {
+        assert!(refused(text).contains("columns, but the first edge line has"), "{text:?}");
+    }
+    assert!(refused("1;2\n1;2;3\n").contains("`1;2` is no edge line"));
+}
+
+#[test]
+fn whole_numbers_with_decimals_are_ids() {
+    for text in [
+        "1.0 2.0\n2.0 3.0\n1.0 3.0\n",
+        "1 2\n2.0 3\n1 3\n",
+        "1.000000000000000000e+00,2e0\n2,3.\n1,3\n",
+        "source,target\n1.0,2.0\n2.0,3.0\n1.0,3.0\n",
+    ] {
+        let notes = triangle(text);
+        assert!(
+            notes.iter().any(|n| n.starts_with("ids with decimals or an exponent")),
+            "{notes:?}"
+        );
+    }
+    assert_eq!(pairs(&parse("1e+05 2\n")), [(2, 100_000)]);
+    for text in ["1.5 2\n", "1 -2.0\n", "1 1e20\n"] {
+        assert!(refused(text).contains("is no vertex id"), "{text:?}");
+    }
+}
+
+#[test]
+fn names_of_vertices_are_told_from_other_words() {
+    for text in
+        ["alice,bob\nbob,carol\n", "alice bob 3\nbob carol 4\n", "1 2\ncarol 1\n", "1 bob\n"]
+    {
+        let message = refused(text);
+        assert!(
+            message.contains("names of vertices are text, but ids are whole numbers"),
+            "{message}"
+        );
+        assert!(message.chars().count() < 200, "{message}");
+    }
+    for text in ["hello\n", "0 1\n1;2\n", "some words of a page\n", "x = [1, 2]\n"] {
+        assert!(!refused(text).contains("names of vertices"), "{text:?}");
+    }
+}

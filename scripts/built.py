@@ -1,0 +1,8 @@
+"""Where cargo puts what it builds: CARGO_TARGET_DIR, or target/ of the repository. Files that the scripts
+write themselves are always in target/ of the repository."""
+
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
