@@ -45,7 +45,7 @@ const LIBRARIES: [&str; 10] = [
 const OF_OTHER_PROGRAMS: [&str; 11] = [
     "accelerator/src/emulated/mod.rs",
     "accelerator/src/xclbin/build.rs",
-    "accelerator/src/launch/setup.rs",
+    "accelerator/src/launch/folder.rs",
     "accelerator/src/xclbin/mod.rs",
     "laboratory/src/explore/mod.rs",
     "laboratory/src/explore/parameter.rs",

@@ -26,9 +26,10 @@ const CALLS: [&str; 13] = [
 ];
 
 /// Sources that may.
-const OTHERS: [(&str, &str); 19] = [
+const OTHERS: [(&str, &str); 21] = [
     ("host/accelerator/src/emulated/helper.rs", "a private temporary folder"),
     ("host/accelerator/src/emulated/mod.rs", "a private temporary folder"),
+    ("host/accelerator/src/launch/folder.rs", "a private temporary folder"),
     ("host/accelerator/src/launch/mod.rs", "a private temporary folder"),
     ("host/accelerator/src/launch/setup.rs", "a private temporary folder"),
     ("host/gpu/src/program.rs", "a cache, by the hash of its content"),
@@ -38,6 +39,10 @@ const OTHERS: [(&str, &str); 19] = [
     ("host/graph/src/output/mod.rs", "the way of all outputs"),
     ("host/graph/src/standard_output.rs", "appends what drivers print to a log"),
     ("host/laboratory/src/explore/simulator.rs", "a cache, by the hash of its content"),
+    (
+        "host/laboratory/src/paper/published.rs",
+        "a test, which redraws plots of the repository when asked",
+    ),
     ("host/laboratory/src/paper/waits.rs", "a temporary folder"),
     ("host/laboratory/src/paper_gpu/unfinished.rs", "a state, which is checked before"),
     ("sim/src/cache.rs", "a cache, by the hash of its content"),

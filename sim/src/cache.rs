@@ -67,9 +67,15 @@ fn sources_near(program: &Path, refused: &mut String) -> Option<PathBuf> {
 pub fn folders(sources: Option<&Path>, tell: &mut dyn FnMut(&str)) -> Vec<PathBuf> {
     let own =
         |folder: &Path| folder.join("Cargo.toml").is_file().then(|| folder.join("target/models"));
+    // Without sources, the models of the repository that the program lies in.
+    let program = std::env::current_exe().unwrap_or_default();
+    let near = || sources_near(&program, &mut String::new());
+    let repository = sources.map(Path::to_path_buf).or_else(near);
     let all = match named(MODELS) {
         Some(folder) => vec![folder],
-        None => sources.and_then(own).into_iter().chain(trust::cache("models")).collect(),
+        None => {
+            repository.as_deref().and_then(own).into_iter().chain(trust::cache("models")).collect()
+        }
     };
     let mut trusted = |folder: &PathBuf| {
         let checked = if folder.exists() { trust::check(folder) } else { Ok(()) };

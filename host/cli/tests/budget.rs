@@ -200,7 +200,7 @@ fn an_image_made_with_little_memory_is_the_same() {
     std::fs::write(&text, &dense).unwrap();
     gramer(&["graph", "convert", &text, &matrix]);
     same(&matrix);
-    std::fs::write(&adjacency, "0 4 1 2\n1 4 0\n2 3 0 1\n3 1\n").unwrap();
+    std::fs::write(&adjacency, "0 4 1 2\n1 4 0 2\n2 3 0 1\n3 1\n").unwrap();
     same(&adjacency);
     // From an image in another order, with labels on its edges.
     let (labels, input) = (path("g.lg"), path("i.gramer"));

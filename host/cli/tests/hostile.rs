@@ -543,7 +543,7 @@ fn options_without_effect_are_refused() {
         (&table, &["--without", "pcsr"], "--without pcsr goes with --join prealloc"),
         (&joins, &["--without", "write-cache,group"], "--without group goes with --join intersect"),
         (&joins, &["--access", "cold"], "--access goes with --join intersect"),
-        (&joins, &["--pairs", "17"], "17 is not in 2..=16"),
+        (&joins, &["--pairs", "17"], "it must be 2 to 16"),
         (&task, &["--traversal", "breadth"], "--traversal goes with --strategy table"),
         (&task, &["--access", "heat"], "--access goes with --strategy table"),
         (&task, &["--host-memory", "1M", "--strategy", "plan"], "--host-memory goes with"),

@@ -180,8 +180,7 @@ pub struct Common {
     #[arg(long, short, value_enum, help_heading = "Output")]
     pub output: Option<Form>,
 
-    /// Write results to FILE (atomically) instead of standard output: a table (no ending, .txt, .log,
-    /// .out), .json or .html
+    /// Write results to FILE (atomically): a table (no ending, .txt, .log, .out), .json or .html
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
@@ -216,7 +215,7 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub list_format: Option<ListFormat>,
 
-    /// Replace existing files of --to and --list; of a symbolic link, the link alone
+    /// Replace existing files of --to and --list (not the target of a link)
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 

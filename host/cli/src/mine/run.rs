@@ -64,13 +64,8 @@ impl Common {
         let _keeper = self.limit(&mut context)?;
         let Prepared { graph, notes, load, prepare } = self.prepared(!any_order, &context)?;
         let share = self.share(&graph, per.is_some())?;
-        let list = match &list {
-            Some(path) if per.is_none() => {
-                let place = (path.as_path(), self.force);
-                Some(ListWriter::create(place, list_format, self.limit, self.counts, &graph)?)
-            }
-            _ => None,
-        };
+        let list = list.filter(|_| per.is_none());
+        let list = list.map(|path| self.list_writer(&path, list_format, &graph)).transpose()?;
         let begun = Instant::now();
         let found = {
             let meter = || Meter::new("mining", context.progress.clone());
@@ -172,6 +167,16 @@ impl Common {
         let keeper = budget.keep(&context.cancel);
         context.budget = Some(Arc::new(budget));
         Ok(Some(keeper))
+    }
+
+    /// Opens the list of embeddings.
+    fn list_writer<'g>(
+        &self,
+        path: &Path,
+        format: ListFormat,
+        graph: &'g Graph,
+    ) -> Result<ListWriter<'g>> {
+        ListWriter::create((path, self.force), format, self.limit, self.counts, graph)
     }
 
     /// Writes the counts of each vertex or edge as a list.

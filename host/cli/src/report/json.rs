@@ -28,11 +28,19 @@ pub enum Counts {
     String,
 }
 
-/// A count or an id as the reader wants it.
+/// A count as the reader wants it.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Integer {
     Number(u128),
+    Digits(String),
+}
+
+/// A vertex id as the reader wants it. Of 64 bits: a flattened field can't hold a number of 128.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Id {
+    Number(u64),
     Digits(String),
 }
 
@@ -45,10 +53,10 @@ impl Counts {
     }
 
     /// A vertex id: a string only where a double would lose digits of it.
-    pub(super) fn id(self, id: u64) -> Integer {
+    pub(super) fn id(self, id: u64) -> Id {
         match self {
-            Counts::String if id > EXACT => self.of(id),
-            _ => Integer::Number(id.into()),
+            Counts::String if id > EXACT => Id::Digits(id.to_string()),
+            _ => Id::Number(id),
         }
     }
 }
@@ -62,6 +70,16 @@ impl std::fmt::Display for Integer {
         match self {
             Integer::Number(number) => write!(f, "{number}"),
             Integer::Digits(digits) => write!(f, "\"{digits}\""),
+        }
+    }
+}
+
+impl std::fmt::Display for Id {
+    /// As JSON has it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Id::Number(number) => write!(f, "{number}"),
+            Id::Digits(digits) => write!(f, "\"{digits}\""),
         }
     }
 }
@@ -272,8 +290,8 @@ struct TopPart {
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum ItemPart {
-    Vertex(Integer),
-    Edge(Integer, Integer),
+    Vertex(Id),
+    Edge(Id, Id),
 }
 
 impl ItemPart {
