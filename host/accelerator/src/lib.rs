@@ -134,7 +134,7 @@ pub fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
 /// Whether the core of a machine does a task; with a graph, also on its labels and its size.
 ///
 /// # Errors
-/// [`Error::Usage`] for a task that is none, and [`Error::Unsupported`] with the limit of the machine.
+/// [`Error::Usage`] for a task out of range, and [`Error::Unsupported`] with the limit of the machine.
 pub fn supports(
     machine: &gramer_machine::Accelerator,
     task: &Task,

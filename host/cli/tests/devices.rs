@@ -98,7 +98,7 @@ fn graphs_without_edges_are_answered_by_every_device() {
     }
 }
 
-/// A copy of the program in a folder of its own.
+/// A copy of the program in a separate folder.
 fn copied(folder: &Path) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let program = folder.join("gramer");

@@ -104,7 +104,8 @@ fn what_is_no_sum_and_where_nothing_can_be_written_are_known_at_once() {
     for task in [mni, Task::MaximumClique] {
         assert!(open(&task).starts_with("a checkpoint keeps shares of a run"));
     }
-    for file in ["-", "/dev/null", "."] {
+    let only = "only a file can be";
+    for (file, reason) in [("-", only), ("/dev/null", only), (".", "is a folder; name a file")] {
         let keeping = Keeping { file: file.into(), ..keeping.clone() };
         let cancel = Cancel::default();
         let task = Task::Clique { k: 3 };
@@ -112,7 +113,7 @@ fn what_is_no_sum_and_where_nothing_can_be_written_are_known_at_once() {
         let refused = refused.unwrap_err();
         assert_eq!(refused.exit_code(), 2);
         let said = refused.to_string();
-        assert!(said.contains("only a file can be") || said.contains("is a folder"), "{said}");
+        assert!(said.contains(reason), "{file}: {said}");
     }
     let nowhere = open(&Task::Clique { k: 3 });
     assert!(nowhere.contains("where.json: cannot create: its folder"), "{nowhere}");
