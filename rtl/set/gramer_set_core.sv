@@ -75,7 +75,7 @@ module gramer_set_core
   logic        start, ready, done, idle, waiting;
   logic [31:0] registers [REGISTERS];
 
-  gramer_control i_control (
+  gramer_control #(.ADDR_W(CONTROL_ADDR_W)) i_control (
     .clk_i (clk), .rst_i (rst_q),
     .awvalid_i (s_axi_control_awvalid), .awready_o (s_axi_control_awready),
     .awaddr_i (s_axi_control_awaddr),
@@ -187,14 +187,13 @@ module gramer_set_core
     .word_valid_i (poll_valid), .word_ready_o (poll_ready), .word_address_i (abort_q),
     .word_valid_o (word_valid), .word_o (word),
     .arvalid_o (m_axi_arvalid[0]), .arready_i (m_axi_arready[0]), .araddr_o (m_axi_araddr),
-    .arid_o (m_axi_arid),
+    .arlen_o (m_axi_arlen), .arid_o (m_axi_arid),
     .rvalid_i (m_axi_rvalid[0]), .rready_o (m_axi_rready[0]), .rdata_i (m_axi_rdata),
     .rid_i (m_axi_rid), .rresp_i (m_axi_rresp),
     .busy_o (load_busy), .beat_o (beat), .error_o (error), .error_address_o (error_address)
   );
 
-  assign m_axi_arlen   = '0;   // one beat
-  assign m_axi_arsize  = 3'd6; // of 64 bytes
+  assign m_axi_arsize  = 3'd6; // beats of 64 bytes
   assign m_axi_arburst = 2'd1;
 
   gramer_abort_poller i_abort (

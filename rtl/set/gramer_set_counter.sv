@@ -4,7 +4,7 @@
 //   set ─┬► [words] ─► word with elements, those with a row ─► an element of each class ─► its row ─┐
 //        └► [a word for each sub-bank] ─────────────────────────────────────────────────────► and ─► ones ─► sum
 //
-// A set is kept in block RAM until it is counted: once by words, from which elements are taken, and once as the
+// A set is kept in memory until it is counted: once by words, from which elements are taken, and once as the
 // words that go with those of the rows, which is read beside them.
 module gramer_set_counter
   import gramer_set_pkg::*;
@@ -39,7 +39,8 @@ module gramer_set_counter
 );
 
   localparam int unsigned LOW_W = $clog2(WORD_W);
-  // Sets in block RAM: those that wait and those under way, of which there are fewer.
+  // Sets that are kept: those that wait and those under way, of which there are fewer.
+  // LUT RAM: 64 deep, and wide.
   localparam int unsigned KEPT  = 2 * MADE_SETS;
   localparam int unsigned KEPT_W = $clog2(KEPT);
 
@@ -147,7 +148,7 @@ module gramer_set_counter
   assign c_go    = c_valid_q && w_ready;
 
   for (genvar w = 0; w < SET_WORDS; w++) begin : gen_word
-    (* ram_style = "block" *) word_t words_mem [KEPT];
+    (* ram_style = "distributed" *) word_t words_mem [KEPT];
     word_t read_q, word_q;
 
     assign c_word[w] = word_q;
@@ -159,7 +160,7 @@ module gramer_set_counter
     end
   end
 
-  (* ram_style = "block" *) word_t rows_mem [PLACES*SET_WORDS];
+  (* ram_style = "distributed" *) word_t rows_mem [PLACES*SET_WORDS];
   word_t rows_q;
 
   always_ff @(posedge clk_i) begin
@@ -219,7 +220,7 @@ module gramer_set_counter
   word_t       f_set [ROW_BANKS];
 
   for (genvar b = 0; b < ROW_BANKS; b++) begin : gen_set
-    (* ram_style = "block" *) word_t sets_mem [KEPT];
+    (* ram_style = "distributed" *) word_t sets_mem [KEPT];
     word_t read_q, set_q;
 
     assign f_set[b] = set_q;

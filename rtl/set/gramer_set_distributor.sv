@@ -106,8 +106,8 @@ module gramer_set_distributor
 
   // ---------------------------------------------------------------- halves, what they wait for
 
-  logic   a_valid_q, a_some_q, b_valid_q, b_some_q, b_there_q, b_take;
-  unit_t  a_unit_q [UNITS_A_GROUP], b_unit_q [UNITS_A_GROUP], unit [UNITS_A_GROUP];
+  logic   a_valid, a_ready, a_some, b_valid_q, b_some_q, b_there_q, b_take;
+  unit_t  a_unit [UNITS_A_GROUP], b_unit_q [UNITS_A_GROUP], unit [UNITS_A_GROUP];
   logic [UNITS_A_GROUP-1:0] some;
   line_at_t b_wants_q [UNITS_A_GROUP];
   logic   a_take, there;
@@ -118,11 +118,27 @@ module gramer_set_distributor
       some[u] = unit[u].quarters != '0;
     end
 
-  assign step = state_q == UNITS && !ended_q && valid && (stop_i || !a_valid_q || a_take);
+  // Two places: whether a half is taken from the queue doesn't depend on whether one leaves in the same cycle, which is
+  // known late.
+  logic [UNITS_A_GROUP*$bits(unit_t)-1:0] unit_bits, a_bits;
+
+  always_comb
+    for (int u = 0; u < UNITS_A_GROUP; u++) begin
+      unit_bits[u*$bits(unit_t) +: $bits(unit_t)] = unit[u];
+      a_unit[u] = a_bits[u*$bits(unit_t) +: $bits(unit_t)];
+    end
+
+  gramer_set_skid_buffer #(.WIDTH(1 + UNITS_A_GROUP*$bits(unit_t))) i_half (
+    .clk_i, .rst_i (rst_i || start_i || stop_i),
+    .valid_i (step && !stop_i), .ready_o (a_ready), .data_i ({some != '0, unit_bits}),
+    .valid_o (a_valid), .ready_i (a_take), .data_o ({a_some, a_bits})
+  );
+
+  assign step = state_q == UNITS && !ended_q && valid && (stop_i || a_ready);
   assign take = (state_q == HEADER && valid)
                 || (word && word_at_q[$clog2(WORDS_A_BEAT)-1:0] == '1)
                 || (step && half_q == HALF_W'(HALVES - 1));
-  assign a_take = a_valid_q && (!b_valid_q || b_take);
+  assign a_take = a_valid && (!b_valid_q || b_take);
 
   // The list of a root has no more quarter-lines than the field; the line after it is enough for a check.
   always_comb begin
@@ -138,7 +154,6 @@ module gramer_set_distributor
     if (rst_i || start_i) begin
       state_q   <= rst_i ? IDLE : HEADER;
       ended_q   <= 1'b0;
-      a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
       half_q    <= '0;
     end else begin
@@ -148,27 +163,17 @@ module gramer_set_distributor
       else if (word && words_end) state_q <= UNITS;
       if (step && half_q == HALF_W'(HALVES - 1) && last) ended_q <= 1'b1;
       if (step) half_q <= half_q == HALF_W'(HALVES - 1) ? '0 : half_q + 1'b1;
-      if (stop_i) begin
-        a_valid_q <= 1'b0;
-        b_valid_q <= 1'b0;
-      end else begin
-        if (step) a_valid_q <= 1'b1;
-        else if (a_take) a_valid_q <= 1'b0;
-        if (a_take) b_valid_q <= 1'b1;
-        else if (b_take) b_valid_q <= 1'b0;
-      end
+      if (stop_i) b_valid_q <= 1'b0;
+      else if (a_take) b_valid_q <= 1'b1;
+      else if (b_take) b_valid_q <= 1'b0;
     end
     if (state_q == HEADER && valid)
       for (int p = 0; p < PLANS; p++) plan_q[p] <= beat[p*IN_PLAN_EACH +: $bits(plan_t)];
-    if (step) begin
-      a_unit_q <= unit;
-      a_some_q <= some != '0;
-    end
     if (a_take) begin
-      b_unit_q <= a_unit_q;
-      b_some_q <= a_some_q;
+      b_unit_q <= a_unit;
+      b_some_q <= a_some;
       for (int u = 0; u < UNITS_A_GROUP; u++)
-        b_wants_q[u] <= LINE_AT_W'((a_unit_q[u].address + ID_W'(a_unit_q[u].quarters) - 1'b1)
+        b_wants_q[u] <= LINE_AT_W'((a_unit[u].address + ID_W'(a_unit[u].quarters) - 1'b1)
                                    >> $clog2(LINE_QUARTERS));
     end
     // What is there stays there, and with all of the image, all that comes.
@@ -221,7 +226,7 @@ module gramer_set_distributor
     end
   end
 
-  assign finished_o = ended_q && !a_valid_q && !b_valid_q && push_q == '0;
+  assign finished_o = ended_q && !a_valid && !b_valid_q && push_q == '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin

@@ -29,17 +29,32 @@ module gramer_set_late_fifo #(
 );
 
   (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
-  // One bit more than an index: full differs from empty. `next_q` is `read_q` + 1.
-  logic [PTR_W:0]   write_q, read_q, next_q, head;
+  // One bit more than an index: full differs from empty. `next_q` is `read_q` + 1, `after_q` is `write_q` + 1.
+  logic [PTR_W:0]   write_q, read_q, next_q, after_q, head;
+  // What full_o is if there was a push in the last cycle, and if not.
+  logic             pushed_q, full_pushed_q, full_else_q;
 
   assign head    = popped_i ? next_q : read_q;
   assign valid_o = write_q != head;
   assign held_o  = write_q != read_q;
-  assign full_o  = write_q[PTR_W] != read_q[PTR_W] && write_q[PTR_W-1:0] == read_q[PTR_W-1:0];
+  assign full_o  = pushed_q ? full_pushed_q : full_else_q;
   assign data_o  = mem[head[PTR_W-1:0]];
   assign tail_o  = write_q[PTR_W-1:0];
   assign head_o  = head[PTR_W-1:0];
   assign read_o  = read_q[PTR_W-1:0];
+
+  /// Whether a queue with these pointers is full.
+  function automatic logic full(input logic [PTR_W:0] to, input logic [PTR_W:0] from);
+    return to[PTR_W] != from[PTR_W] && to[PTR_W-1:0] == from[PTR_W-1:0];
+  endfunction
+
+  // Registers, worked out from the next pointers, and chosen from behind a register of push_i: the ways from full_o and
+  // to push_i are long.
+  always_ff @(posedge clk_i) begin
+    pushed_q      <= push_i;
+    full_pushed_q <= !rst_i && full(after_q, head);
+    full_else_q   <= !rst_i && full(write_q, head);
+  end
 
   always_ff @(posedge clk_i) begin
     if (push_i) mem[write_q[PTR_W-1:0]] <= data_i;
@@ -47,8 +62,12 @@ module gramer_set_late_fifo #(
       write_q <= '0;
       read_q  <= '0;
       next_q  <= (PTR_W+1)'(1);
+      after_q <= (PTR_W+1)'(1);
     end else begin
-      if (push_i) write_q <= write_q + 1'b1;
+      if (push_i) begin
+        write_q <= after_q;
+        after_q <= after_q + 1'b1;
+      end
       read_q <= head;
       next_q <= head + 1'b1;
     end
@@ -56,6 +75,7 @@ module gramer_set_late_fifo #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (full_o == full(write_q, read_q)) else $error("full_o is not what the pointers say");
     assert (!(push_i && full_o)) else $error("push into a full queue");
     assert (!(popped_i && !held_o)) else $error("pop from an empty queue");
   end

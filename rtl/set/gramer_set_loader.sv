@@ -1,12 +1,12 @@
 // Reads from the cluster's DDR bank: the graph image at the beginning of a run, in ascending order of lines,
-// and the abort word. Single beats of 64 bytes, many at a time, answered in any order; the id of a read
-// is the low bits of its line, and there are never more lines under way than ids.
+// and the abort word. The image is read in bursts up to the end of a page of 4 KiB, all under one id, so that they are
+// answered in order; the abort word has an id of its own.
 module gramer_set_loader
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// Lines under way, a power of two up to 128. The ids above are the abort word's.
-  parameter int unsigned READS = 128,
+  /// Most lines under way, a power of two of at least two bursts: more than a bank's latency in cycles.
+  parameter int unsigned READS = 256,
   localparam int unsigned SHIFT = $clog2(PARTITIONS),
   localparam int unsigned AT_W  = $clog2(PARTITION_LINES),
   localparam int unsigned TOTAL_W = AT_W + SHIFT + 1 // lines of the largest image
@@ -33,6 +33,7 @@ module gramer_set_loader
   output logic        arvalid_o,
   input  logic        arready_i,
   output logic [63:0] araddr_o,
+  output logic [7:0]  arlen_o,
   output logic [7:0]  arid_o,
   input  logic        rvalid_i,
   output logic        rready_o,
@@ -53,7 +54,7 @@ module gramer_set_loader
   logic all_q, word_valid_q, arvalid_q, beat_q, error_q;
   logic [31:0] word_q;
   logic [63:0] araddr_q, error_address_q;
-  logic [7:0] arid_q;
+  logic [7:0] arid_q, arlen_q;
 
   assign write_o         = write_q;
   assign write_at_o      = write_at_q;
@@ -64,28 +65,40 @@ module gramer_set_loader
   assign word_o          = word_q;
   assign arvalid_o       = arvalid_q;
   assign araddr_o        = araddr_q;
+  assign arlen_o         = arlen_q;
   assign arid_o          = arid_q;
   assign beat_o          = beat_q;
   assign error_o         = error_q;
   assign error_address_o = error_address_q;
 
   localparam int unsigned LINE_BYTES = LINE_W / 8;
-  localparam int unsigned READ_W = $clog2(READS);
-  localparam logic [7:0]  WORD_ID = 8'(READS);
+  localparam int unsigned READ_W  = $clog2(READS);
+  localparam int unsigned BURST   = 4096 / LINE_BYTES; // lines of a page
+  localparam int unsigned BURST_W = $clog2(BURST);
+  localparam logic [7:0]  IMAGE_ID = 8'd0, WORD_ID = 8'd1;
 
-  logic [TOTAL_W-1:0] next_q, oldest_q, lines_q; // to be read; not there yet; all
+  typedef logic [BURST_W:0] burst_t;
+
+  // To be read; not here yet; the same a cycle ago; all.
+  logic [TOTAL_W-1:0] next_q, oldest_q, there_q, lines_q;
   logic [TOTAL_W-1:0] left_q;   // lines to be read
   logic [READ_W:0]    reads_q;  // lines under way
-  logic [READS-1:0]   came_q;   // of the lines under way
-  logic               some_q;   // a line is to be read
-  logic               free, window, asks, takes, arrives, is_word;
-  logic [TOTAL_W-1:0] line;
+  burst_t             burst_q;  // lines of the next burst
+  logic               some_q;   // it is to be read
+  logic               free, window, asks, arrives, is_word;
   logic [63:0]        address_q;
+
+  /// Lines of a burst: those that are left, but none beyond the page in which it begins.
+  function automatic burst_t burst(input logic [TOTAL_W-1:0] left, input logic [BURST_W-1:0] first);
+    burst_t room;
+    room = burst_t'(BURST) - {1'b0, first};
+    return left < TOTAL_W'(room) ? burst_t'(left) : room;
+  endfunction
 
   // ---------------------------------------------------------------- requests
 
   assign free         = !arvalid_q || arready_i;
-  assign window       = !reads_q[READ_W];
+  assign window       = reads_q <= (READ_W+1)'(READS - BURST);
   assign word_ready_o = free && word_valid_i;
   assign asks         = free && !word_valid_i && some_q && window && !stop_i;
 
@@ -94,23 +107,30 @@ module gramer_set_loader
     else if (free) arvalid_q <= word_valid_i || asks;
     if (free) begin
       araddr_q <= word_valid_i ? {word_address_i[63:6], 6'b0} : address_q;
-      arid_q   <= word_valid_i ? WORD_ID : 8'(next_q[READ_W-1:0]);
+      arid_q   <= word_valid_i ? WORD_ID : IMAGE_ID;
+      arlen_q  <= word_valid_i ? '0 : 8'(burst_q - 1'b1);
     end
     if (rst_i) begin
       next_q <= '0;
+      left_q <= '0;
       some_q <= 1'b0;
     end else if (start_i) begin
       next_q    <= '0;
-      some_q    <= lines_i != '0;
       left_q    <= lines_i;
       address_q <= base_i;
+      burst_q   <= burst(lines_i, base_i[6 +: BURST_W]);
+      some_q    <= lines_i != '0;
     end else if (stop_i) begin
-      some_q    <= 1'b0; // not again when the stop is over, before the next start
+      left_q    <= '0; // not again when the stop is over, before the next start
+      some_q    <= 1'b0;
     end else if (asks) begin
-      next_q    <= next_q + 1'b1;
-      left_q    <= left_q - 1'b1;
-      some_q    <= left_q != TOTAL_W'(1);
-      address_q <= address_q + 64'(LINE_BYTES);
+      next_q    <= next_q + TOTAL_W'(burst_q);
+      left_q    <= left_q - TOTAL_W'(burst_q);
+      address_q <= address_q + (64'(burst_q) << $clog2(LINE_BYTES));
+      some_q    <= 1'b0;
+    end else if (!some_q) begin
+      burst_q   <= burst(left_q, address_q[6 +: BURST_W]);
+      some_q    <= left_q != '0;
     end
     if (start_i) lines_q <= lines_i;
   end
@@ -120,38 +140,33 @@ module gramer_set_loader
   assign rready_o = 1'b1;
   assign is_word  = rid_i == WORD_ID;
   assign arrives  = rvalid_i && !is_word;
-  assign takes    = came_q[oldest_q[READ_W-1:0]];
-  // The line under way that has the id's low bits.
-  assign line     = oldest_q + TOTAL_W'(READ_W'(rid_i[READ_W-1:0] - oldest_q[READ_W-1:0]));
 
   always_ff @(posedge clk_i) begin
     if (rst_i || start_i) begin
       oldest_q <= '0;
+      there_q  <= '0;
       reads_q  <= '0;
-      came_q   <= '0;
     end else begin
-      reads_q <= reads_q + (READ_W+1)'(asks) - (READ_W+1)'(takes);
-      if (takes) oldest_q <= oldest_q + 1'b1;
-      if (takes || arrives) for (int r = 0; r < READS; r++)
-        came_q[r] <= (came_q[r] && !(takes && oldest_q[READ_W-1:0] == READ_W'(r)))
-                     || (arrives && rid_i[READ_W-1:0] == READ_W'(r));
+      reads_q  <= reads_q + (asks ? (READ_W+1)'(burst_q) : '0) - (READ_W+1)'(arrives);
+      oldest_q <= oldest_q + TOTAL_W'(arrives);
+      there_q  <= oldest_q; // it is written in this cycle
     end
     for (int p = 0; p < PARTITIONS; p++)
-      write_q[p] <= !rst_i && arrives && (line & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p);
-    write_at_q   <= AT_W'(line >> SHIFT);
+      write_q[p] <= !rst_i && arrives && (oldest_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p);
+    write_at_q   <= AT_W'(oldest_q >> SHIFT);
     write_line_q <= rdata_i;
     word_valid_q <= !rst_i && rvalid_i && is_word;
     word_q       <= rdata_i[32'(word_address_i[5:2])*32 +: 32];
     beat_q       <= !rst_i && rvalid_i;
     error_q      <= !rst_i && rvalid_i && rresp_i != '0;
     error_address_q <= is_word ? {word_address_i[63:6], 6'b0}
-                               : base_i + (64'(line) << $clog2(LINE_BYTES));
-    loaded_q     <= oldest_q;
-    all_q        <= !rst_i && !start_i && oldest_q == lines_q;
+                               : base_i + (64'(oldest_q) << $clog2(LINE_BYTES));
+    loaded_q     <= there_q;
+    all_q        <= !rst_i && !start_i && there_q == lines_q;
   end
 
   // After a stop only what is under way is waited for.
-  assign busy_o = next_q != oldest_q || (some_q && !stop_i) || arvalid_q || write_q != '0;
+  assign busy_o = next_q != there_q || (left_q != '0 && !stop_i) || arvalid_q || write_q != '0;
 
 `ifndef SYNTHESIS
   logic        stalled_q;
@@ -164,7 +179,10 @@ module gramer_set_loader
         else $error("an address changes while it waits");
       assert (reads_q == (READ_W+1)'(next_q - oldest_q)) else $error("lines under way are lost");
       assert (!(start_i && next_q != oldest_q)) else $error("an image before the last one is there");
-      assert (!(arrives && line >= next_q)) else $error("a line that nobody asked for");
+      assert (!(arrives && oldest_q == next_q)) else $error("a line that nobody asked for");
+      assert (!(asks && 32'(address_q[11:6]) + 32'(burst_q) > BURST))
+        else $error("a burst beyond its page");
+      assert (!(asks && burst_q == '0)) else $error("a burst of no line");
     end
   end
 `endif

@@ -156,7 +156,7 @@ module gramer_set_maker
   (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // the last element taken
   (* ram_style = "distributed" *) maker_root_t root_mem [PLACES];
   (* ram_style = "distributed" *) root_t begun_mem [PLACES]; // for members that are begun with
-  (* ram_style = "block" *) set_t walking_mem [WALKERS]; // the set of each walker under way
+  (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // the set of each walker under way
 
   maker_root_t root1;
   words_t  words2_q, words3_q;
@@ -169,7 +169,7 @@ module gramer_set_maker
 
   // Members whose rows make sets, by words: those that never came have none.
   for (genvar w = 0; w < SET_WORDS; w++) begin : gen_rows
-    (* ram_style = "block" *) word_t mem [PLACES];
+    (* ram_style = "distributed" *) word_t mem [PLACES];
     always_ff @(posedge clk_i) begin
       if (mask_i.valid && mask_i.at == word_at_t'(w)) mem[root_place_i] <= mask_i.walked;
       if (valid_q[1]) rows2_q[w*WORD_W +: WORD_W] <= mem[token_q[1].place];

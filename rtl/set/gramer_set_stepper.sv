@@ -1,9 +1,9 @@
 // What comes from the memory, in order. Lines of roots' lists go into the list buffer. A line of a
 // member's list is compared with each line of the root's list whose range it overlaps, one a
 // cycle; one that overlaps none takes a cycle too. The ranges are the first and last entries of the held
-// lines, of which eight are looked at at a time.
+// lines, eight of which are a window. Only windows that may overlap are looked at, one a cycle.
 //
-//   line ─► lanes ─► first, last id ─► overlaps ─► steps ─► read of the held and the streamed line ─► intersector
+//   line ─► lanes ─► first, last id ─► windows ─► overlaps ─► steps ─► read of the held and the streamed line ─► intersector
 //
 // A unit's first step waits until its rows have a place in the row memory, a ring whose roots
 // are freed in order. Triangles need none.
@@ -128,10 +128,55 @@ module gramer_set_stepper
     else if (loaded_o) load_slot_q <= load_slot_q + 1'b1;
   end
 
+  // ---------------------------------------------------------------- windows of a streamed line
+
+  // A line overlaps no window whose last id is below the line's first, and none behind one whose last id is not below
+  // the line's last.
+  slot_t   a_slot_q;         // of the line's list
+  window_t a_first, a_final; // the windows that it may overlap
+
+  if (WINDOWS > 1) begin : gen_windows
+    placed_t ends_q [WINDOWS-1]; // the last id of each window but the last
+    slot_t   slot_d;
+    window_t own;                // the member's window: its list has only members before it
+
+    assign slot_d = a_push && a_meta_q.slot_last ? a_slot_q + 1'b1 : a_slot_q;
+    assign own    = window_t'(a_meta_q.member >> (IN_W + $clog2(LANES)));
+
+    for (genvar w = 0; w < WINDOWS - 1; w++) begin : gen_end
+      (* ram_style = "distributed" *) placed_t mem [LISTS];
+      always_ff @(posedge clk_i) begin
+        if (write_o && a_in == '1 && a_window == window_t'(w)) mem[load_slot_q] <= a_highest;
+        ends_q[w] <= mem[slot_d];
+      end
+
+`ifndef SYNTHESIS
+      always_ff @(posedge clk_i) if (!rst_i && a_push && !a_meta_q.none && window_t'(w) < own)
+        assert (ends_q[w] == mem[a_slot_q]) else $error("a window's end that is not there yet");
+`endif
+    end
+
+    // Ends ascend, so that counting those below an id finds its window.
+    always_comb begin
+      a_first = '0;
+      a_final = '0;
+      for (int w = 0; w < WINDOWS - 1; w++) if (window_t'(w) < own && !a_meta_q.none) begin
+        if (ends_q[w] < a_lowest)  a_first = window_t'(w + 1);
+        if (ends_q[w] < a_highest) a_final = window_t'(w + 1);
+      end
+    end
+
+    always_ff @(posedge clk_i) a_slot_q <= rst_i ? '0 : slot_d;
+  end else begin : gen_one_window
+    assign a_slot_q = '0;
+    assign a_first  = '0;
+    assign a_final  = '0;
+  end
+
   // ---------------------------------------------------------------- b: lines that wait for steps
 
   // Lines of lists pass them by: one here that takes several steps makes up for those, which take none. What is known of
-  // a line is in a queue, and the line itself in block RAM, until its last step has read it.
+  // a line is in a queue, and the line itself in LUT RAM (32 deep), until its last step has read it.
   localparam int unsigned WAITING_W = $clog2(WAITING);
 
   typedef struct packed {
@@ -139,6 +184,7 @@ module gramer_set_stepper
     lanes_t  lanes;
     placed_t low;
     placed_t high;
+    window_t final_window;
   } waiting_t;
 
   waiting_t b;
@@ -149,11 +195,11 @@ module gramer_set_stepper
 
   gramer_fifo #(.WIDTH($bits(waiting_t)), .DEPTH(WAITING)) i_waiting (
     .clk_i, .rst_i,
-    .push_i (a_push), .data_i ({a_meta_q, a_lanes_q, a_lowest, a_highest}), .full_o (),
+    .push_i (a_push), .data_i ({a_meta_q, a_lanes_q, a_lowest, a_highest, a_final}), .full_o (),
     .pop_i (b_pop), .valid_o (), .data_o (b)
   );
 
-  (* ram_style = "block" *) line_t line_mem [WAITING];
+  (* ram_style = "distributed" *) line_t line_mem [WAITING];
 
   logic [WAITING_W:0]   lines_q; // that are there
   logic [WAITING_W-1:0] a_line_at_q, b_line_at_q, d_line_at_q;
@@ -190,6 +236,7 @@ module gramer_set_stepper
     end
   end
 
+  (* ram_style = "distributed" *) window_t firsts [WAITING]; // windows with which lines begin
   (* ram_style = "distributed" *) list_t lists [LISTS];
 
   always_ff @(posedge clk_i) if (list_write_i) lists[list_slot_i] <= list_i;
@@ -199,12 +246,12 @@ module gramer_set_stepper
   // First and last id of each held line.
   placed_t window_min_q [WINDOW], window_max_q [WINDOW];
 
-  // Block RAM, read a cycle before: a list is there long before lines come that are compared with it.
+  // Read a cycle before: a list is there long before lines come that are compared with it.
   slot_t   b_slot_d;
   window_t b_window_d;
 
   for (genvar x = 0; x < WINDOW; x++) begin : gen_range
-    (* ram_style = "block" *) logic [2*PLACED_ID_W-1:0] mem [LISTS*WINDOWS];
+    (* ram_style = "distributed" *) logic [2*PLACED_ID_W-1:0] mem [LISTS*WINDOWS];
     always_ff @(posedge clk_i) begin
       if (write_o && a_in == in_t'(x))
         mem[held_window(load_slot_q, a_window)] <= {a_lowest, a_highest};
@@ -216,6 +263,15 @@ module gramer_set_stepper
                                    && 32'(b_window_q) * WINDOW + x <= 32'(b_list.last))
       assert ({window_min_q[x], window_max_q[x]} == mem[held_window(b_slot_q, b_window_q)])
         else $error("a range that was read before it was there");
+
+    // A window that is left out, or is behind the member's, has nothing to compare.
+    always_ff @(posedge clk_i) if (!rst_i && b_emits && !b.meta.none)
+      for (int w = 0; w < WINDOWS; w++)
+        if (w <= 32'(b.meta.member) / (WINDOW*LANES) && w * WINDOW + x <= 32'(b_list.last)
+            && (window_t'(w) < firsts[b_line_at_q] || window_t'(w) > b.final_window))
+          assert (mem[held_window(b_slot_q, window_t'(w))][0 +: PLACED_ID_W] < b.low
+                  || mem[held_window(b_slot_q, window_t'(w))][PLACED_ID_W +: PLACED_ID_W] > b.high)
+            else $error("a pair of lines is left out");
 `endif
   end
 
@@ -224,11 +280,24 @@ module gramer_set_stepper
     return ($clog2(LISTS*WINDOWS))'(32'(slot) * WINDOWS + 32'(window));
   endfunction
 
+  // The window with which the line behind this one begins. One that comes just now begins with the first, since there is
+  // no time to look its own up: if lines don't wait, a cycle more delays nothing.
+  logic [WAITING_W-1:0] next_line_at_q;
+  window_t next_first;
+
+  assign next_first = waiting_q > ($clog2(WAITING)+1)'(1) ? firsts[next_line_at_q] : '0;
+
+  always_ff @(posedge clk_i) begin
+    if (a_push) firsts[a_line_at_q] <= a_first;
+    if (rst_i) next_line_at_q <= WAITING_W'(1);
+    else next_line_at_q <= next_line_at_q + WAITING_W'(b_pop);
+  end
+
   always_comb begin
     b_slot_d   = b_slot_q;
     b_window_d = b_window_q;
     if (b_pop) begin
-      b_window_d = '0;
+      b_window_d = next_first;
       if (b.meta.slot_last) b_slot_d = b_slot_q + 1'b1;
     end else if (b_emits) b_window_d = b_window_q + 1'b1;
   end
@@ -277,8 +346,7 @@ module gramer_set_stepper
     end
   end
 
-  // A member's list has only members before it.
-  assign b_last  = b.meta.none || b_window_q == window_t'(b.meta.member >> (IN_W + $clog2(LANES)));
+  assign b_last  = b.meta.none || b_window_q == b.final_window;
   assign b_pop   = m_load || (b_emits && b_last);
   assign c_ready = !c_valid_q || d_ready;
 

@@ -1,4 +1,4 @@
-// Connected sets of three vertices for 5-motifs, by the vertex b in the middle of each (docs/set-core.md, section
+// Connected sets of three vertices for 5-motifs, by the vertex b in the middle of each (docs/reference/set-core.md, section
 // 5-motifs). b's neighbours are marked in the map. For each neighbour a of b, those of a get a tag there; then the lists of
 // all neighbours c of b behind a are looked up.
 //

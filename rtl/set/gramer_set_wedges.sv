@@ -1,5 +1,5 @@
 // Houses and 5-cycles in two passes over the wedges of a root, its paths of two edges, which the map counts
-// (docs/set-core.md, section Wedges). The root's list is marked; then the lists of its members are streamed, whose
+// (docs/reference/set-core.md, section Wedges). The root's list is marked; then the lists of its members are streamed, whose
 // entries are counted; then, for houses, the lists of members after the root again; for 5-cycles the lists before the
 // vertices that were reached, a row of them after the other (gramer_set_reached).
 //

@@ -1,15 +1,16 @@
-// AXI4 read master of a DDR bank: single beats of 64 bytes, many at a time, in any order. The id
-// says which memory asked and for which of its entries:  { memory, entry }.
+// AXI4 read master of a DDR bank: single beats of 64 bytes, many at a time. Each memory has one id, and so has the word:
+// answers of an id come in order, so a queue for each memory knows the entries that its answers are for. A controller
+// that answers in order anyway needs no more (UG1700: no threads if a port is connected to one DDR controller).
 //
 // Line i of an array is in bank i mod BANKS, at line i / BANKS of the bank's part of the array.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_axi_reader
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
   /// Memories that read from this bank: bit 0 of the index tells edges from vertices.
   parameter int unsigned MEMORIES = 4,
-  localparam int unsigned MEMORY_W = $clog2(MEMORIES + 1), // the word's reads are one more
-  localparam int unsigned AXI_ID_W = MEMORY_W + MISS_W
+  localparam int unsigned AXI_ID_W = $clog2(MEMORIES + 1) // the word's reads are one more
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
@@ -56,10 +57,8 @@ module gramer_axi_reader
 
   logic                free, valid;
   logic [MEMORIES:0]   grant;
-  logic [MEMORY_W-1:0] index, from;
+  logic [AXI_ID_W-1:0] index, from;
   logic [63:0]         address;
-  // For the error report.
-  (* ram_style = "distributed" *) logic [63:0] addresses [1 << AXI_ID_W];
 
   assign free = !arvalid_q || arready_i;
 
@@ -69,7 +68,7 @@ module gramer_axi_reader
     .valid_o (valid), .grant_o (grant), .index_o (index)
   );
 
-  localparam logic [MEMORY_W-1:0] WORD = MEMORY_W'(MEMORIES);
+  localparam logic [AXI_ID_W-1:0] WORD = AXI_ID_W'(MEMORIES);
 
   logic [MISS_W-1:0] entry;
 
@@ -90,30 +89,52 @@ module gramer_axi_reader
     else if (free) arvalid_q <= valid;
     if (free && valid) begin
       araddr_q <= address;
-      arid_q   <= {index, entry};
-      addresses[{index, entry}] <= address;
+      arid_q   <= index;
     end
   end
 
-  assign from         = rid_i[AXI_ID_W-1:MISS_W];
-  assign fill_entry_o = rid_i[MISS_W-1:0];
-  assign fill_line_o  = rdata_i;
+  // ---------------------------------------------------------------- answers
+
+  // What comes while its memory is not ready waits behind the port.
+  logic       answer, take;
+  logic [1:0] response;
+
+  gramer_skid #(.WIDTH(AXI_ID_W + 2 + LINE_W)) i_answers (
+    .clk_i, .rst_i, .valid_i (rvalid_i), .ready_o (rready_o), .data_i ({rid_i, rresp_i, rdata_i}),
+    .valid_o (answer), .ready_i (take), .data_o ({from, response, fill_line_o})
+  );
+
+  // What each memory waits for: the entry, and the address for the error report.
+  logic [MISS_W-1:0] oldest_entry [MEMORIES];
+  logic [63:0]       oldest_address [MEMORIES];
+
+  for (genvar m = 0; m < MEMORIES; m++) begin : gen_memory
+    gramer_fifo #(.WIDTH(MISS_W + 64), .DEPTH(1 << MISS_W)) i_under_way (
+      .clk_i, .rst_i,
+      .push_i (read_valid_i[m] && read_ready_o[m]), .data_i ({entry, address}), .full_o (),
+      .pop_i (answer && take && from == AXI_ID_W'(m)), .valid_o (),
+      .data_o ({oldest_entry[m], oldest_address[m]})
+    );
+  end
 
   always_comb begin
-    fill_valid_o = '0;
-    rready_o     = from == WORD;
-    for (int m = 0; m < MEMORIES; m++) if (from == MEMORY_W'(m)) begin
-      fill_valid_o[m] = rvalid_i;
-      rready_o        = fill_ready_i[m];
+    fill_valid_o    = '0;
+    fill_entry_o    = '0;
+    take            = from == WORD;
+    error_address_o = {word_address_i[63:6], 6'b0};
+    for (int m = 0; m < MEMORIES; m++) if (from == AXI_ID_W'(m)) begin
+      fill_valid_o[m] = answer;
+      fill_entry_o    = oldest_entry[m];
+      take            = fill_ready_i[m];
+      error_address_o = oldest_address[m];
     end
   end
 
-  assign word_valid_o = rvalid_i && from == WORD;
-  assign word_o       = rdata_i[32'(word_address_i[5:2])*32 +: 32];
+  assign word_valid_o = answer && from == WORD;
+  assign word_o       = fill_line_o[32'(word_address_i[5:2])*32 +: 32];
 
-  assign beat_o          = rvalid_i && rready_o;
-  assign error_o         = beat_o && rresp_i != '0;
-  assign error_address_o = addresses[rid_i];
+  assign beat_o  = answer && take;
+  assign error_o = beat_o && response != '0;
 
 `ifndef SYNTHESIS
   logic        stalled_q;

@@ -11,6 +11,7 @@
 //
 // A record that does not fit is dropped, and so is every later one: `full_o` ends the run, and
 // `dropped_o` is the first unit that lost one.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_pattern_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;

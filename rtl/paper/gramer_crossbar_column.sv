@@ -1,4 +1,5 @@
 // A column of the crossbar: the FIFOs of all crosspoints of one output, and whose turn it is.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_crossbar_column #(
   /// Inputs.
   parameter int unsigned INPUTS = 2,

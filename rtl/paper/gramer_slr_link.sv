@@ -54,6 +54,7 @@ module gramer_slr_link #(
     .clk_i, .data_i (take_i), .data_o (returned)
   );
 
+  (* keep_hierarchy = "yes" *)
   gramer_fifo #(.WIDTH(WIDTH), .DEPTH(DEPTH)) i_queue (
     .clk_i, .rst_i (far_rst_i),
     .push_i (arrived), .data_i (message), .full_o (),

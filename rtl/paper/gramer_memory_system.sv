@@ -259,6 +259,7 @@ module gramer_memory_system
         .clk_i, .data_i (sent), .data_o (came)
       );
 
+      (* keep_hierarchy = "yes" *)
       gramer_fifo #(.WIDTH($bits(fill_t)), .DEPTH(2 * MISSES)) i_fills (
         .clk_i, .rst_i (rst),
         .push_i (came.valid != '0), .data_i (came), .full_o (),
@@ -337,6 +338,7 @@ module gramer_memory_system
           .clk_i, .data_i ({read_valid[P][m % 2], read[P][m % 2]}), .data_o ({came, line})
         );
 
+        (* keep_hierarchy = "yes" *)
         gramer_fifo #(.WIDTH($bits(read_t)), .DEPTH(MISSES)) i_reads (
           .clk_i, .rst_i (rst),
           .push_i (came), .data_i (line), .full_o (),
@@ -357,6 +359,7 @@ module gramer_memory_system
         .clk_i, .data_i (word_valid_i && b == 0), .data_o (came)
       );
 
+      (* keep_hierarchy = "yes" *)
       gramer_fifo #(.WIDTH(1), .DEPTH(2)) i_polls (
         .clk_i, .rst_i (rst),
         .push_i (came), .data_i (1'b1), .full_o (),

@@ -1,6 +1,7 @@
 // A partition of the on-chip memory: a vertex memory and an edge memory, which serve one access a
 // cycle each and never disturb each other (section IV-A). Line i of an array belongs to partition
 // i mod PARTITIONS.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_partition
   import gramer_pkg::*;
   import gramer_types_pkg::*;

@@ -7,6 +7,7 @@
 //
 // When embeddings are listed, they leave process through a FIFO; while it is nearly full the
 // extender takes nothing new.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_pu
   import gramer_pkg::*;
   import gramer_types_pkg::*;

@@ -1,6 +1,7 @@
 // Whether a run can be started with what is in the registers, and if not, the AXI4-Lite offset of the
 // first argument that is out of range. A core that took such values would hang, or would answer
 // with lines that are not there. What the addresses point to cannot be seen here.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_settings_check
   import gramer_pkg::*;
   import gramer_types_pkg::*;

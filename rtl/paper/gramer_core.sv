@@ -76,7 +76,7 @@ module gramer_core
   logic        start, ready, done, idle, waiting;
   logic [31:0] registers [1 << (CONTROL_ADDR_W - 2)];
 
-  gramer_control i_control (
+  gramer_control #(.ADDR_W(CONTROL_ADDR_W)) i_control (
     .clk_i (clk), .rst_i (rst_q),
     .awvalid_i (s_axi_control_awvalid), .awready_o (s_axi_control_awready),
     .awaddr_i (s_axi_control_awaddr),

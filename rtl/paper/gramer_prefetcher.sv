@@ -9,6 +9,7 @@
 //               at least one beat, and the last one has TLAST
 //
 // When the run stops early, the units that are left are read and dropped.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_prefetcher
   import gramer_pkg::*;
   import gramer_types_pkg::*;

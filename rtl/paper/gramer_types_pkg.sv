@@ -20,7 +20,7 @@ package gramer_types_pkg;
   localparam int unsigned BANK_W   = BANKS > 1 ? $clog2(BANKS) : 1;
   localparam int unsigned MISS_W   = $clog2(MISSES);
   localparam int unsigned BANK_MEMORIES = 2 * PARTITIONS / BANKS; // that read from a DDR bank
-  localparam int unsigned READ_ID_W = $clog2(BANK_MEMORIES + 1) + MISS_W; // id of a read there
+  localparam int unsigned READ_ID_W = $clog2(BANK_MEMORIES + 1); // id of a read there: of its memory
   localparam int unsigned KEY_W    = $clog2(DICTIONARY);
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
   localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);

@@ -1,6 +1,7 @@
 // Looks at the abort word in DDR every PERIOD cycles of a run, so that the host can stop it with an
 // ordinary write. The word's read competes with those of the memories in bank 0; with the longest
 // wait there it is still seen within 4,096 cycles.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_abort_poller #(
   /// Cycles between two looks, a power of two.
   parameter int unsigned PERIOD = 2048

@@ -1,15 +1,17 @@
 // AXI4-Lite block of an RTL kernel with the control protocol ap_ctrl_chain. Offset 0: bit 0
 // ap_start, 1 ap_done, 2 ap_idle, 3 ap_ready, 4 ap_continue; 4, 8, 12: interrupt enables and
 // status; arguments from 0x10.
-module gramer_control
-  import gramer_pkg::*;
-(
+(* keep_hierarchy = "yes" *) // it has a region of its own
+module gramer_control #(
+  /// Bits of an address of the block: its registers are 2**ADDR_W bytes.
+  parameter int unsigned ADDR_W = 7
+) (
   input  logic        clk_i,
   input  logic        rst_i,
   // AXI4-Lite
   input  logic        awvalid_i,
   output logic        awready_o,
-  input  logic [CONTROL_ADDR_W-1:0] awaddr_i,
+  input  logic [ADDR_W-1:0] awaddr_i,
   input  logic        wvalid_i,
   output logic        wready_o,
   input  logic [31:0] wdata_i,
@@ -19,7 +21,7 @@ module gramer_control
   output logic [1:0]  bresp_o,
   input  logic        arvalid_i,
   output logic        arready_o,
-  input  logic [CONTROL_ADDR_W-1:0] araddr_i,
+  input  logic [ADDR_W-1:0] araddr_i,
   output logic        rvalid_o,
   input  logic        rready_i,
   output logic [31:0] rdata_o,
@@ -31,7 +33,7 @@ module gramer_control
   input  logic        done_i,  // pulse
   input  logic        idle_i,
   output logic        waiting_o, // done, and not yet continued
-  output logic [31:0] registers_o [1 << (CONTROL_ADDR_W - 2)]
+  output logic [31:0] registers_o [1 << (ADDR_W - 2)]
 );
 
   logic        bvalid_q, rvalid_q;
@@ -41,7 +43,7 @@ module gramer_control
   assign rvalid_o = rvalid_q;
   assign rdata_o  = rdata_q;
 
-  localparam int unsigned WORD_W = CONTROL_ADDR_W - 2;
+  localparam int unsigned WORD_W = ADDR_W - 2;
   localparam logic [WORD_W-1:0] CTRL = '0, GIE = WORD_W'(1), IER = WORD_W'(2), ISR = WORD_W'(3);
 
   logic [31:0] registers_q [1 << WORD_W];
@@ -57,14 +59,28 @@ module gramer_control
   assign bresp_o     = '0;
   assign rresp_o     = '0;
 
-  // Address and data are taken together, when the last response is gone.
-  assign write     = awvalid_i && wvalid_i && (!bvalid_q || bready_i);
-  assign awready_o = write;
-  assign wready_o  = write;
-  assign write_at  = awaddr_i[CONTROL_ADDR_W-1:2];
-  assign arready_o = !rvalid_q || rready_i;
-  assign read_at   = araddr_i[CONTROL_ADDR_W-1:2];
-  assign strobe    = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
+  // What comes early waits behind the port, so that no output of the port depends on an input in the same cycle.
+  logic        aw_valid, w_valid, ar_valid, read;
+  logic [31:0] data;
+  logic [3:0]  strobes;
+
+  gramer_skid #(.WIDTH(WORD_W)) i_write_address (
+    .clk_i, .rst_i, .valid_i (awvalid_i), .ready_o (awready_o), .data_i (awaddr_i[ADDR_W-1:2]),
+    .valid_o (aw_valid), .ready_i (write), .data_o (write_at)
+  );
+  gramer_skid #(.WIDTH(36)) i_write_data (
+    .clk_i, .rst_i, .valid_i (wvalid_i), .ready_o (wready_o), .data_i ({wstrb_i, wdata_i}),
+    .valid_o (w_valid), .ready_i (write), .data_o ({strobes, data})
+  );
+  gramer_skid #(.WIDTH(WORD_W)) i_read_address (
+    .clk_i, .rst_i, .valid_i (arvalid_i), .ready_o (arready_o), .data_i (araddr_i[ADDR_W-1:2]),
+    .valid_o (ar_valid), .ready_i (read), .data_o (read_at)
+  );
+
+  // Address and data are used together, when the last response is gone.
+  assign write  = aw_valid && w_valid && (!bvalid_q || bready_i);
+  assign read   = ar_valid && (!rvalid_q || rready_i);
+  assign strobe = {{8{strobes[3]}}, {8{strobes[2]}}, {8{strobes[1]}}, {8{strobes[0]}}};
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -78,26 +94,26 @@ module gramer_control
     end else begin
       if (write) bvalid_q <= 1'b1;
       else if (bready_i) bvalid_q <= 1'b0;
-      if (arvalid_i && arready_o) rvalid_q <= 1'b1;
+      if (read) rvalid_q <= 1'b1;
       else if (rready_i) rvalid_q <= 1'b0;
 
       if (ready_i) start_q <= 1'b0;
       if (write && write_at == CTRL && strobe[0]) begin
-        if (wdata_i[0]) start_q <= 1'b1;
-        if (wdata_i[4]) done_q <= 1'b0; // ap_continue
+        if (data[0]) start_q <= 1'b1;
+        if (data[4]) done_q <= 1'b0; // ap_continue
       end
       if (done_i) done_q <= 1'b1;
 
-      if (write && write_at == GIE && strobe[0]) gie_q <= wdata_i[0];
-      if (write && write_at == IER && strobe[0]) ier_q <= wdata_i[1:0];
+      if (write && write_at == GIE && strobe[0]) gie_q <= data[0];
+      if (write && write_at == IER && strobe[0]) ier_q <= data[1:0];
       // Status bits toggle where a one is written, as in blocks that Vitis HLS makes.
-      if (write && write_at == ISR && strobe[0]) isr_q <= isr_q ^ wdata_i[1:0];
+      if (write && write_at == ISR && strobe[0]) isr_q <= isr_q ^ data[1:0];
       if (done_i && ier_q[0]) isr_q[0] <= 1'b1;
       if (ready_i && ier_q[1]) isr_q[1] <= 1'b1;
     end
     if (write && write_at > ISR)
-      registers_q[write_at] <= (registers_q[write_at] & ~strobe) | (wdata_i & strobe);
-    if (arvalid_i && arready_o) begin
+      registers_q[write_at] <= (registers_q[write_at] & ~strobe) | (data & strobe);
+    if (read) begin
       unique case (read_at)
         CTRL:    rdata_q <= {28'b0, ready_i, idle_i && !start_q, done_q, start_q};
         GIE:     rdata_q <= {31'b0, gie_q};
@@ -107,5 +123,9 @@ module gramer_control
       endcase
     end
   end
+
+  // The two low bits of an address say nothing: registers are words.
+  logic unused;
+  assign unused = &{1'b0, awaddr_i[1:0], araddr_i[1:0]};
 
 endmodule

@@ -1,6 +1,7 @@
 // Hands the work units to the PUs round robin: to the next PU in turn that has a free slot. Whether
 // it has one is seen here SLR_REGISTERS cycles later, and a unit takes as many to get there: until
 // a PU has answered to a unit, it gets no other.
+(* keep_hierarchy = "yes" *) // it has a region of its own
 module gramer_arbitrator
   import gramer_pkg::*;
   import gramer_types_pkg::*;
