@@ -1,5 +1,5 @@
 // The functional model of the core: what it computes, without its time. The same streams,
-// arguments and statuses as the hardware (docs/hardware/rtl.md, "Streams"); its counters hold what such a
+// arguments and statuses as the hardware (docs/reference/paper-core.md, "Streams"); its counters hold what such a
 // model can know (units, candidates, embeddings, extensions), and 0 elsewhere.
 //
 // It is algorithm 1 of the paper, written down by itself: neither the hardware's tokens nor the

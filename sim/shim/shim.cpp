@@ -25,7 +25,7 @@ extern "C" {
 struct Pins {
   // To the core
   uint8_t reset_n, awvalid, wvalid, bready, arvalid, rready, in_tvalid, in_tlast, out_tready;
-  uint8_t bank_arready[4], bank_rvalid[4], bank_rid[4], bank_rresp[4];
+  uint8_t bank_arready[4], bank_rvalid[4], bank_rid[4], bank_rresp[4], bank_rlast[4];
   uint8_t wstrb;
   uint32_t awaddr, wdata, araddr;
   uint8_t bank_rdata[4][64];
@@ -149,11 +149,12 @@ int model_cycle(Model* model, Pins* pins) {
   top.s_axis_in_tlast = pins->in_tlast;
   std::memcpy(&top.s_axis_in_tdata, pins->in_tdata, 64);
   top.m_axis_out_tready = pins->out_tready;
-  uint32_t arready = 0, rvalid = 0, rresp = 0;
+  uint32_t arready = 0, rvalid = 0, rresp = 0, rlast = 0;
   for (int b = 0; b < BANKS; b++) {
     arready |= uint32_t(pins->bank_arready[b]) << b;
     rvalid |= uint32_t(pins->bank_rvalid[b]) << b;
     rresp |= uint32_t(pins->bank_rresp[b]) << (2 * b);
+    rlast |= uint32_t(pins->bank_rlast[b]) << b;
     // Ports of several banks lie one after the other, lowest bank first.
     reinterpret_cast<uint8_t*>(&top.m_axi_rid)[b] = pins->bank_rid[b];
     std::memcpy(reinterpret_cast<uint8_t*>(&top.m_axi_rdata) + 64 * b, pins->bank_rdata[b], 64);
@@ -161,7 +162,7 @@ int model_cycle(Model* model, Pins* pins) {
   top.m_axi_arready = arready;
   top.m_axi_rvalid = rvalid;
   top.m_axi_rresp = rresp;
-  top.m_axi_rlast = rvalid;
+  top.m_axi_rlast = rlast;
   top.ap_clk = 0;
   top.eval();
 

@@ -8,13 +8,17 @@ use anyhow::{Context, Result, bail};
 use gramer_machine::trust;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Names the folder that holds `rtl/` and `sim/shim/`, where they aren't found by themselves.
+use crate::model::files;
+
+/// Names the folder that holds `Bender.yml`, `rtl/` and `sim/shim/`, where they aren't found by themselves.
 pub const SOURCES: &str = "GRAMER_SOURCES";
 /// Names the folder for built models.
 pub const MODELS: &str = "GRAMER_MODELS";
 
 /// A file that only the sources of the core have.
-const CORE: &str = "rtl/gramer_core.sv";
+const CORE: &str = "rtl/paper/gramer_core.sv";
+/// What a model is built from: files and folders that others must not be able to write.
+const BUILT_FROM: [&str; 6] = ["rtl", "rtl/common", "rtl/paper", "rtl/set", CORE, files::MANIFEST];
 /// The model in its folder; beside it is the hash of its bytes.
 const LIBRARY: &str = "libcore.so";
 /// Folders above a program that may be a repository or a prefix: `target/debug/deps/` has four.
@@ -24,7 +28,7 @@ fn named(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The folder with `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else a repository that this program lies in, else
+/// The folder with `Bender.yml`, `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else a repository that this program lies in, else
 /// `share/gramer` of the prefix that it is installed in. Sources become a program that runs as this user, so those
 /// that others can write are passed over.
 ///
@@ -54,8 +58,8 @@ fn sources_near(program: &Path, refused: &mut String) -> Option<PathBuf> {
     let mut folders = above.flat_map(|f| [f.to_path_buf(), f.join("share/gramer")]);
     folders.find(|folder| {
         folder.join(CORE).is_file()
-            && [folder.clone(), folder.join(CORE)].iter().all(|path| {
-                let checked = trust::check(path);
+            && BUILT_FROM.iter().map(|path| folder.join(path)).chain([folder.clone()]).all(|path| {
+                let checked = trust::check(&path);
                 checked.map_err(|reason| *refused += &format!("; not used: {reason}")).is_ok()
             })
     })
@@ -111,7 +115,7 @@ fn checksum(file: &Path) -> PathBuf {
 /// umask allows, such a file would not be loaded.
 ///
 /// # Errors
-/// Those of reading and writing.
+/// Errors of reading and writing.
 pub fn seal(file: &Path) -> Result<()> {
     let bytes = fs::read(file)?;
     fs::set_permissions(file, fs::Permissions::from_mode(0o755))?;
@@ -154,7 +158,7 @@ pub fn whole_file(file: &Path, tell: &mut dyn FnMut(&str)) -> Result<bool> {
 /// is moved there whole.
 ///
 /// # Errors
-/// Those of reading and writing.
+/// Errors of reading and writing.
 pub fn keep(made: &Path, kept: &Path) -> Result<()> {
     let folder = kept.parent().context("a file is in a folder")?;
     let copy = tempfile::NamedTempFile::new_in(folder)?;
@@ -226,7 +230,7 @@ impl Latest {
         });
     }
 
-    /// What was noted.
+    /// Notes.
     pub fn read(models: &Path, key: &str) -> Option<Self> {
         let text = fs::read_to_string(Self::path(models, key)).ok()?;
         let (content, name) = text.trim_end().split_once(' ')?;
@@ -299,7 +303,10 @@ mod tests {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
         let program = root.path().join("target/debug/deps/test");
-        fs::create_dir_all(root.path().join("rtl")).unwrap();
+        for folder in ["common", "paper", "set"] {
+            fs::create_dir_all(root.path().join("rtl").join(folder)).unwrap();
+        }
+        fs::write(root.path().join(files::MANIFEST), "").unwrap();
         fs::create_dir_all(root.path().join("target/models")).unwrap();
         fs::write(root.path().join(CORE), "").unwrap();
         fs::write(root.path().join("Cargo.toml"), "").unwrap();
@@ -308,6 +315,9 @@ mod tests {
         mode(&root.path().join("rtl"), 0o777);
         assert_eq!(sources_near(&program, &mut refused), None);
         assert!(refused.contains("rtl can be written by others (mode 777)"), "{refused}");
+        mode(&root.path().join("rtl"), 0o755);
+        mode(&root.path().join("rtl/set"), 0o777);
+        assert_eq!(sources_near(&program, &mut String::new()), None);
         // Far above the program, and in no folder of it.
         let far = root.path().join("a/b/c/d/e/test");
         assert_eq!(sources_near(&far, &mut String::new()), None);

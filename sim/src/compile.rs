@@ -29,13 +29,13 @@ const UNIT: usize = 600_000;
 pub(crate) struct Translated<'a> {
     /// Where it is, and where the library comes to be.
     pub folder: &'a Path,
-    /// How Verilator's files and the model's class begin.
+    /// Prefix of Verilator's files and of the model's class.
     pub prefix: &'a str,
     pub shim: &'a Path,
     pub banks: u32,
     pub trace: bool,
     pub coverage: bool,
-    /// How what runs in each clock is compiled.
+    /// Compilation of the code that runs in each clock.
     pub optimise: &'static str,
 }
 
@@ -144,7 +144,7 @@ impl Options {
             words.push("-std=gnu++17".into());
         }
         words.extend(setting("CFG_CXXFLAGS_NO_UNUSED"));
-        // Warnings about what Verilator writes are nobody's business here.
+        // Warnings about Verilator's output don't concern users.
         words.extend(processor().iter().map(ToString::to_string));
         words.extend(["-fPIC", "-w", "-DVL_USER_STOP", "-DVM_SC=0"].map(String::from));
         for folder in [include.clone(), include.join("vltstd")] {

@@ -8,8 +8,7 @@
 //!
 //! Each read master is held to the rules of AXI4 as far as they concern it: an address stays with
 //! all that goes with it until it is taken, bursts are of whole lines, aligned, incrementing and
-//! within 4 KiB. Two rules are the core's own and narrower: a burst has one beat, and an id is
-//! under way once.
+//! within 4 KiB. One rule is that of the core with a port on every bank, and narrower: a burst has one beat.
 
 use std::collections::VecDeque;
 
@@ -20,21 +19,22 @@ use crate::model::Pins;
 /// What the memory does.
 #[derive(Debug, Clone)]
 pub struct Timing {
-    /// Cycles from an accepted address to its beat, if nothing else is under way.
+    /// Cycles from an accepted address to its beat, if nothing else is in flight.
     pub latency: u64,
     /// Cycles between two beats of a bank.
     pub cycles_a_beat: u64,
-    /// One clock in so many holds a handshake back, at random; 0: none.
+    /// One clock in this many holds a handshake back, at random; 0: none.
     pub back_pressure: u32,
     /// Answer the reads of a port that are due in a random order, those of an id in theirs.
     pub reorder: bool,
-    /// The access that is answered with a slave error, counted over all banks from 0.
+    /// The access that is answered with an error, counted over all banks from 0: EXOKAY, which no plain read may get,
+    /// SLVERR and DECERR in turn.
     pub fail_at: Option<u64>,
     /// The access that is never answered: a broken memory, for tests of what notices it.
     pub lost_at: Option<u64>,
 }
 
-/// What lies in memory.
+/// Contents of the memory.
 pub trait Contents {
     /// The 64-byte line at an aligned address, or `None` outside of all buffers.
     fn line(&self, address: u64) -> Option<[u8; 64]>;
@@ -81,7 +81,8 @@ struct Pending {
     address: u64,
     id: u8,
     due: Option<u64>, // `None`: never
-    fails: bool,
+    response: u8,
+    last: bool, // of its burst
 }
 
 impl Pending {
@@ -127,6 +128,7 @@ struct Beat {
     line: [u8; 64],
     id: u8,
     response: u8,
+    last: bool,
 }
 
 #[derive(Debug, Default)]
@@ -175,11 +177,6 @@ impl Ddr {
         self.banks.iter().map(|bank| bank.ports[core].beats).collect()
     }
 
-    /// Forgets how many beats a core was given.
-    pub fn clear_beats(&mut self, core: usize) {
-        self.banks.iter_mut().for_each(|bank| bank.ports[core].beats = 0);
-    }
-
     /// A data mover asks for a beat of a bank, to read or to write it.
     pub fn move_beat(&mut self, now: u64, bank: usize, mover: usize) {
         self.banks[bank].movers.push_back((mover, now + self.timing.latency));
@@ -190,7 +187,7 @@ impl Ddr {
         self.moved[mover]
     }
 
-    /// What each bank has under way for each core, a line each.
+    /// Requests in flight of each bank for each core, one a line.
     pub fn state(&self) -> String {
         let mut text = String::new();
         for (b, bank) in self.banks.iter().enumerate() {
@@ -214,8 +211,8 @@ impl Ddr {
         text
     }
 
-    /// Gives each core one port alone, on its bank of `banks`; without it a core has a port on every
-    /// bank.
+    /// Gives each core one port alone, on its bank of `banks`, as a cluster of the set core has it, and lets it read in
+    /// bursts; without it a core has a port on every bank.
     pub fn connect(&mut self, banks: Vec<u32>) {
         self.own = banks.into_iter().map(|bank| Some(bank as usize)).collect();
     }
@@ -270,8 +267,8 @@ impl Ddr {
                 let Some(line) = contents.line(pending.address) else {
                     bail!("AXI bank {b}: address {:#x} is outside the buffers", pending.address);
                 };
-                let response = if pending.fails { 2 } else { 0 };
-                bank.offered = Some(Beat { port: core, at, line, id: pending.id, response });
+                let (id, response, last) = (pending.id, pending.response, pending.last);
+                bank.offered = Some(Beat { port: core, at, line, id, response, last });
                 bank.turn = (core + 1) % bank.ports.len();
             }
             match bank.offered.as_ref().filter(|beat| beat.port == core) {
@@ -280,10 +277,12 @@ impl Ddr {
                     pins.bank_rdata[p] = beat.line;
                     pins.bank_rid[p] = beat.id;
                     pins.bank_rresp[p] = beat.response;
+                    pins.bank_rlast[p] = u8::from(beat.last);
                 }
                 None => {
                     // What isn't valid means nothing, whatever it is.
                     pins.bank_rvalid[p] = 0;
+                    pins.bank_rlast[p] = 0;
                     pins.bank_rid[p] = rng.u8(..);
                     pins.bank_rdata[p].fill(rng.u8(..));
                 }
@@ -344,19 +343,26 @@ impl Ddr {
                 address % 4096 + bytes <= 4096,
                 "AXI bank {b}, cycle {now}: a burst of {bytes} bytes at {address:#x} crosses 4 KiB"
             );
-            ensure!(len == 0, "AXI bank {b}, cycle {now}: a burst of {bytes} bytes, not of a line");
-            ensure!(
-                !port.queue.iter().any(|p| p.id == id),
-                "AXI bank {b}, cycle {now}: id {id} is under way already"
-            );
+            if own.is_none() {
+                ensure!(
+                    len == 0,
+                    "AXI bank {b}, cycle {now}: a burst of {bytes} bytes, not of a line"
+                );
+            }
             if pins.bank_arready[p] == 0 {
                 continue;
             }
-            let fails = self.timing.fail_at == Some(self.accesses);
-            let lost = self.timing.lost_at == Some(self.accesses);
-            self.accesses += 1;
-            let due = (!lost).then_some(now + self.timing.latency);
-            port.queue.push_back(Pending { address, id, due, fails });
+            for beat in 0..=u64::from(len) {
+                let fails = self.timing.fail_at == Some(self.accesses);
+                let response = if fails { 1 + (self.accesses % 3) as u8 } else { 0 };
+                let lost = self.timing.lost_at == Some(self.accesses);
+                self.accesses += 1;
+                // A bank sends the lines of a burst one after the other.
+                let due = (!lost).then_some(now + self.timing.latency + beat);
+                let last = beat == u64::from(len);
+                let address = address + 64 * beat;
+                port.queue.push_back(Pending { address, id, due, response, last });
+            }
         }
         Ok(())
     }

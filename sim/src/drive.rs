@@ -33,14 +33,14 @@ pub(crate) struct Driven {
     pub taken: Vec<u64>,
     /// Beats that each bank gave.
     pub beats: Vec<u64>,
-    /// What the PUs did meanwhile, if it was asked for.
+    /// Timeline of the PUs, if requested.
     pub timeline: Option<Timeline>,
 }
 
 /// Runs a core from its start, after a reset where it had none yet, until it may be started again.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, nothing moves any more ([`Watch`]; the message has the
+/// If an assertion or a protocol check fails, nothing moves ([`Watch`]; the message has the
 /// state of every part), or the limit of cycles is reached.
 pub(crate) fn drive(
     a: &Accelerator,

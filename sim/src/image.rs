@@ -2,8 +2,8 @@
 //!
 //! This is a second writer of what `gramer_accelerator` writes (`image`, `stream`), and is meant to be: this
 //! crate, which holds the emulated device, contains nothing of what it is compared with, and its tests show
-//! that the core takes the documented formats (`docs/hardware/rtl.md`), not what one writer happens to write.
-//! `sim/tests/formats.rs` holds both against each other. `gramer-sim`, of which no test's independence hangs,
+//! that the core takes the documented formats (`docs/reference/paper-core.md`), not what one writer happens to write.
+//! `sim/tests/formats.rs` holds both against each other. `gramer-lab simulate`, of which no test's independence hangs,
 //! has the host's.
 
 use gramer_machine::Accelerator;

@@ -9,7 +9,7 @@
 //! | [`run`] | a task on a graph, straight on the core |
 //! | [`set`] | in-streams on a cluster of the set core |
 //! | [`timeline`] | what each PU does over time |
-//! | [`watch`] | ends a run in which nothing moves any more |
+//! | [`watch`] | ends a run in which nothing moves |
 //!
 //! Nothing here mines: counts come from the core alone.
 

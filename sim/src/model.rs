@@ -1,6 +1,7 @@
 //! Verilated models, built when they are first needed.
 
 mod build;
+pub mod files;
 mod settings;
 mod sources;
 
@@ -37,6 +38,7 @@ pub struct Pins {
     pub bank_rvalid: [u8; MAX_BANKS],
     pub bank_rid: [u8; MAX_BANKS],
     pub bank_rresp: [u8; MAX_BANKS],
+    pub bank_rlast: [u8; MAX_BANKS],
     pub wstrb: u8,
     pub awaddr: u32,
     pub wdata: u32,
@@ -95,7 +97,7 @@ impl Model {
     /// reset misses is noticed; those of a fast model begin with 0.
     ///
     /// # Errors
-    /// If it can't be loaded or is of another version, or if `GRAMER_INITIAL` is no number from 1 to
+    /// If it can't be loaded or is of another version, or if `GRAMER_INITIAL` is not a number from 1 to
     /// 2^31 - 1.
     pub fn load(library: &Path) -> Result<Self> {
         let seed = match std::env::var("GRAMER_INITIAL") {
@@ -139,7 +141,7 @@ impl Model {
         }
     }
 
-    /// What the core's parts hold, a line each: of those of [`STATE`] that aren't 0.
+    /// State of the core's parts, one a line: those of [`STATE`] that aren't 0.
     pub fn state(&self) -> String {
         // SAFETY: the handle is live, and the text is until the next call.
         unsafe { CStr::from_ptr((self.state)(self.handle)) }.to_string_lossy().into_owned()

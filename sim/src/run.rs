@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use gramer_machine::{
-    Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, Layout, RECORD_BYTES, RECORDS_A_LINE, Section, layout,
+    Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, RECORD_BYTES, RECORDS_A_LINE, Section, layout,
 };
 
 use crate::ddr::{Buffers, Ddr, Timing};
@@ -69,7 +69,7 @@ pub struct Settings {
     pub dictionary: Vec<u16>,
     /// Number of pattern counters.
     pub patterns: u32,
-    /// List the embeddings, in a result area of so many beats for records.
+    /// List the embeddings, in a result area of this many beats for records.
     pub list: Option<u32>,
 }
 
@@ -80,7 +80,7 @@ pub struct Simulation {
     pub timing: Timing,
     /// Seed of the random back-pressure.
     pub seed: u64,
-    /// One clock in so many holds a stream or the control port back; 0: none.
+    /// One clock in this many holds a stream or the control port back; 0: none.
     pub back_pressure: u32,
     /// Cycles between two beats of the in-stream, beside what back-pressure holds.
     pub in_pause: u64,
@@ -93,7 +93,7 @@ pub struct Simulation {
     pub rest: u64,
     /// Most cycles before the run is given up.
     pub max_cycles: u64,
-    /// Renews a line on standard error, a terminal, every so many cycles; 0: none.
+    /// Renews a line on standard error, a terminal, every N cycles; 0: none.
     pub progress: u64,
     /// Cycle in which the host writes the abort word, and what it writes.
     pub abort: Option<(u64, u32)>,
@@ -138,7 +138,7 @@ pub const ERROR: u32 = 3;
 /// Status: an argument is out of range, and nothing was begun.
 pub const REFUSED: u32 = 4;
 
-/// What the core's status is called.
+/// Name of a status of the core.
 pub fn status_name(status: u32) -> &'static str {
     match status {
         DONE => "done",
@@ -182,7 +182,7 @@ pub struct Outcome {
     pub cycles: u64,
     /// For each beat of work units: cycles from the start until the core took it.
     pub taken: Vec<u64>,
-    /// What the PUs did over time, where [`Simulation::timeline`] asked for it.
+    /// Timeline of the PUs, if [`Simulation::timeline`] is set.
     pub timeline: Option<Timeline>,
 }
 
@@ -198,7 +198,7 @@ impl Outcome {
         (0..units[0].len()).map(|i| units.iter().map(|values| values[i]).sum()).collect()
     }
 
-    /// What must hold after every run whatever was mined.
+    /// Checks the invariants of every run.
     ///
     /// # Errors
     /// Names the counters that contradict each other.
@@ -220,7 +220,7 @@ impl Outcome {
     }
 }
 
-/// What `settings` put on the chip of a graph with so many vertices and entries of edges (two per edge):
+/// What `settings` put on the chip of a graph with this many vertices and entries of edges (two per edge):
 /// bounds by section 2 of the design, sets by the capacity.
 ///
 /// # Errors
@@ -325,7 +325,7 @@ impl Inputs {
 /// Runs a task from reset to done.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, a counter contradicts another, nothing moves any more
+/// If an assertion or a protocol check fails, a counter contradicts another, nothing moves
 /// ([`Watch`](crate::watch::Watch); the message has the state of every part), or the limit of cycles is
 /// reached.
 pub fn run(
@@ -490,9 +490,4 @@ pub fn whole_units(graph: &Csr) -> Vec<Unit> {
     (0..graph.vertices() as u32)
         .map(|start| Unit { start, first: 0, limit: graph.list(start).len() as u32 })
         .collect()
-}
-
-/// The machine has scratchpads.
-pub fn has_scratchpads(a: &Accelerator) -> bool {
-    a.memory.layout == Layout::Locality
 }

@@ -1,4 +1,4 @@
-//! In-streams on a cluster of the set core (`docs/set-core.md`).
+//! In-streams on a cluster of the set core (`docs/reference/set-core.md`).
 
 use anyhow::{Context as _, Result, ensure};
 use gramer_machine::Accelerator;
@@ -30,7 +30,7 @@ pub struct Run<'a> {
 /// Runs an in-stream. In the outcome `counts` are the sums.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, counters contradict each other, nothing moves any more, or
+/// If an assertion or a protocol check fails, counters contradict each other, nothing moves, or
 /// the limit of cycles is reached.
 pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) -> Result<Outcome> {
     list(a, model, job, None, s)
@@ -59,6 +59,7 @@ pub fn list(
     let abort_word = IMAGE + job.image.len() as u64;
     let mut memory = Buffers::new(vec![(IMAGE, [job.image, &[0; LINE]].concat())]);
     let mut ddr = Ddr::new(1, 1, 0, s.timing.clone());
+    ddr.connect(vec![0]);
     let value = |name: &str| match name {
         "flags" => u64::from(job.wait),
         "image_lines" => image_lines as u64,

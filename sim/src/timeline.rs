@@ -1,4 +1,4 @@
-//! What each PU does over time: its counters, read every so many cycles while a run goes on. A run that
+//! What each PU does over time: its counters, read every N cycles while a run goes on. A run that
 //! doesn't ask reads nothing.
 
 use anyhow::Result;
@@ -75,7 +75,7 @@ impl Recording {
         Ok(())
     }
 
-    /// What was seen in a run that is done.
+    /// The samples of a finished run.
     pub fn finished(self) -> Option<Timeline> {
         self.timeline
     }

@@ -41,7 +41,7 @@ fn kept(text: &str) -> String {
 /// nothing cleared that is not read.
 ///
 /// # Errors
-/// Those of reading and writing the files.
+/// Errors of reading and writing the files.
 pub fn improve(folder: &Path) -> Result<()> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;

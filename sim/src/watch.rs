@@ -1,4 +1,4 @@
-//! Liveness: a run in which nothing moves any more is ended with the state of every part.
+//! Liveness: a run in which nothing moves is ended with the state of every part.
 
 use anyhow::{Result, bail};
 use gramer_machine::{Accelerator, Core, layout};
@@ -68,7 +68,7 @@ impl Watch {
         Watch { limit, steps, seen: None, moved: 0, next: 0 }
     }
 
-    /// Lets the run stand for so many cycles more.
+    /// Lets the run stand for this many cycles more.
     pub fn allow(&mut self, cycles: u64) {
         self.limit += cycles;
     }

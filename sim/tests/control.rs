@@ -95,7 +95,7 @@ impl Bench {
         self.clock();
         let data = self.pins.rdata;
         for _ in 0..wait {
-            assert_eq!((self.pins.rvalid, self.pins.arready), (1, 0), "the answer isn't held");
+            assert_eq!(self.pins.rvalid, 1, "the answer isn't held");
             assert_eq!(self.pins.rdata, data, "the answer changes while it waits");
             self.clock();
         }

@@ -280,7 +280,7 @@ fn long_task(a: &Accelerator) -> (Csr, Settings, Vec<Unit>) {
     (graph, settings(a, Application::Clique, 12), units)
 }
 
-/// From the word to the last beat: the poll's 4,096 cycles, the accesses under way and the report.
+/// From the word to the last beat: the poll's 4,096 cycles, the accesses in flight and the report.
 #[test]
 fn a_run_is_stopped_at_once() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
@@ -307,7 +307,7 @@ fn a_run_whose_records_do_not_fit_ends_at_once() {
     assert_eq!(outcome.next_unit, 0);
 }
 
-/// Units that are under way are finished, none is begun, and what was done is exact.
+/// Units that are in progress are finished, none is begun, and what was done is exact.
 #[test]
 fn a_run_is_stopped_after_its_units() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
@@ -457,7 +457,7 @@ fn every_seed_of_a_case_has_first_values() {
 }
 
 /// The first seed of a test's random cases and their number, which is `cases` unless something else
-/// is asked for.
+/// is requested.
 fn seeds(cases: u64) -> (u64, u64) {
     match (number("GRAMER_SEED"), number("GRAMER_CASES")) {
         (Some(seed), asked) => (seed, asked.unwrap_or(1)),

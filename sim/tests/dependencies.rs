@@ -20,6 +20,6 @@ fn the_emulator_does_not_contain_the_mining_engines() {
     let emulator = crates("gramer-sim");
     assert!(emulator.iter().any(|name| name == "gramer-machine"), "{emulator:?}");
     assert!(!emulator.iter().any(|name| name == "gramer"), "{emulator:?}");
-    // The command that runs graphs on the core reads them with the host, so the name is right.
-    assert!(crates("gramer-sim-command").iter().any(|name| name == "gramer"));
+    // The program that runs graphs on the core reads them with the host, so the name is right.
+    assert!(crates("gramer-laboratory").iter().any(|name| name == "gramer"));
 }

@@ -1,9 +1,6 @@
 //! The formats of memory and streams, written and read twice: by the simulation and by the host. What the
 //! one writes must be what the other writes, byte for byte, and both must read the same in an out-stream.
 
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
-
 use std::collections::BTreeMap;
 
 use gramer::accelerator::image::DeviceImage;
@@ -13,6 +10,7 @@ use gramer::graph::View;
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
 use gramer_sim::run::{Outcome, Record, read_stream};
+use gramer_testing::environment;
 
 /// Machines of the paper's core: one, two and four banks are among them.
 const MACHINES: [&str; 4] = [
@@ -87,7 +85,7 @@ fn both_write_the_same_banks_and_in_streams() {
     }
 }
 
-/// A random out-stream with so many records of `k` vertices: place for place as docs/hardware/rtl.md says.
+/// A random out-stream with this many records of `k` vertices: place for place as docs/reference/paper-core.md says.
 fn out_stream(
     rng: &mut fastrand::Rng,
     a: &Accelerator,

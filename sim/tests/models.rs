@@ -14,7 +14,7 @@ use gramer_sim::image::Csr;
 use gramer_sim::model::{self, Build, Model, Pins};
 use gramer_sim::run::{Application, DONE, Outcome, Settings, Simulation, run, whole_units};
 use regex_lite::{Captures, Regex};
-use support::{compare, core, instance, motifs, random_graph, root, settings};
+use support::{compare, core, environment, instance, motifs, random_graph, root, settings};
 
 /// A graph, and how it is mined.
 type Task = (Csr, Settings, Simulation);
@@ -177,20 +177,14 @@ fn exceptions() -> Vec<Exception> {
 }
 
 /// Copies the core's sources to a folder, where registers can be late. Every place that reads one of
-/// them sees it through a delay of its own. Plusargs choose what happens:
+/// them sees it through its own delay. Plusargs choose what happens:
 ///
 ///   late=MASK   the registers that are late, bit n for exception n, in hexadecimal
 ///   skew=N      0: everywhere by all cycles that are allowed; else places differ, N ways
 ///   noise=1     until the new value is there, bits are wrong instead of old
 fn copy_with_late_registers(exceptions: &[Exception], folder: &Path) {
-    for entry in fs::read_dir(root().join("rtl")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            continue; // the other core
-        }
-        fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
-    }
-    let path = folder.join("gramer_core.sv");
+    environment::copy_rtl(folder);
+    let path = folder.join("paper/gramer_core.sv");
     let mut text = fs::read_to_string(&path).unwrap();
     let mut by_name = BTreeMap::<&str, Vec<(usize, &Exception)>>::new();
     for (bit, exception) in exceptions.iter().enumerate() {
@@ -381,14 +375,8 @@ fn a_run_in_which_nothing_moves_is_ended() {
 fn a_core_in_which_a_handshake_never_answers_is_ended() {
     let Some((a, _)) = core("machines/small.yaml") else { return };
     let folder = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(root().join("rtl")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            continue; // the other core
-        }
-        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
-    }
-    let path = folder.path().join("gramer_memory_system.sv");
+    environment::copy_rtl(folder.path());
+    let path = folder.path().join("paper/gramer_memory_system.sv");
     let (right, wrong) = (".read_valid_i (bank_read_valid),", ".read_valid_i ('0),");
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text.matches(right).count(), 1);
@@ -402,7 +390,7 @@ fn a_core_in_which_a_handshake_never_answers_is_ended() {
     let units = whole_units(&graph);
     let error = run(&a, &mut instance(&broken), &graph, &units, &s, &simulation).unwrap_err();
     let error = error.to_string();
-    // Lines that were asked for and never came, by the memory that waits for them.
+    // Lines that were requested and never came, by the memory that waits for them.
     let waits = Regex::new(r"gen_partition\[\d\]\.i_partition\S*: taken_q 0x").unwrap();
     assert!(error.contains("no progress from cycle"), "{error}");
     assert!(waits.is_match(&error), "{error}");

@@ -4,14 +4,15 @@
 mod support;
 
 use gramer::Context;
-use gramer::accelerator::set::motifs5::{counts, reference};
-use gramer::accelerator::set::reference::SUM_CLIQUES;
-use gramer::engine::Engine;
-use gramer::engine::cpu::Cpu;
+use gramer::accelerator::set::motifs5::counts;
+use gramer::accelerator::set::numbers::SUM_CLIQUES;
+use gramer::cpu::Cpu;
+use gramer::engine::EngineExt;
 use gramer::graph::Order;
 use gramer::graph::read::{ReadOptions, read};
 use gramer::task::{Induced, Task};
 use gramer_machine::named::named;
+use gramer_models::motifs5 as reference;
 
 use support::real::{ASTRO, CITESEER, P2P_04, P2P_08, check, check_asserting};
 
@@ -26,7 +27,7 @@ fn with_assertions() {
     check_asserting(ASTRO.0, ASTRO.1, true, 3);
 }
 
-/// A test for each, so that one can be asked for by its name, and what is done stays done when the rest is stopped.
+/// A test for each, so that one can be requested by its name, and what is done stays done when the rest is stopped.
 macro_rules! long_runs {
     ($($name:ident: $graph:ident, $clique:literal, $k:literal, $budget:expr;)*) => {
         mod long_runs {

@@ -2,27 +2,26 @@
 //! random graphs, on lists of every length at which something changes, with streams and memory held
 //! back at random and answers out of order, and after runs that ended early.
 
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
 #[path = "support/set.rs"]
 mod support;
 
 use gramer::accelerator::set::image::{Lists, SetImage, Words};
-use gramer::accelerator::set::reference;
+use gramer::accelerator::set::numbers::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total, motifs4};
 use gramer::accelerator::set::tasks::SetTask;
 use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
-use gramer::engine::cpu::Cpu;
-use gramer::engine::{Engine, Units};
+use gramer::cpu::Cpu;
+use gramer::engine::{EngineExt, Units};
 use gramer::graph::Builder;
-use gramer::prepare::renumber;
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::{Accelerator, named};
+use gramer_models::cliques as reference;
 use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, ERROR, Outcome, REFUSED, Simulation};
 use gramer_sim::set::{Run, run};
+use gramer_testing::graphs::{self, ranked};
 
 use support::{held, library, seeds};
 
@@ -31,17 +30,12 @@ fn machine(name: &str) -> Accelerator {
 }
 
 fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
-    let mut builder = Builder::new();
-    for (u, v) in edges {
-        builder.edge(u, v);
-    }
-    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+    ranked(&graphs::graph(edges))
 }
 
 fn random(rng: &mut fastrand::Rng, most: u64) -> Graph {
     let (n, share) = (2 + rng.u64(0..most), rng.u32(1..100));
-    let pairs = (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
-    graph(pairs.filter(|_| rng.u32(0..100) < share).collect::<Vec<_>>())
+    ranked(&graphs::pairs(n, |_, _| rng.u32(0..100) < share))
 }
 
 /// A graph with operations, as clusters are sent it.
@@ -127,7 +121,7 @@ fn cliques_of_random_graphs() {
                 let bench = Bench::new(&machine, &graph, &[Operation::Cliques { k }], arrange);
                 let what = format!("{name}, {seed}, k = {k}");
                 let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
-                let found = outcomes.iter().map(|o| u128::from(o.counts[reference::SUM_CLIQUES]));
+                let found = outcomes.iter().map(|o| u128::from(o.counts[SUM_CLIQUES]));
                 assert_eq!(found.sum::<u128>(), cliques(&graph, k), "{what}");
                 conflicts += outcomes.iter().map(|o| o.sum("partition.conflicts")).sum::<u64>();
             }
@@ -144,7 +138,7 @@ fn cliques(graph: &Graph, k: u32) -> u128 {
 }
 
 /// Whether a graph has so few of them that the core visits them in seconds. A dense graph may have few large ones and
-/// millions of those in between, so that all sizes up to one have to be asked for.
+/// millions of those in between, so that all sizes up to one have to be requested.
 fn few(graph: &Graph, k: u32) -> bool {
     cliques(graph, k) < 20_000
 }
@@ -168,7 +162,7 @@ fn motifs_of_random_graphs() {
             // From the same sums as the functional model, the CPU engine's counts.
             let context = Context::with_threads(1);
             let triangles = Cpu.run(&graph, &Task::Clique { k: 3 }, None, &context).unwrap();
-            assert_eq!(sum(reference::SUM_TRIANGLES), 3 * triangles.results[0].count, "{what}");
+            assert_eq!(sum(SUM_TRIANGLES), 3 * triangles.results[0].count, "{what}");
             if operations.len() == 2 {
                 let motifs = Task::Motif { k: 4, induced: Induced::Vertex };
                 let motifs = Cpu.run(&graph, &motifs, None, &context).unwrap();
@@ -224,7 +218,7 @@ fn sums_stay_at_their_largest_value_and_say_so() {
         let bench =
             Bench::new(&machine, &graph, &[Operation::Cliques { k: 4 }], Arrange::ByAddress);
         let outcomes = bench.compare(&mut core, &held(&machine, 1), &what);
-        assert_eq!(outcomes[0].counts[reference::SUM_CLIQUES], sum, "{what}");
+        assert_eq!(outcomes[0].counts[SUM_CLIQUES], sum, "{what}");
         assert_eq!(outcomes[0].saturated, saturated, "{what}");
     }
 }
@@ -244,7 +238,7 @@ fn lists_of_512_entries() {
     lists(&machine, &[255, 256, 257, 383, 384, 511, 512]);
 }
 
-/// Complete graphs of up to 66 vertices, and roots with so many neighbours.
+/// Complete graphs of up to 66 vertices, and roots with this many neighbours.
 fn lists(machine: &Accelerator, roots: &[u64]) {
     let Some(library) = library(machine) else { return };
     let mut core = Model::load(&library).unwrap();
@@ -273,7 +267,7 @@ fn lists(machine: &Accelerator, roots: &[u64]) {
     }
 }
 
-/// In complete graphs sets are many and large: they wait for the counter, and all walkers are under way.
+/// In complete graphs sets are many and large: they wait for the counter, and all walkers are in flight.
 #[test]
 fn complete_graphs_have_all_walkers_under_way() {
     let machine = machine("set-small");
@@ -297,7 +291,7 @@ fn in_segments(
     task: &Task,
     seed: u64,
 ) -> usize {
-    let set = SetTask::of(machine, task, false).unwrap();
+    let set = SetTask::of(task).unwrap();
     let (mut total, mut count) = (Total::default(), 0);
     for operation in set.operations() {
         let mut segments = Segments::new(host, graph.view(), operation, Units::All);
@@ -359,7 +353,7 @@ fn counters_as_large_as_a_root_s_block() {
         let what = format!("{hubs} hubs of {leaves}");
         let outcome = &bench.compare(&mut core, &held(&machine, seed), &what)[0];
         let pairs = |n: u64| n * (n - 1) / 2;
-        assert_eq!(outcome.counts[reference::SUM_CYCLES], pairs(hubs) * pairs(leaves), "{what}");
+        assert_eq!(outcome.counts[SUM_CYCLES], pairs(hubs) * pairs(leaves), "{what}");
     }
 }
 
@@ -426,7 +420,7 @@ fn an_image_stays_over_many_runs() {
     assert_eq!(cycles[0], cycles[1]);
 }
 
-/// A run that is stopped after its units under way has the sums of the units before `next_unit`.
+/// A run that is stopped after its units in progress has the sums of the units before `next_unit`.
 #[test]
 fn runs_that_end_early_are_clean() {
     let machine = machine("set-small");

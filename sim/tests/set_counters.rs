@@ -1,12 +1,12 @@
 //! What fixed tasks cost the set core, to the cycle: lines, steps, conflicts, waits of each PU and partition, with
 //! the image loaded and with the one that is there. A change of the core that changes any of it shows in
-//! sim/tests/set_counters.tsv; `GRAMER_BLESS=1` rewrites that file. Faults that change speed alone are noticed here.
-
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
+//! sim/tests/set_counters.tsv; `GRAMER_BLESS=1` rewrites that file. Faults that change speed alone are noticed here. And
+//! the same tasks do the same after a reset in the middle of another run, with other first values of registers, and on
+//! Verilator's unchanged output.
 
 use std::fmt::Write as _;
 
+use gramer::Graph;
 use gramer::accelerator::set::image::{SetImage, Words};
 use gramer::accelerator::set::motifs5;
 use gramer::accelerator::set::plan::image::PlanImage;
@@ -16,15 +16,14 @@ use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
 use gramer::accelerator::set::wedges::image::WedgeImage;
 use gramer::accelerator::set::wedges::{Shape, units as wedge_units};
 use gramer::engine::Units;
-use gramer::graph::Builder;
 use gramer::pattern::Pattern;
-use gramer::prepare::renumber;
 use gramer::task::Induced;
-use gramer::{Context, Graph};
 use gramer_machine::{Accelerator, named::named};
 use gramer_sim::model::{self, Build, Model};
-use gramer_sim::run::{DONE, Simulation};
+use gramer_sim::run::{DONE, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
+use gramer_testing::environment;
+use gramer_testing::graphs::{pairs, ranked};
 
 /// A task as a cluster is sent it.
 struct Task {
@@ -37,13 +36,7 @@ struct Task {
 /// A random graph of `n` vertices, or with `hubs` of them that are next to most others.
 fn graph(seed: u64, n: u64, per_cent: u32, hubs: u64) -> Graph {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut builder = Builder::new();
-    for (u, v) in (1..n).flat_map(|u| (0..u).map(move |v| (u, v))) {
-        if rng.u32(0..100) < if v < hubs { 80 } else { per_cent } {
-            builder.edge(u, v);
-        }
-    }
-    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+    ranked(&pairs(n, |_, v| rng.u32(0..100) < if v < hubs { 80 } else { per_cent }))
 }
 
 /// Cliques, and the sums of 4-motifs, by themselves and in one run.
@@ -191,4 +184,78 @@ fn counters_of_plans_are_as_last_seen() {
 #[test]
 fn counters_of_wedges_are_as_last_seen() {
     compare(wedge_tasks, "set_wedge_counters.tsv", "counters_of_wedges_are_as_last_seen");
+}
+
+/// All tasks of the set core, and the small machine's model; `None` without Verilator.
+fn all_tasks() -> Option<(Accelerator, std::path::PathBuf, Vec<Task>)> {
+    let machine = named("set-small").unwrap().unwrap();
+    if model::verilator().is_none() {
+        environment::skip(environment::RTL, "there is no verilator");
+        return None;
+    }
+    let library = model::build(&machine, Build::default()).unwrap();
+    let tasks = [set_tasks, plan_tasks, wedge_tasks].iter().flat_map(|of| of(&machine)).collect();
+    Some((machine, library, tasks))
+}
+
+/// What a task's run with a load of its image gives, with waits for memory and streams in every third.
+fn loaded(
+    machine: &Accelerator,
+    core: &mut Model,
+    (number, task): (usize, &Task),
+    max_cycles: Option<u64>,
+) -> anyhow::Result<Outcome> {
+    let of = Simulation::of(machine);
+    let mut s = Simulation { max_cycles: max_cycles.unwrap_or(5_000_000), ..of };
+    if number % 3 == 2 {
+        (s.back_pressure, s.timing.back_pressure, s.timing.reorder) = (3, 3, true);
+    }
+    let job = Run { image: &task.image, stream: &task.stream, load: true, wait: task.wait };
+    run(machine, core, &job, &s)
+}
+
+fn equal(what: &str, expected: &Outcome, found: &Outcome) {
+    let of = |o: &Outcome| (o.status, o.cycles, o.counts.clone(), o.counters.clone());
+    assert!(of(expected) == of(found), "{what}: {:?} became {:?}", of(expected), of(found));
+}
+
+/// From the first cycles of a run to its report.
+#[test]
+fn a_run_after_a_reset_in_the_middle_of_another_is_clean() {
+    let Some((machine, library, tasks)) = all_tasks() else { return };
+    let mut model = Model::load(&library).unwrap();
+    for at in tasks.iter().enumerate() {
+        let (number, task) = at;
+        let mut first = Model::load(&library).unwrap();
+        let expected = loaded(&machine, &mut first, at, None).unwrap();
+        assert_eq!(expected.status, DONE, "{}", task.name);
+        let cut = expected.cycles * (number as u64 % 10 + 1) / 11;
+        // Both begin with a reset, after which the map is cleared before its first use.
+        model.fresh = true;
+        let error = loaded(&machine, &mut model, at, Some(cut)).unwrap_err().to_string();
+        assert!(error.starts_with("no end after"), "{error}");
+        model.fresh = true;
+        let again = loaded(&machine, &mut model, at, None).unwrap();
+        equal(&format!("{} after a reset", task.name), &expected, &again);
+    }
+}
+
+/// Registers may begin with any value, and what improves the model's sources changes nothing.
+#[test]
+fn other_models_of_the_set_core_do_the_same() {
+    let Some((machine, library, tasks)) = all_tasks() else { return };
+    let raw = model::build(&machine, Build { raw: true, ..Build::default() }).unwrap();
+    assert_ne!(raw, library);
+    let mut models = vec![("raw".to_string(), Model::load(&raw).unwrap())];
+    for seed in 2..5 {
+        models.push((format!("GRAMER_INITIAL={seed}"), Model::start(&library, seed, &[]).unwrap()));
+    }
+    let mut core = Model::load(&library).unwrap();
+    for at in tasks.iter().enumerate().step_by(3) {
+        let expected = loaded(&machine, &mut core, at, None).unwrap();
+        for (name, model) in &mut models {
+            let found = loaded(&machine, model, at, None).unwrap();
+            equal(&format!("{name}: {}", at.1.name), &expected, &found);
+        }
+    }
 }

@@ -2,33 +2,32 @@
 //! the 5-cycles and 5-cliques is what the CPU engine counts. Random graphs, stars and complete ones, with streams and memory
 //! held back at random and answers out of order.
 
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
 #[path = "support/set.rs"]
 mod support;
 #[path = "support/wedges.rs"]
 mod wedges;
 
+use gramer::accelerator::set::motifs5::counts;
 use gramer::accelerator::set::motifs5::units::{deal, units};
-use gramer::accelerator::set::motifs5::{counts, reference};
-use gramer::accelerator::set::reference::{SUM_CLIQUES, SUM_EMBEDDINGS};
+use gramer::accelerator::set::numbers::{SUM_CLIQUES, SUM_EMBEDDINGS};
 use gramer::accelerator::set::sums::Total;
 use gramer::accelerator::set::units::PlacedUnit;
 use gramer::accelerator::set::wedges::Shape;
 use gramer::accelerator::set::wedges::units as wedge_units;
-use gramer::engine::cpu::Cpu;
-use gramer::engine::{Engine, Units};
+use gramer::cpu::Cpu;
+use gramer::engine::{EngineExt, Units};
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{LAST_ALL, LEVEL_BITS, PRODUCTS_OPEN, SUMS};
+use gramer_models::motifs5 as reference;
 use gramer_sim::model::Model;
 use gramer_sim::run::Simulation;
 
 use support::held;
 use wedges::{Bench, add, graph, hubs, random, real, small};
 
-/// A graph, as so many clusters are sent it.
+/// A graph, as this many clusters are sent it.
 fn bench<'a>(machine: &'a Accelerator, graph: &Graph, clusters: usize) -> Bench<'a> {
     Bench::new(machine, graph, reference::run, |image| {
         let work = units(machine, graph.view(), image, clusters);

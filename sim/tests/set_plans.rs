@@ -4,8 +4,6 @@
 
 #[path = "support/set_cycles.rs"]
 mod cycles;
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
 #[path = "support/set_frequent.rs"]
 mod frequent;
 #[path = "support/set_labels.rs"]
@@ -16,14 +14,13 @@ mod listing;
 mod support;
 
 use gramer::accelerator::set::image::Words;
+use gramer::accelerator::set::numbers::SUM_EMBEDDINGS;
 use gramer::accelerator::set::plan::image::PlanImage;
-use gramer::accelerator::set::plan::reference;
 use gramer::accelerator::set::plan::units::{deal, fewer_walkers, parts, units, walkers};
-use gramer::accelerator::set::plan::words::{Counted, Program, Term};
-use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
-use gramer::engine::cpu::Cpu;
+use gramer::accelerator::set::plan::words::{CountPlan, Program, Term};
+use gramer::cpu::Cpu;
 use gramer::engine::interpreter::interpret;
-use gramer::engine::{Engine, Units};
+use gramer::engine::{EngineExt, Units};
 use gramer::graph::Builder;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::plan::search::SearchPlan;
@@ -33,25 +30,22 @@ use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
+use gramer_models::plan as reference;
 use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, FULL, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
+use gramer_testing::environment;
+use gramer_testing::graphs::{pairs, ranked};
 use std::ops::ControlFlow;
 
 use support::{held, library};
 
 fn random(rng: &mut fastrand::Rng, most: u64) -> Graph {
     let (n, share) = (4 + rng.u64(0..most), rng.u32(5..60));
-    let mut builder = Builder::new();
-    for (u, v) in (0..n).flat_map(|u| (0..u).map(move |v| (u, v))) {
-        if rng.u32(0..100) < share {
-            builder.edge(u, v);
-        }
-    }
-    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+    ranked(&pairs(n, |_, _| rng.u32(0..100) < share))
 }
 
-/// A connected pattern of so many vertices.
+/// A connected pattern of this many vertices.
 fn pattern(rng: &mut fastrand::Rng, vertices: usize) -> Pattern {
     let mut edges: Vec<(usize, usize)> = (1..vertices).map(|v| (rng.usize(0..v), v)).collect();
     for v in 0..vertices {
@@ -64,7 +58,7 @@ fn pattern(rng: &mut fastrand::Rng, vertices: usize) -> Pattern {
     Pattern::from_edges(vertices, &edges)
 }
 
-/// The sum over so many clusters.
+/// The sum over this many clusters.
 fn sum(machine: &Accelerator, graph: &Graph, program: &Program, clusters: usize) -> u128 {
     let image = PlanImage::new(graph.view(), program.order()).unwrap();
     let work = units(graph.view(), Units::All, &image, program, walkers(machine, 1));
@@ -124,7 +118,7 @@ fn house() -> Pattern {
 #[test]
 fn a_house_is_the_difference_of_two_sums() {
     let machine = named("set-small").unwrap().unwrap();
-    let counted = Counted::of(&house(), Induced::Edge, 7).unwrap();
+    let counted = CountPlan::of(&house(), Induced::Edge, 7).unwrap();
     let (times, diamond) = counted.less.as_ref().unwrap();
     let mut found = 0;
     for seed in 0..40 {
@@ -146,7 +140,7 @@ fn a_house_is_the_difference_of_two_sums() {
         (Pattern::clique(5), Induced::Edge),
         (Pattern::clique(4), Induced::Edge),
     ] {
-        let one = Counted::of(&pattern, induced, 7).unwrap();
+        let one = CountPlan::of(&pattern, induced, 7).unwrap();
         assert_eq!(
             (one.less, one.program),
             (None, Program::counting(&pattern, induced, 7).unwrap())
@@ -344,7 +338,7 @@ fn the_core_counts_houses_by_two_sums() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
-    let counted = Counted::of(&house(), Induced::Edge, 7).unwrap();
+    let counted = CountPlan::of(&house(), Induced::Edge, 7).unwrap();
     for seed in 0..6 {
         let graph = random(&mut fastrand::Rng::with_seed(7_100 + seed), 40 + 20 * seed);
         let mut sums = [0; 2];

@@ -2,25 +2,23 @@
 //! bytes, and that is what the CPU engine counts. Random graphs and hubs, with streams and memory held back at random
 //! and answers out of order.
 
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
 #[path = "support/set.rs"]
 mod support;
 #[path = "support/wedges.rs"]
 mod wedges;
 
 use gramer::accelerator::set::image::Words;
-use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
+use gramer::accelerator::set::numbers::SUM_EMBEDDINGS;
 use gramer::accelerator::set::wedges::Shape;
-use gramer::accelerator::set::wedges::reference;
 use gramer::accelerator::set::wedges::units::{deal, units};
-use gramer::engine::cpu::Cpu;
-use gramer::engine::{Engine, Units};
+use gramer::cpu::Cpu;
+use gramer::engine::{EngineExt, Units};
 use gramer::pattern::Pattern;
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::set::LAST_ALL;
+use gramer_models::wedges as reference;
 use gramer_sim::run::FULL;
 
 use support::held;
@@ -28,7 +26,7 @@ use wedges::{Bench, hubs, random, real, small};
 
 const SHAPES: [Shape; 2] = [Shape::House, Shape::FiveCycle];
 
-/// A shape on a graph, as so many clusters are sent it.
+/// A shape on a graph, as this many clusters are sent it.
 fn bench<'a>(machine: &'a Accelerator, graph: &Graph, shape: Shape, clusters: usize) -> Bench<'a> {
     Bench::new(
         machine,

@@ -1,9 +1,6 @@
-//! Unit benches: each module of `rtl/` with state against a model of its own, in `sim/units/`.
+//! Unit benches: each module of `rtl/` with state against its own model, in `sim/units/`.
 //!
 //! `GRAMER_SEED=N cargo test -p gramer-sim --test units NAME` repeats a bench with a seed.
-
-#[path = "../../host/tests/common/environment.rs"]
-mod environment;
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,8 +10,9 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use environment::root;
-use gramer_machine::{Accelerator, Core, verilog};
+use gramer_machine::{Accelerator, verilog};
 use gramer_sim::{compiler, model};
+use gramer_testing::environment;
 use xxhash_rust::xxh3::Xxh3;
 
 fn run(command: &mut Command) -> Output {
@@ -143,18 +141,16 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     // The benches drive what belongs to a partition for two of them.
     machine.machine.partitions = 2;
     let package = verilog::package(&machine);
+    // Only what the bench is made of is compiled: Verilator drops modules that its top doesn't need.
     // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
-    let set = rtl.join("set");
     let units = root.join("sim/units");
     let bench = units.join(format!("{name}.cpp"));
-    let mut sources: Vec<PathBuf> = [&rtl, &set, &units]
+    let sources: Vec<PathBuf> = model::files::files(&root, machine.core)
+        .unwrap()
         .into_iter()
-        .flat_map(|folder| fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "sv"))
+        .map(|file| rtl.join(file))
         .collect();
-    sources.sort();
-    // Only what the bench is made of: Verilator says what the module needs.
     let models = root.join("target/models");
     let runtime = runtime(version);
     let work = tempfile::tempdir_in(&models).unwrap();
@@ -167,10 +163,6 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .filter(|line| seen.insert(*line))
         .map(|line| format!("static const unsigned long long {line}\n"))
         .collect();
-    let types = match machine.core {
-        Core::Paper => "gramer_types_pkg.sv",
-        Core::Set => "set/gramer_set_types_pkg.sv",
-    };
     fs::write(work.path().join("gramer_pkg.hpp"), numbers).unwrap();
     let mut verilator = Command::new("verilator");
     verilator
@@ -179,8 +171,7 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         // Nothing may depend on what a register holds before its reset.
         .args(["--x-assign", "unique", "--x-initial", "unique"])
         // A compiler's time grows faster than a function.
-        .args(["--output-split", "40000", "--top-module", top, "-y", ".", "-y", "set", "-y"])
-        .arg(&units)
+        .args(["--output-split", "40000", "--top-module", top])
         .args(parameters.iter().map(|p| format!("-G{p}")))
         .arg("--Mdir")
         .arg(work.path());
@@ -203,12 +194,7 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     if done.exists() {
         return done;
     }
-    let file = [&rtl, &set, &units]
-        .map(|folder| folder.join(format!("{top}.sv")))
-        .into_iter()
-        .find(|path| path.exists())
-        .unwrap_or_else(|| panic!("there is no module {top}"));
-    run(verilator.arg(work.path().join("gramer_pkg.sv")).arg(types).arg(file));
+    run(verilator.arg(work.path().join("gramer_pkg.sv")).args(&sources));
     fs::write(work.path().join("all.cc"), unit(work.path(), &bench)).unwrap();
     let made = work.path().join("bench");
     // clang takes two thirds of the time of g++ for the functions of a cluster of set PUs.
@@ -242,20 +228,20 @@ fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
     let output = run(Command::new(&program).arg(&seed));
     print!("{}", String::from_utf8_lossy(&output.stdout));
 
-    // docs/hardware/units.md names the bench and each of its points.
-    let document = fs::read_to_string(root().join("docs/hardware/units.md")).unwrap();
-    let row = document
+    // The table names the bench, its model and each of its points.
+    let table = fs::read_to_string(root().join("sim/units/benches.tsv")).unwrap();
+    let row = table
         .lines()
-        .find(|line| line.starts_with(&format!("| `{name}` |")))
-        .unwrap_or_else(|| panic!("docs/hardware/units.md has no row for {name}"));
-    let listed = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        .find(|line| line.starts_with(&format!("{name}\t")))
+        .unwrap_or_else(|| panic!("sim/units/benches.tsv has no row for {name}"));
+    let listed = row.split('\t').nth(2).unwrap();
     let points = run(Command::new(&program).arg("--points")).stdout;
     let points: Vec<String> =
         String::from_utf8(points).unwrap().lines().map(String::from).collect();
     assert_eq!(
         listed,
         points.join("; "),
-        "docs/hardware/units.md does not list the points of {name}"
+        "sim/units/benches.tsv does not list the points of {name}"
     );
 }
 
@@ -279,7 +265,8 @@ benches! {
     slr_link: "gramer_slr_link" ["WIDTH=8", "STAGES=2"];
     scratchpad: "gramer_scratchpad" ["LINES=8"];
     miss_unit: "gramer_miss_unit" ["WORD_W=2"];
-    control: "gramer_control" [];
+    skid: "gramer_skid" [];
+    control: "gramer_control" ["ADDR_W=8"];
     embedding_table: "gramer_embedding_table" [];
     prefetcher: "gramer_prefetcher" [];
     axi_reader: "gramer_axi_reader" [];

@@ -6,7 +6,7 @@ int main(int argc, char **argv) {
           {"start", "start while running", "start held back by done", "done and continue together",
            "ready", "interrupt by done", "interrupt by ready", "interrupts off", "status toggled",
            "partial strobe", "no strobe", "last argument", "response stalled", "answer stalled",
-           "read and write together", "address before data", "data before address", "reset"},
+           "read and write together", "address before data", "data before address", "reset", "a second one waits at the port"},
           argc, argv);
   auto &d = *b.dut;
   uint32_t regs[64] = {};
@@ -16,8 +16,12 @@ int main(int argc, char **argv) {
   bool b_pending = false, r_pending = false;
   uint32_t r_data = 0;
   bool r_known = false, have_aw = false, have_w = false;
+  // Taken from the port, and not used yet.
+  bool aw_in = false, w_in = false, ar_in = false, was_reset = false;
+  unsigned aw = 0, w = 0, strobes = 0, ar = 0;
   d.awvalid_i = d.wvalid_i = d.arvalid_i = d.ready_i = d.done_i = 0;
   b.reset(d.rst_i);
+  b.tick();
   for (unsigned n = 0; n < 60000; ++n) {
     d.rst_i = b.chance(1) && b.chance(5);
     const unsigned phase = (n / 100) % 3;
@@ -48,23 +52,29 @@ int main(int argc, char **argv) {
     if (r_pending) b.equal(d.rresp_o, 0, "rresp_o");
     for (unsigned i = 4; i < 64; ++i)
       if (written[i]) b.equal(d.registers_o[i], regs[i], "registers_o");
-    const bool write = d.awvalid_i && d.awready_o, read = d.arvalid_i && d.arready_o;
-    b.check(!write || (d.wvalid_i && d.wready_o), "an address is taken without its data");
-    b.check(!(d.wvalid_i && d.wready_o) || write, "data is taken without its address");
-    b.check(write || !(have_aw && have_w && (!b_pending || d.bready_i)), "a write is not taken");
-    b.check(read || !(d.arvalid_i && (!r_pending || d.rready_i)), "a read is not taken");
-    b.check(!write || !b_pending || d.bready_i, "a write is taken before the last response");
-    b.hit("address before data", have_aw && !have_w);
-    b.hit("data before address", have_w && !have_aw);
-    b.hit("response stalled", b_pending && !d.bready_i && have_aw && have_w);
-    b.hit("answer stalled", r_pending && !d.rready_i && d.arvalid_i);
+    // Whether the port takes something is settled before it comes.
+    b.equal(d.awready_o, !aw_in && !was_reset, "awready_o");
+    b.equal(d.wready_o, !w_in && !was_reset, "wready_o");
+    b.equal(d.arready_o, !ar_in && !was_reset, "arready_o");
+    const bool takes_aw = d.awvalid_i && d.awready_o, takes_w = d.wvalid_i && d.wready_o;
+    const bool takes_ar = d.arvalid_i && d.arready_o;
+    if (takes_aw) aw_in = true, aw = d.awaddr_i;
+    if (takes_w) w_in = true, w = d.wdata_i, strobes = d.wstrb_i;
+    if (takes_ar) ar_in = true, ar = d.araddr_i;
+    const bool write = aw_in && w_in && (!b_pending || d.bready_i);
+    const bool read = ar_in && (!r_pending || d.rready_i);
+    b.hit("address before data", aw_in && !w_in);
+    b.hit("data before address", w_in && !aw_in);
+    b.hit("response stalled", b_pending && !d.bready_i && aw_in && w_in);
+    b.hit("answer stalled", r_pending && !d.rready_i && ar_in);
+    b.hit("a second one waits at the port", d.awvalid_i && d.wvalid_i && !d.awready_o && !d.wready_o && aw_in && w_in);
     b.hit("start held back by done", start && done);
     b.hit("ready", d.ready_i);
     b.hit("reset", d.rst_i && (start || done || isr));
     b.hit("interrupts off", isr && !gie);
     // A read sees what was there before this edge.
     if (read && !d.rst_i) {
-      const unsigned at = d.araddr_i / 4;
+      const unsigned at = ar / 4;
       r_known = at < 4 || written[at];
       r_data = at == 0   ? start | done << 1 | (d.idle_i && !start) << 2 | d.ready_i << 3
                : at == 1 ? gie
@@ -75,15 +85,15 @@ int main(int argc, char **argv) {
     }
     const bool was_start = start;
     if (write) {
-      const unsigned at = d.awaddr_i / 4, v = d.wdata_i;
-      const bool low = d.wstrb_i & 1;
+      const unsigned at = aw / 4, v = w;
+      const bool low = strobes & 1;
       if (at >= 4) {
         for (unsigned byte = 0; byte < 4; ++byte)
-          if (d.wstrb_i >> byte & 1)
+          if (strobes >> byte & 1)
             regs[at] = (regs[at] & ~(255u << 8 * byte)) | (v & 255u << 8 * byte);
-        if (d.wstrb_i == 15) written[at] = true;
-        b.hit("partial strobe", d.wstrb_i && d.wstrb_i != 15 && written[at]);
-        b.hit("no strobe", !d.wstrb_i && written[at]);
+        if (strobes == 15) written[at] = true;
+        b.hit("partial strobe", strobes && strobes != 15 && written[at]);
+        b.hit("no strobe", !strobes && written[at]);
         b.hit("last argument", at == 63);
       }
       if (!d.rst_i && low) {
@@ -99,22 +109,24 @@ int main(int argc, char **argv) {
     }
     if (d.done_i) done = true, running = false, isr |= ier & 1, b.hit("interrupt by done", gie && (ier & 1));
     if (d.ready_i) start = false, running = true, isr |= ier & 2, b.hit("interrupt by ready", gie && (ier & 2));
-    if (write && !d.rst_i && (d.wstrb_i & 1)) {
-      if (d.awaddr_i == 0 && (d.wdata_i & 1)) start = true;
-      if (d.awaddr_i == 8) ier = d.wdata_i & 3;
+    if (write && !d.rst_i && (strobes & 1)) {
+      if (aw == 0 && (w & 1)) start = true;
+      if (aw == 8) ier = w & 3;
     }
     (void)was_start;
-    if (write) have_aw = have_w = false, b_pending = true;
+    have_aw = have_aw && !takes_aw;
+    have_w = have_w && !takes_w;
+    if (write) aw_in = w_in = false, b_pending = true;
     else if (d.bready_i) b_pending = false;
-    const bool answered = read;
-    if (answered) r_pending = true;
+    if (read) ar_in = false, r_pending = true;
     else if (d.rready_i) r_pending = false;
     if (d.rst_i) {
-      start = done = gie = running = b_pending = r_pending = false;
+      start = done = gie = running = b_pending = r_pending = aw_in = w_in = ar_in = false;
       ier = isr = 0;
     }
+    was_reset = d.rst_i;
     b.rise();
-    if (answered) d.arvalid_i = 0;
+    if (takes_ar) d.arvalid_i = 0;
   }
   return b.end();
 }

@@ -1,5 +1,5 @@
 // extender against what it promises of a list: the candidates that pass the tests on ids, in the
-// order of the walk, each with its connectivity and its record where they are asked for, and then
+// order of the walk, each with its connectivity and its record where they are requested, and then
 // the end of the list. The bench is scheduler, embedding table and memory, over random graphs.
 #include "messages.hpp"
 #include <algorithm>

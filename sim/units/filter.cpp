@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   b.reset(d.rst_i);
   for (unsigned n = 0; n < 120000; ++n) {
     if (n % 150 == 0) c.app = (n / 150) % 3;
-    // A configuration stays while embeddings are under way.
+    // A configuration stays while embeddings are in flight.
     const bool quiet = n % 150 < 3 || n % 150 > 146;
     c.drive(d.config_i);
     d.rst_i = b.chance(1) && b.chance(20);

@@ -1,9 +1,9 @@
-// miss_unit against a table of lines under way, each with the chain of those that wait for it, and a
+// miss_unit against a table of lines in flight, each with the chain of those that wait for it, and a
 // queue of requests that found no entry.
 //
 // The bench stands for the memory's pipeline: in each cycle it selects a new access, one that is
 // looked up again or a line that came, nothing while a chain is answered, and three cycles later an
-// access misses or not. One whose line is under way misses; others do by chance.
+// access misses or not. One whose line is in flight misses; others do by chance.
 #include "bench.hpp"
 #include "gramer_pkg.hpp"
 #include <deque>
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
            "joins in a walk's second cycle", "another miss in a walk", "longest walk",
            "another word of the line", "looked up again", "missed again", "replay waits for a walk",
            "line asked for again after its walk", "lines out of order", "reads wait",
-           "each entry used", "reset", "reset in a walk"},
+           "each entry used", "reset", "reset in a walk", "lines at both ends"},
           argc, argv);
   auto &d = *b.dut;
   const unsigned tokens = PUS * SLOTS;
@@ -152,8 +152,11 @@ int main(int argc, char **argv) {
         const unsigned token = b.random(tokens);
         if (!busy[token]) {
           busy[token] = true;
-          select = {true, false, unsigned(b.random(phase == 0 ? 2 : phase == 4 ? 1 : 12)), unsigned(b.random(4)),
-                    token, uint32_t(b.random())};
+          // Lines at both ends of the range, so that each bit of an address tells two of them apart.
+          const unsigned at = b.random(phase == 0 ? 2 : phase == 4 ? 1 : 12);
+          const unsigned line = at % 2 == 0 ? at / 2 : 1u << (3 + at / 2 % 5) | at / 2;
+          b.hit("lines at both ends", line >= 128);
+          select = {true, false, line, unsigned(b.random(4)), token, uint32_t(b.random())};
         }
       }
       if (d.read_valid_o && d.read_ready_i) {

@@ -3,7 +3,7 @@
 // victim is the way with the largest Rank + lambda * Rec (or the one unused for longest), Rec being
 // taken PARTITIONS times; answers four cycles after an access is taken, hits pass misses.
 //
-// A request whose line is under way is answered by that line, whatever is evicted meanwhile.
+// A request whose line is in flight is answered by that line, whatever is evicted meanwhile.
 //
 // The model takes the accesses in the order in which the module selects them. That order shows at
 // the pins: a request when it is taken, a line from DDR in the cycle after it was handed over, those
@@ -31,7 +31,7 @@ struct Way {
   unsigned line = 0, rank = 0;
   uint64_t stamp = 0, whole = 0; // its weight, and what it would be if it were never aged
 };
-struct Waiting { // for a line that is under way, known in cycle `at`
+struct Waiting { // for a line that is in flight, known in cycle `at`
   uint64_t at;
   Access of;
 };

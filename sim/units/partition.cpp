@@ -1,7 +1,7 @@
 // partition: a vertex and an edge memory side by side, and their counters. What each memory does in
 // which cycle is the matter of onchip_memory's bench; here both work at a time. Walks with one
 // access at a time are compared with a model of scratchpad and cache access by access, and with
-// four cycles for a hit whatever the other memory does. Other runs have many accesses under way:
+// four cycles for a hit whatever the other memory does. Other runs have many accesses in flight:
 // each is answered once, with its data, and the counters add up.
 #include "messages.hpp"
 #include <set>
@@ -27,7 +27,7 @@ struct Memory {
   uint64_t bound = 0, now = 0, high = 0, low = 0, miss = 0, other = 0, conflicts = 0;
   unsigned sets = 1;
   std::map<unsigned, Access> out; // by token
-  std::map<unsigned, uint64_t> asked; // lines that DDR was asked for, by entry
+  std::map<unsigned, uint64_t> asked; // lines requested from DDR, by entry
   bool offered = false, request = false;
   Access wanted;
   unsigned fill_entry = 0;

@@ -1,4 +1,4 @@
-// pattern_buffer against the beats that its records and numbers have to make, as docs/hardware/rtl.md draws
+// pattern_buffer against the beats that its records and numbers have to make, as docs/reference/paper-core.md draws
 // them.
 #include "bench.hpp"
 #include "gramer_pkg.hpp"

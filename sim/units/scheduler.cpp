@@ -336,7 +336,7 @@ int main(int argc, char **argv) {
       b.hit("all slots busy", d.busy_o == (1u << SLOTS) - 1);
       b.hit("unit waits for a slot", d.pending_o && d.busy_o == (1u << c.slots) - 1);
       busy_before = d.busy_o;
-      // The oldest unit that is under way
+      // The oldest unit that is in flight
       uint64_t oldest = ~0ull;
       for (size_t u = 0; u < handed; ++u)
         if (!issued[u]) oldest = std::min<uint64_t>(oldest, units[u].ordinal);

@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   d.loaded_i = 0;
   for (unsigned p = 0; p < PUS; ++p) d.free_i[p] = GROUPS;
   b.reset(d.rst_i);
-  for (unsigned run = 0; run < 160; ++run) {
+  for (unsigned run = 0; run < 400; ++run) {
     // The stream.
     std::vector<uint32_t> plans(PLANS);
     std::vector<Half> halves;

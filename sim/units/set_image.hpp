@@ -1,5 +1,5 @@
 // Graphs, images and units of the set core for benches, and what a run has to count
-// (docs/set-core.md).
+// (docs/reference/set-core.md).
 #pragma once
 
 #include "gramer_pkg.hpp"

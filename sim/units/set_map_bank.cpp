@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     for (int s = 3; s > 0; --s) levels[s] = levels[s - 1], tags[s] = tags[s - 1];
     levels[0] = now;
     tags[0] = tag;
-    // It may rest as soon as nothing is under way.
+    // It may rest as soon as nothing is in flight.
     quiet = d.valid_i || d.clear_i ? 0 : quiet + 1;
     d.on_i = quiet <= 5 || b.chance(30);
     b.hit("rested", !d.on_i);

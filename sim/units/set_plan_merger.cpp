@@ -183,7 +183,7 @@ int main(int argc, char **argv) {
       tasks.push_back(task);
     }
 
-    // What is made becomes known in the order in which it was asked for.
+    // What is made becomes known in the order in which it was requested.
     std::deque<std::pair<uint64_t, Stored>> making;
     std::deque<unsigned> making_to;
     Stored now;

@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
     }
     read();
     if (run % 10 == 0) {
-      // What is under way is dropped: some of it may have been added, and nothing more comes.
+      // What is in flight is dropped: some of it may have been added, and nothing more comes.
       for (int n = 0; n < 5; ++n) one(largest), tick();
       d.rst_i = 1;
       tick();

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   d.valid_i = d.asked_i = d.done_i = 0;
   b.reset(d.rst_i);
   std::deque<Set> expected;
-  unsigned under = 0, waiting = 0; // sets that are under way, and that may be taken
+  unsigned under = 0, waiting = 0; // sets that are in flight, and that may be taken
   bool slow = false;
   uint64_t came = 0;
   auto tick = [&] {

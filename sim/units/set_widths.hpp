@@ -2,7 +2,7 @@
 // Behind gramer_pkg.hpp, whose sizes it is made of.
 #pragma once
 
-/// Bits that tell so many things apart.
+/// Bits that tell this many things apart.
 constexpr unsigned bits_of(unsigned things) {
   unsigned bits = 0;
   while (1u << bits < things) ++bits;

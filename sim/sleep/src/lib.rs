@@ -1,5 +1,5 @@
 //! The Xilinx Runtime sleeps for seconds when it loads an emulated device and when it leaves it,
-//! where nothing has to be waited for so long. The launcher of an emulation loads this library
+//! where nothing has to be waited for so long. A worker of `gramer` with an emulated device loads this library
 //! before the others (`LD_PRELOAD`); nothing that talks to a card does.
 
 use std::ffi::c_uint;

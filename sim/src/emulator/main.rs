@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use gramer_graph::memory::{Ending, end_if_refused};
-use gramer_graph::pages::LargeArrays;
+use gramer_base::memory::{Ending, end_if_refused};
+use gramer_base::pages::LargeArrays;
 use gramer_machine::Accelerator;
 use gramer_sim::model::{self, Build, Step};
 use prost::Message;
@@ -179,7 +179,6 @@ fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) 
             link.answer(&protocol::Messages { shown, log: vec![], stop: vec![] })
         }
         call::CLOSE => {
-            append("GRAMER_EMULATOR_PID", "closed");
             link.answer(&protocol::Done { ok: true })?;
             link.closed();
             match device.failure() {

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use gramer_machine::{Accelerator, Core, trust};
+use gramer_machine::{Accelerator, trust};
 
 use super::Build;
 use super::settings::{TRACING, settings};
-use super::sources::{Asked, Coverage, Named, RTL, SET, asked, name};
+use super::sources::{Asked, Coverage, LINT, Named, RTL, Sources, asked, name};
 use crate::cache::{self, Latest};
 use crate::compile::{self, Translated};
 use crate::verilated;
@@ -62,7 +62,7 @@ pub fn build_telling(
 /// [`build`] from another folder of sources, whatever `GRAMER_RTL` says.
 ///
 /// # Errors
-/// Those of [`build`].
+/// Errors of [`build`].
 pub fn build_from(rtl: &Path, accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     build_of(Some(rtl), accelerator, options, &mut |_| Ok(()))
 }
@@ -121,7 +121,7 @@ fn build_of(
     let work = tempfile::Builder::new().prefix(UNDER_WAY).tempdir_in(models)?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
     tell(Step::Translating)?;
-    translate(&sources.rtl, &asked, accelerator, &prefix, work.path())?;
+    translate(&sources, &asked, accelerator, &prefix, work.path())?;
     if !asked.raw {
         verilated::improve(work.path())?;
     }
@@ -180,7 +180,7 @@ impl Turn {
     /// Waits while another program builds the same model: each would take twice as long beside the other.
     ///
     /// # Errors
-    /// Those of `tell`, which hears of the other's work as of its own.
+    /// Errors of `tell`, which hears of the other's work as of its own.
     fn wait(path: &Path, tell: &mut Tell<'_>) -> Result<Self> {
         let (path, mut waited) = (path.to_path_buf(), false);
         let Ok(file) = fs::File::create(&path) else {
@@ -203,7 +203,7 @@ impl Drop for Turn {
 
 /// Has Verilator write the C++ of a model into `work`.
 fn translate(
-    rtl: &Path,
+    sources: &Sources,
     asked: &Asked,
     accelerator: &Accelerator,
     prefix: &str,
@@ -214,7 +214,7 @@ fn translate(
     fs::write(work.join("settings.vlt"), settings(accelerator))?;
     let mut command = compile::start("verilator", work);
     command
-        .current_dir(rtl)
+        .current_dir(&sources.rtl)
         .args(["--cc", "-sv", "-Wall", "-O3"])
         .args(["--top-module", accelerator.core_module(), "--prefix", prefix])
         // The functions of a waveform are long lists, and a compiler's time grows faster than a function.
@@ -240,14 +240,8 @@ fn translate(
     if coverage == Some(Coverage::Toggles) {
         command.arg("--coverage-toggle");
     }
-    command.arg("--Mdir").arg(work).arg("verilator.vlt");
-    command.arg(work.join("settings.vlt")).arg(work.join("gramer_pkg.sv"));
-    command.args(match accelerator.core {
-        Core::Paper => &["gramer_types_pkg.sv", "-y", ".", "gramer_core.sv"][..],
-        Core::Set => {
-            &["set/gramer_set_types_pkg.sv", "-y", ".", "-y", SET, "set/gramer_set_core.sv"]
-        }
-    });
+    command.arg("--Mdir").arg(work).arg(LINT);
+    command.arg(work.join("settings.vlt")).arg(work.join("gramer_pkg.sv")).args(&sources.files);
     compile::check(&mut command, "verilator")
 }
 

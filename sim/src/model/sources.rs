@@ -9,16 +9,15 @@ use gramer_machine::{Accelerator, Core, verilog};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::Build;
+use super::files::files;
 use super::settings::TRACING;
 use crate::cache::{self, Latest};
 use crate::compile::processor;
 
-/// The folder of the set core in that of the sources.
-pub(super) const SET: &str = "set";
-
 /// What decides how a model is built, beside what it is built from.
-const HOW: [&str; 7] = [
+const HOW: [&str; 8] = [
     include_str!("build.rs"),
+    include_str!("files.rs"),
     include_str!("settings.rs"),
     include_str!("sources.rs"),
     include_str!("../compile.rs"),
@@ -27,7 +26,10 @@ const HOW: [&str; 7] = [
     include_str!("../verilated.rs"),
 ];
 
-/// Names another folder of the core's sources.
+/// What Verilator's lint is told, in the folder of the sources.
+pub(super) const LINT: &str = "verilator.vlt";
+
+/// Names another folder that stands for `rtl/`. Its files are those of the repository's list.
 pub(super) const RTL: &str = "GRAMER_RTL";
 
 /// The version of Verilator, or `None` if there is none.
@@ -59,6 +61,8 @@ pub(super) enum Coverage {
 /// What a model is built from.
 pub(super) struct Sources {
     pub rtl: PathBuf,
+    /// The core's files in `rtl`, in the order in which they are read.
+    pub files: Vec<PathBuf>,
     pub shim: PathBuf,
     pub wrapper: Option<PathBuf>, // of the shim
     /// Names and text of these files, one after the other, and their hash.
@@ -84,24 +88,16 @@ fn sources(
         (None, true) => Some(root.join("sim/shim/trace.cpp")),
         (None, false) => None,
     };
-    let mut files = vec![];
-    for folder in [Some(rtl.clone()), (core == Core::Set).then(|| rtl.join(SET))] {
-        let Some(folder) = folder else { continue };
-        let entries = fs::read_dir(&folder)
-            .with_context(|| format!("cannot read {}", folder.display()))?
-            .map(|entry| entry.map(|e| e.path()));
-        let mut own = entries.collect::<Result<Vec<_>, _>>()?;
-        own.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-        own.sort();
-        files.extend(own);
-    }
+    let files = files(&root, core)?;
+    let read: Vec<PathBuf> =
+        files.iter().map(|file| rtl.join(file)).chain([rtl.join(LINT)]).collect();
     let mut bytes = vec![];
-    for file in files.iter().chain([&shim]).chain(&wrapper) {
+    for file in read.iter().chain([&shim]).chain(&wrapper) {
         bytes.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
         bytes.extend(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
     }
     let content = format!("{:016x}", xxh3_64(&bytes));
-    Ok(Sources { rtl, shim, wrapper, bytes, content, root })
+    Ok(Sources { rtl, files, shim, wrapper, bytes, content, root })
 }
 
 /// What is asked of a model beside its sources.

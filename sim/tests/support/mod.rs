@@ -2,11 +2,7 @@
 //! which the core is compared.
 #![allow(dead_code)]
 
-#[path = "../../../host/tests/common/environment.rs"]
-pub mod environment;
 pub mod real;
-#[path = "../../../host/tests/common/truth.rs"]
-pub mod truth;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -21,7 +17,7 @@ use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{Application as Core, Outcome, Record, Settings};
 
-pub use environment::root;
+pub use gramer_testing::environment::{self, root};
 
 /// Whether Verilator is missing; says that a test is skipped then, unless `GRAMER_REQUIRE_RTL=1`.
 pub fn no_verilator() -> bool {
@@ -57,7 +53,7 @@ pub fn motifs(k: usize) -> (Vec<u16>, u32) {
 
 /// What algorithm 1 and the core are compared by.
 #[derive(Debug, Default, PartialEq, Eq, Clone)]
-pub struct Found {
+pub struct SimulationResult {
     pub counts: Vec<u64>,
     /// By number of vertices, from 1.
     pub candidates: Vec<u64>,
@@ -125,7 +121,12 @@ impl Primitives for OnCore<'_> {
 }
 
 /// Algorithm 1 of the host on the units that the core got.
-pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Settings) -> Found {
+pub fn algorithm_1(
+    a: &Accelerator,
+    graph: &Csr,
+    units: &[Unit],
+    settings: &Settings,
+) -> SimulationResult {
     let context = gramer::Context::with_threads(1);
     let view = View {
         offsets: &graph.offsets,
@@ -160,7 +161,7 @@ pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Sett
     };
     let OnCore { counts, mut records, .. } = algorithm.into_primitives();
     records.sort_unstable();
-    Found {
+    SimulationResult {
         counts,
         records,
         candidates: by_depth(&counters.candidates_by_depth),
@@ -187,7 +188,7 @@ pub fn settings(a: &Accelerator, application: Core, k: u32) -> Settings {
     }
 }
 
-/// Records in an order of their own.
+/// Records in their own order.
 pub fn sorted(records: &[Record]) -> Vec<Record> {
     let mut records = records.to_vec();
     records.sort_unstable();
@@ -210,7 +211,7 @@ pub fn compare(
         (expected.candidates, expected.embeddings) = (vec![], vec![]);
     }
     let [candidates, embeddings] = by_depth;
-    let got = Found {
+    let got = SimulationResult {
         counts: outcome.counts.clone(),
         candidates,
         embeddings,

@@ -10,15 +10,15 @@ use gramer_sim::image::Csr;
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{Application, Settings, Simulation, run, whole_units};
 
-use super::environment::{self, data};
-use super::truth;
+use gramer_testing::environment::{self, data};
+use gramer_testing::ground_truth;
 
 /// Known counts of a graph's cliques and vertex-induced patterns of `k` vertices.
 fn known(folder: &std::path::Path, graph: &str, k: u32) -> Vec<(Pattern, u64)> {
     let text = std::fs::read_to_string(folder.join("ground_truth.tsv")).unwrap();
     let rows = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     rows.filter(|row| row[0] == graph)
-        .filter_map(|row| Some((truth::counted(row[1]).unwrap()?, row[2].parse().unwrap())))
+        .filter_map(|row| Some((ground_truth::counted(row[1]).unwrap()?, row[2].parse().unwrap())))
         .filter(|((task, pattern), _)| {
             pattern.vertices() == k as usize
                 && !matches!(task, Task::Motif { induced: Induced::Edge, .. })

@@ -7,7 +7,7 @@ use gramer_machine::Accelerator;
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::Simulation;
 
-use crate::environment;
+use gramer_testing::environment;
 
 /// The model of a machine, or `None` after saying what is missing.
 pub fn library(machine: &Accelerator) -> Option<PathBuf> {
@@ -34,7 +34,7 @@ pub fn held(machine: &Accelerator, seed: u64) -> Simulation {
 pub fn seeds(usual: Range<u64>, of: u64) -> Range<u64> {
     let number = |name| {
         let value = std::env::var(name).ok()?;
-        Some(value.parse::<u64>().unwrap_or_else(|_| panic!("{name}={value} is no number")))
+        Some(value.parse::<u64>().unwrap_or_else(|_| panic!("{name}={value} is not a number")))
     };
     let first = number("GRAMER_SEED").unwrap_or(0) + usual.start;
     let graphs = number("GRAMER_GRAPHS").map_or(usual.end - usual.start, |graphs| graphs / of);

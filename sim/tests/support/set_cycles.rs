@@ -1,7 +1,7 @@
 //! Cycles of search plans on real graphs: of what `GRAMER_PLANS` asks for, with where they go.
 //!
 //! `GRAMER_PLANS="MACHINE PUS WALKERS GRAPH PART PATTERN…"`, for example `set-plans 8 4 wiki-vote/Wiki-Vote.txt.zst 64 house`:
-//! one cluster of so many PUs with so many walkers, and every so manieth unit of the graph, so that large ones end.
+//! one cluster of this many PUs with this many walkers, and every n-th unit of the graph, so that large ones end.
 //! The count is that of the functional model.
 
 use super::*;
@@ -47,7 +47,7 @@ fn cycles_of_plans_that_are_asked_for() {
     }
 }
 
-/// Prints what a program takes, on every so manieth unit.
+/// Prints what a program takes, on every n-th unit.
 fn cycles_of(
     machine: &Accelerator,
     core: &mut Model,

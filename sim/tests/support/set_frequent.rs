@@ -1,14 +1,14 @@
 //! Frequent subgraphs on the whole core: candidate after candidate as a plan that counts or lists, against the CPU
 //! engine.
 
-use gramer::accelerator::set::frequent::{Asked, mine};
+use gramer::accelerator::set::frequent::{FrequentRequest, mine};
 use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::plan::image::Order;
 use gramer::accelerator::set::plan::run::{Job, PlanImages, Runs};
 use gramer::accelerator::set::sums::Total;
 use gramer::accelerator::set::wedges::run::Job as WedgeJob;
-use gramer::accelerator::stream::{Record, Taker};
-use gramer::graph::{Error, Result};
+use gramer::accelerator::stream::{Record, RecordSink};
+use gramer::base::{Error, Result};
 use gramer::task::{Measure, SizeLimit};
 use gramer_sim::set::list;
 
@@ -82,7 +82,7 @@ impl Runs for OnCore<'_> {
         job: &Job<'_>,
         vertices: u32,
         _enough: Option<u64>,
-        take: &Taker<'_>,
+        take: &RecordSink<'_>,
     ) -> Result<(u128, bool)> {
         let mut count = 0;
         for stream in job.streams {
@@ -100,12 +100,12 @@ impl Runs for OnCore<'_> {
 }
 
 /// Mines on the core and on the CPU; gives how many patterns there are.
-fn compare(runs: &mut OnCore<'_>, graph: &Graph, asked: Asked, what: &str) -> usize {
+fn compare(runs: &mut OnCore<'_>, graph: &Graph, asked: FrequentRequest, what: &str) -> usize {
     let context = Context::with_threads(1);
     runs.loaded = None; // it has another graph
     let images = PlanImages::default();
     let found = mine(runs, (graph, &images), asked, (None, None), &context).unwrap();
-    let Asked { limit, support, measure } = asked;
+    let FrequentRequest { limit, support, measure } = asked;
     let task = Task::Fsm { limit, support, measure };
     let known = Cpu.run(graph, &task, None, &context).unwrap();
     assert!(found.complete, "{what}");
@@ -127,7 +127,7 @@ fn the_core_finds_frequent_patterns() {
             1 => (SizeLimit::MaxVertices(3), Measure::Mni),
             _ => (SizeLimit::MaxEdges(3), Measure::Mni),
         };
-        let asked = Asked { limit, support: rng.u64(2..6), measure };
+        let asked = FrequentRequest { limit, support: rng.u64(2..6), measure };
         let mut runs = OnCore::new(&machine, &library, held(&machine, seed));
         runs.clusters = 1 + seed as usize % 2;
         found += compare(&mut runs, &graph, asked, &format!("seed {seed}, {asked:?}"));
@@ -161,7 +161,7 @@ fn citeseer_has_the_frequent_patterns_of_the_cpu_engine() {
         (edges(3), 200, images),
         (vertices(3), 50, images),
     ] {
-        let asked = Asked { limit, support, measure };
+        let asked = FrequentRequest { limit, support, measure };
         let simulation = Simulation { max_cycles: 2_000_000_000, ..held(&machine, 0) };
         let mut runs = OnCore::new(&machine, &library, simulation);
         let clock = std::time::Instant::now();

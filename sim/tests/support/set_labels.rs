@@ -1,14 +1,12 @@
 //! Plans with labels of vertices: words against what plans mean, the core against its functional model, and
 //! queries that come with real graphs against the CPU engine.
 
-#[path = "../../../host/tests/common/query_sets.rs"]
-mod query_sets;
-
 use gramer::accelerator::set::plan::estimates::estimates;
+use gramer_testing::query_sets;
 
 use super::*;
 
-/// The graph with one of so many labels at each vertex; a label more that no vertex has.
+/// The graph with one of this many labels at each vertex; a label more that no vertex has.
 pub(super) fn labelled(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
     let (n, share) = (4 + rng.u64(0..most), rng.u32(10..60));
     let mut builder = Builder::new();
@@ -21,7 +19,7 @@ pub(super) fn labelled(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph
     renumber(&builder.build(), &Context::with_threads(1)).unwrap()
 }
 
-/// A connected pattern of so many vertices whose vertices have labels, some of them none.
+/// A connected pattern of this many vertices whose vertices have labels, some of them none.
 fn labelled_pattern(rng: &mut fastrand::Rng, vertices: usize, labels: u32) -> Pattern {
     let mut pattern = pattern(rng, vertices);
     let all = rng.bool();

@@ -8,10 +8,10 @@ use gramer_sim::set::list;
 use super::*;
 
 /// Embeddings, by pattern vertex, in order.
-type Found = Vec<Vec<u32>>;
+type Embeddings = Vec<Vec<u32>>;
 
 /// What a plan meets, by its meaning.
-fn met(graph: &Graph, pattern: &Pattern, induced: Induced, mappings: bool) -> Found {
+fn met(graph: &Graph, pattern: &Pattern, induced: Induced, mappings: bool) -> Embeddings {
     let plan = SearchPlan::of(pattern, induced, mappings, true);
     let mut all = vec![];
     let each = |mapping: &[u32]| {
@@ -24,7 +24,7 @@ fn met(graph: &Graph, pattern: &Pattern, induced: Induced, mappings: bool) -> Fo
 }
 
 /// Records by pattern vertex, in order.
-fn embeddings(program: &Program, image: &PlanImage, records: &[Vec<u32>]) -> Found {
+fn embeddings(program: &Program, image: &PlanImage, records: &[Vec<u32>]) -> Embeddings {
     let (of, order) = (image.vertices(), program.listed());
     let embedding = |record: &Vec<u32>| {
         let mut vertices = vec![u32::MAX; order.len()];
@@ -33,19 +33,19 @@ fn embeddings(program: &Program, image: &PlanImage, records: &[Vec<u32>]) -> Fou
         }
         vertices
     };
-    let mut all: Found = records.iter().map(embedding).collect();
+    let mut all: Embeddings = records.iter().map(embedding).collect();
     all.sort_unstable();
     all
 }
 
-fn ids(outcome: &Outcome) -> Found {
-    let mut all: Found = outcome.records.iter().map(|record| record.ids.clone()).collect();
+fn ids(outcome: &Outcome) -> Embeddings {
+    let mut all: Embeddings = outcome.records.iter().map(|record| record.ids.clone()).collect();
     all.sort_unstable();
     all
 }
 
 /// Occurrences have one mapping each, which one depends on the plan: the one that comes first.
-fn first_of(pattern: &Pattern, found: Found) -> Found {
+fn first_of(pattern: &Pattern, found: Embeddings) -> Embeddings {
     let n = pattern.vertices();
     let mut orders: Vec<Vec<usize>> = vec![vec![]];
     for _ in 0..n {
@@ -66,7 +66,7 @@ fn first_of(pattern: &Pattern, found: Found) -> Found {
         let images = orders.iter().map(|order| order.iter().map(|&v| mapping[v]).collect());
         images.min().unwrap_or(mapping)
     };
-    let mut all: Found = found.into_iter().map(least).collect();
+    let mut all: Embeddings = found.into_iter().map(least).collect();
     all.sort_unstable();
     all
 }
@@ -110,7 +110,7 @@ fn words_list_what_plans_meet() {
     assert!(found > 60, "{found} patterns are in the graphs");
 }
 
-/// Runs a stream until every unit is done, in an area of so many beats at first, as the host does: what a run lists
+/// Runs a stream until every unit is done, in an area of this many beats at first, as the host does: what a run lists
 /// counts up to its next unit; where that is the first, fewer units are sent or the area grows. Gives what was listed,
 /// and how many runs were half full and how many full for good.
 fn whole(
@@ -118,7 +118,7 @@ fn whole(
     core: &mut Model,
     (stream, vertices, mut beats): (&[u8], u32, u32),
     s: &Simulation,
-) -> (Found, [u32; 2]) {
+) -> (Embeddings, [u32; 2]) {
     let head = stream.len() - bench.places * 8;
     let (head, mut units) = (&stream[..head], stream[head..].to_vec());
     let (mut all, mut full, mut load, mut most) = (vec![], [0; 2], true, usize::MAX);
@@ -175,7 +175,7 @@ fn the_core_lists_what_its_model_does_whatever_is_full() {
     for seed in 0..32 {
         let mut rng = fastrand::Rng::with_seed(2_100 + seed);
         let labels = 1 + seed as u32 % 4;
-        // Of many small units some are under way while others wait; of a few large ones all are.
+        // Of many small units some are in flight while others wait; of a few large ones all are.
         let (graph, most) = match seed % 4 {
             0 => (sparse(&mut rng), 5),
             _ => (labels::labelled(&mut rng, 24, labels), 8),
@@ -211,7 +211,7 @@ fn the_core_lists_what_its_model_does_whatever_is_full() {
     assert!(full[0] > 10 && full[1] > 10, "{full:?} runs were half full, and full for good");
 }
 
-/// Runs that are stopped while they list: after the units under way what was listed is whole; the core is as it was.
+/// Runs that are stopped while they list: after the units in progress what was listed is whole; the core is as it was.
 #[test]
 fn listing_that_is_stopped_is_clean() {
     let machine = named("set-small").unwrap().unwrap();

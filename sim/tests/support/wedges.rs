@@ -1,23 +1,22 @@
 //! What tests of the operations over the image for wedges have in common: graphs, and runs beside the functional model's.
 
 use gramer::accelerator::set::image::Words;
-use gramer::accelerator::set::reference::Sums;
 use gramer::accelerator::set::sums::Total;
 use gramer::accelerator::set::units::PlacedUnit;
 use gramer::accelerator::set::wedges::image::WedgeImage;
-use gramer::graph::Builder;
 use gramer::graph::read::{ReadOptions, read_graph};
-use gramer::prepare::renumber;
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
 use gramer_machine::set::LAST_ALL;
+use gramer_models::Sums;
 use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
 
-use crate::environment;
 use crate::support::{held, library};
+use gramer_testing::environment;
+use gramer_testing::graphs::{self, ranked};
 
 /// The smallest machine with these operations, and a model of it if there is one.
 pub fn small() -> Option<(Accelerator, Model)> {
@@ -28,16 +27,13 @@ pub fn small() -> Option<(Accelerator, Model)> {
 
 /// A graph of these edges, by rank.
 pub fn graph(edges: impl Iterator<Item = (u64, u64)>) -> Graph {
-    let mut builder = Builder::new();
-    edges.for_each(|(u, v)| builder.edge(u, v));
-    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+    ranked(&graphs::graph(edges))
 }
 
 /// Some vertices are next to most others, the rest to some.
 pub fn random(seed: u64, vertices: u64, per_cent: u32, hubs: u64) -> Graph {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let pairs = (0..vertices).flat_map(|u| (0..u).map(move |v| (u, v)));
-    graph(pairs.filter(|&(_, v)| rng.u32(0..100) < if v < hubs { 60 } else { per_cent }))
+    ranked(&graphs::pairs(vertices, |_, v| rng.u32(0..100) < if v < hubs { 60 } else { per_cent }))
 }
 
 /// Two hubs with leaves in common, of which some are neighbours.
@@ -53,7 +49,7 @@ pub fn real(file: &str) -> Option<Graph> {
     let path = environment::data()?.join(file);
     let context = Context::with_threads(1);
     let read = read_graph(&path, &ReadOptions::default(), &context).unwrap();
-    Some(renumber(&read, &context).unwrap())
+    Some(ranked(&read))
 }
 
 /// The functional model of an operation: machine, image and stream to sums.

@@ -1,6 +1,6 @@
 //! The device: registers and memory as the host sees them, and the simulation behind them.
 //!
-//! The simulation has a thread of its own and runs whenever a compute unit has been started, so
+//! The simulation has its own thread and runs whenever a compute unit has been started, so
 //! that a poll costs no simulated cycles. A compute unit begins when its three kernels have been
 //! started, however far apart in the host's time: all of its cycles are simulated time, and the
 //! same task takes the same number of them whatever the host's threads do. (Several compute units
@@ -50,7 +50,7 @@ struct Control {
     untold: String,
 }
 
-/// What the host and the simulation share.
+/// State shared by the host and the simulation.
 pub struct Device {
     accelerator: Accelerator,
     memory: Mutex<Memory>,
@@ -175,7 +175,7 @@ impl Device {
         std::mem::take(&mut lock(&self.control).untold)
     }
 
-    /// What ended the simulation.
+    /// Error that ended the simulation.
     pub fn failure(&self) -> Option<String> {
         lock(&self.control).failure.clone()
     }

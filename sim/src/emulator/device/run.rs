@@ -12,7 +12,7 @@ use gramer_sim::watch::Watch;
 use super::{CONTINUE, DONE, lock};
 use crate::memory::Memory;
 
-/// Beats that a mover may have under way: its bursts.
+/// Beats that a mover may have in flight: its bursts.
 const UNDER_WAY: u64 = 64;
 
 /// A simulated core.
