@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the cards have, and the files that follow from it.
+"""Properties of the cards, and the files derived from them.
 
   board.py BOARD part|platform      a value of constraints/boards.yaml
   board.py BOARD link MACHINE       the linker's configuration for the card
@@ -190,9 +190,30 @@ def constraints(board: dict, folder: Path) -> str:
         "# The linker reads it before placement, when the clock is the platform's; constraints/clock.tcl",
         "# makes one for a synthesis of the core alone.",
         "",
+        "# A cell that is not there, by another name or dissolved by the synthesis, ends no build: it is counted.",
+        "set found 0",
+        "set missing 0",
         "proc cells {pattern} {",
-        "  global core",
-        "  return [get_cells $core/$pattern]",
+        "  global core found missing",
+        "  set cells [get_cells -quiet $core/$pattern]",
+        "  if {$cells eq {}} {",
+        "    incr missing",
+        "    puts \"WARNING: gramer: no cell $core/$pattern; it stays without its constraint\"",
+        "  } else {",
+        "    incr found",
+        "  }",
+        "  return $cells",
+        "}",
+        "proc place {slr pattern} {",
+        "  set cells [cells $pattern]",
+        "  if {$cells ne {}} { set_property USER_SLR_ASSIGNMENT $slr $cells }",
+        "}",
+        "proc relax {cycles pattern} {",
+        "  set cells [cells $pattern]",
+        "  if {$cells ne {}} {",
+        "    set_multicycle_path $cycles -setup -from $cells",
+        "    set_multicycle_path [expr {$cycles - 1}] -hold -from $cells",
+        "  }",
         "}",
     ]
     for unit, centre in compute_units(board, folder).items():
@@ -204,7 +225,7 @@ def constraints(board: dict, folder: Path) -> str:
         ]
         for slr, cells in places(board, sizes, centre).items():
             for cell in cells:
-                lines.append(f"set_property USER_SLR_ASSIGNMENT {slr} [cells {{{cell}}}]")
+                lines.append(f"place {slr} {{{cell}}}")
         lines += [
             "",
             "# Multicycle exceptions of constraints/exceptions.tsv. A run starts in the cycle in which its",
@@ -217,11 +238,12 @@ def constraints(board: dict, folder: Path) -> str:
             before = reason
             name, _, field = register.partition(".")
             cell = f"{name}_reg[{field}]*" if field else f"{name}_reg*"
-            lines.append(f"set_multicycle_path {cycles} -setup -from [cells {{{cell}}}]")
-            lines.append(f"set_multicycle_path {cycles - 1} -hold -from [cells {{{cell}}}]")
+            lines.append(f"relax {cycles} {{{cell}}}")
     lines += [
         "",
         "# No false path is declared: there is one clock, and no register that is never used.",
+        "",
+        "puts \"gramer: constraints of $found cells, $missing cells are not there\"",
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,5 +1,5 @@
-"""Where cargo puts what it builds: CARGO_TARGET_DIR, or target/ of the repository. Files that the scripts
-write themselves are always in target/ of the repository."""
+"""Folder of cargo's builds: CARGO_TARGET_DIR, or target/ of the repository. Files of the scripts are always in target/ of
+the repository."""
 
 import os
 import pathlib

@@ -10,9 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import rtl_files
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
-RTL = ROOT / "rtl"
 
 # Modules that only connect others: synthesised with their children left out. Every other module
 # below one of them is a block, synthesised flat.
@@ -88,14 +89,11 @@ def packages(folder: Path) -> list[str]:
 
 
 def sources(folder: Path) -> dict[str, Path]:
-    """Every module and package by name, packages first. A set core has modules of its own beside those
-    that know nothing of the paper's core."""
+    """Every module and package of a machine by name, packages first."""
     numbers, types = packages(folder)
-    own = RTL / "set" if is_set(folder) else RTL
-    files = {numbers: folder / f"{numbers}.sv", types: own / f"{types}.sv"}
-    for path in sorted(own.glob("*.sv")) + sorted(RTL.glob("*.sv")):
-        if path.parent == own or "gramer_types_pkg" not in path.read_text():
-            files.setdefault(path.stem, path)
+    core = [ROOT / file for file in rtl_files.files("set" if is_set(folder) else "paper")]
+    files = {numbers: folder / f"{numbers}.sv"} | {path.stem: path for path in core if path.stem == types}
+    files |= {path.stem: path for path in core}
     kernel = folder / "gramer_kernel.v"
     if kernel.exists():
         files["gramer_kernel"] = kernel
@@ -252,7 +250,8 @@ class Inputs:
         name, parameters = key
         glue = name in GLUE
         left_out = sorted({child[0] for child in outside(modules[key])}) if glue else []
-        texts = {file: path.read_text() for file, path in sources(folder).items()}
+        # What Vivado keeps for the floorplan's sake is one netlist here.
+        texts = {file: KEPT.sub("", path.read_text()) for file, path in sources(folder).items()}
         variants = apart(modules, key, texts) if glue else {}
         used = packages(folder) + sorted(below(modules, key))
         # The clock and I/O buffers are the platform's.
@@ -336,6 +335,8 @@ def strip(text: str) -> str:
 
 
 WORD = re.compile(r"(?<![\w'])[A-Za-z_]\w*")
+# Of a module or an instance, which Vivado then does not dissolve.
+KEPT = re.compile(r'(?m)^ *\(\* keep_hierarchy = "yes" \*\).*\n')
 
 
 @functools.cache

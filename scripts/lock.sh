@@ -25,6 +25,7 @@ lock lock 3.9 lock
 lock python 3.9 python
 lock eda 3.11 eda formal
 lock lint 3.11 lint
+lock docs 3.11 docs
 # Headers alone: what hls4ml needs to run is left out.
 lock hls 3.11 hls -- --no-deps
 lock subgroups 3.9 subgroups

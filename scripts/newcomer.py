@@ -3,10 +3,9 @@
 
 usage: scripts/newcomer.py PREFIX [PYTHON]
 
-Does what the documents tell a newcomer to do, with what is installed under PREFIX (`make newcomer` installs
-it) and from an empty folder, as somebody would who has nothing else. Each step has a time within which it
-must be done and something that it must print. PYTHON is an interpreter with the package gramer and NetworkX;
-without it that step is skipped, and the summary says so. Exit code 1 if a step fails.
+Follows the documents as a newcomer would, with the installation under PREFIX (`make newcomer`) and from an empty
+folder. Each step has a time limit and an expected output. PYTHON is an interpreter with the package gramer and NetworkX;
+without it that step is skipped and reported. Exit code 1 if a step fails.
 """
 
 import json

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The crates that are meant for others, packed as a registry would get them (target/package/*.crate).
+"""Publishable crates, packed as for a registry (target/package/*.crate).
 
-Those are the members of the workspace that don't say `publish = false`. Of each it is checked that a registry
-takes it (description, licence, README, keywords, categories; a version for each crate of ours that it needs,
-which is meant for others too), and that the package has all that its sources include. Nothing is published.
-With --build each is built from its package alone, with the others' packages beside it.
+These are the members of the workspace without `publish = false`. Each must have what a registry requires (description,
+licence, README, keywords, categories; a version for each of our crates that it needs, which must be publishable, too) and
+all files that its sources include. Nothing is published. With --build each is built from the packages alone.
 """
 
 import argparse
@@ -54,7 +53,7 @@ def faults_of_manifests(packages):
 
 def in_order(packages):
     """The packages so that each comes behind those of them that it is built with: a registry takes none whose
-    dependencies it doesn't have. What only tests need isn't asked for."""
+    dependencies it doesn't have. Dependencies of tests are not checked."""
     names, done = {package["name"]: package for package in packages}, {}
 
     def take(package):

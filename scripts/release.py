@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What others get: an installed tree, an archive, a Debian package.
+"""Releases: an installed tree, an archive, a Debian package.
 
     release.py install ROOT PREFIX    programs, sources of the models, machines, manual pages, completions
                                       and licences under ROOT/PREFIX (ROOT is / or empty for this machine)
@@ -7,8 +7,8 @@
     release.py deb                    target/dist/gramer_VERSION_ARCH.deb, stripped
 
 They take the programs from target/release (`--programs FOLDER`), which `make dist` and `make deb` build
-first. The same programs give the same bytes: times in what is packed are SOURCE_DATE_EPOCH, or that of the last
-commit, owners are root, and names are in order.
+first. The same programs give the same bytes: packed times are SOURCE_DATE_EPOCH or that of the last commit, owners are root, and
+names are in order.
 """
 
 import argparse
@@ -28,13 +28,13 @@ from built import BUILT
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "target" / "dist"
-PROGRAMS = ["gramer"]
+PROGRAMS = ["gramer", "gramer-lab"]
 # Started by the others; they lie in lib/gramer.
-HELPERS = ["gramer-emulator", "gramer-sim", "libgramer_sleep.so"]
+HELPERS = ["gramer-emulator", "libgramer_sleep.so"]
 # Where each shell looks for completions, below share.
-COMPLETIONS = {"bash": "bash-completion/completions/gramer", "zsh": "zsh/site-functions/_gramer",
-               "fish": "fish/vendor_completions.d/gramer.fish"}
-# What `--device emulator` and `gramer explore` build their models with, as in scripts/setup-*.sh.
+COMPLETIONS = {"bash": "bash-completion/completions/{}", "zsh": "zsh/site-functions/_{}",
+               "fish": "fish/vendor_completions.d/{}.fish"}
+# What `--device emulator` and `gramer-lab explore` build their models with, as in scripts/setup-*.sh.
 RECOMMENDS = ["verilator", "g++", "make", "clang", "zlib1g-dev", "libxrt1", "ocl-icd-libopencl1", "unzip"]
 
 
@@ -53,7 +53,7 @@ def epoch() -> int:
 
 
 def say(*command) -> str:
-    """What a command prints."""
+    """Output of a command."""
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
@@ -88,14 +88,16 @@ def stage(prefix: pathlib.Path, programs: pathlib.Path, strip: bool):
         for file in below(ROOT / folder):
             if file.is_file():
                 put(file, share / "gramer" / file.relative_to(ROOT), 0o644)
+    put(ROOT / "Bender.yml", share / "gramer" / "Bender.yml", 0o644)
     put(ROOT / "accelerator.yaml", share / "gramer" / "accelerator.yaml", 0o644)
-    with tempfile.TemporaryDirectory() as pages:
-        say(programs / "gramer", "man", pages)
-        for page in sorted(pathlib.Path(pages).iterdir()):
-            put(page, share / "man" / "man1" / page.name, 0o644)
-    for shell, place in COMPLETIONS.items():
-        write(share / place, say(programs / "gramer", "completions", shell))
-    for name in ("LICENSE", "README.md", "CHANGELOG.md"):
+    for name in PROGRAMS:
+        with tempfile.TemporaryDirectory() as pages:
+            say(programs / name, "man", pages)
+            for page in sorted(pathlib.Path(pages).iterdir()):
+                put(page, share / "man" / "man1" / page.name, 0o644)
+        for shell, place in COMPLETIONS.items():
+            write(share / place.format(name), say(programs / name, "completions", shell))
+    for name in ("LICENSE", "NOTICE", "README.md", "CHANGELOG.md"):
         put(ROOT / name, share / "doc" / "gramer" / name, 0o644)
     say(ROOT / "scripts" / "licences.py", "--gather", share / "doc" / "gramer" / "LICENSES-of-dependencies.txt")
 
@@ -121,7 +123,7 @@ def pack(folder: pathlib.Path, out: pathlib.Path):
 
 
 def finished(out: pathlib.Path, data: bytes):
-    """Puts a file in its place, whole, and says so."""
+    """Puts a file in its place atomically, and reports it."""
     out.parent.mkdir(parents=True, exist_ok=True)
     new = out.with_name(out.name + ".new")
     new.write_bytes(data)
@@ -135,7 +137,7 @@ def install(options):
     if not options.prefix.startswith("/"):
         sys.exit(f"release: PREFIX is {options.prefix}, but must begin with /")
     stage(prefix, options.programs, strip=False)
-    print(f"installed: {prefix}/bin/gramer, with {prefix}/lib/gramer and {prefix}/share")
+    print(f"installed: {prefix}/bin/gramer and gramer-lab, with {prefix}/lib/gramer and {prefix}/share")
 
 
 def dist(options):

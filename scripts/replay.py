@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 """Replays the accesses of a run under other policies of replacement: LRU, equation (2), MIN.
 
-    gramer-sim TASK -k K GRAPH --on-chip VL,EL,VS,ES --accesses 2> FILE
+    gramer-lab simulate TASK -k K GRAPH --on-chip VL,EL,VS,ES --accesses 2> FILE
     scripts/replay.py --on-chip VL,EL,VS,ES FILE
 
-FILE has the accesses in the order in which the core looked them up (`-` is standard input). They go
-through caches with the machine's partitions, sets and ways, one after the other: a line is there at
-once after a miss, unlike in the core, where it is under way for a while. Each policy gets the same
-accesses, though with another policy the core would have asked for them at other times. MIN, which
-knows the future, evicts the line whose next use is farthest: no policy has more hits.
+FILE has the accesses in the order of the core's look-ups (`-` is standard input). They go through caches with the
+machine's partitions, sets and ways, one after the other: unlike in the core, a missed line arrives at once. Each policy gets
+the same accesses, though the core would issue them at other times with another policy. MIN, which knows the future, evicts
+the line whose next use is farthest: no policy has more hits.
 
 For each array and policy a line, its fields separated by tabs: hits in % of the accesses that don't
-go to the scratchpad, and of all; evictions; and the shares of them whose line is asked for again,
-whose line was the one of the set that was referenced last, and whose line another of the set would
-have been the better victim for, since its next use is farther.
+go to the scratchpad, and of all; evictions; and the shares of them whose line is used again, whose line
+was the most recently referenced one of the set, and for which another line of the set would have been the better
+victim, since its next use is farther.
 """
 import argparse
 import pathlib
@@ -104,7 +103,7 @@ def spreads(accesses, set_of):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--machine", default="accelerator.yaml")
-    parser.add_argument("--on-chip", required=True, help="as in gramer-sim")
+    parser.add_argument("--on-chip", required=True, help="as in gramer-lab simulate")
     parser.add_argument("--lambdas", default="0,0.5,1,2,4,8,16,32,64")
     parser.add_argument("--spread", action="store_true",
                         help="instead: medians of how far apart ranks and ages of a set are (λ = 1)")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what `make bench` needs beside the build: zstd, with which tar reads the query sets.
+# Installs what `make bench` needs in addition to the build: zstd, with which tar reads the query sets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh

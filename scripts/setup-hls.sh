@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up what C simulation of the kernels needs beside a compiler: the open ap_types headers (Apache
+# Sets up what C simulation of the kernels needs in addition to a compiler: the open ap_types headers (Apache
 # licence), which hls4ml carries. It is put into .venv without what it depends on; .venv/ap_types
 # leads to the headers.
 set -euo pipefail

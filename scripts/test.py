@@ -4,14 +4,13 @@
 usage: scripts/test.py all | PART...
 
 One build serves all parts: cargo compiles a library again for each set of features that its
-dependencies have, and these differ from package to package. So everything is built as members of the
-whole workspace (`--workspace`), in one profile, and the parts choose among the programs that came of it.
-A test that lacks something of the machine (Verilator, the Xilinx Runtime, the real graphs) skips
-itself and says so in the file that GRAMER_SKIPPED names (host/tests/common/environment.rs). `all`
-demands what `make test` has installed: GRAMER_REQUIRE_RTL and GRAMER_REQUIRE_XRT are 1.
+dependencies have, and these differ from package to package. Everything is therefore built as members of
+the whole workspace (`--workspace`), in one profile, and the parts choose among these programs. A test without its tools or data
+(Verilator, the Xilinx Runtime, the real graphs) skips itself and writes that to the file GRAMER_SKIPPED
+(host/testing/src/environment.rs). `all` requires what `make test` has installed: GRAMER_REQUIRE_RTL and GRAMER_REQUIRE_XRT are 1.
 
-Two programs run at a time, each with half of the processors, the longest first: the last test of a program
-leaves no processor idle. What a program prints appears when it ends.
+Two programs run at a time, each with half of the processors, the longest first, so that no processor is idle. A program's
+output appears when it ends.
 
 The last line is `N passed, N failed, N skipped`; it and a table of the parts' times are also left in
 target/test/summary. Exit code 1 if anything failed.
@@ -43,34 +42,37 @@ SUMMARY = WORK / "summary"
 # tests of another part that it runs too; what it demands when it runs alone; commands that are a check
 # each; what each test program is told; and whether it is small.
 PARTS = {
-    "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-cluster", "gramer-engine",
-                          "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-sleep"], "tests": None, "doc": True},
+    "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-base", "gramer-cli", "gramer-cluster",
+                          "gramer-cpu", "gramer-engine", "gramer-graph", "gramer-laboratory", "gramer-models", "gramer-pattern", "gramer-sleep", "gramer-testing"], "tests": None, "doc": True},
     # One test at a time: the portable device takes all processors for each.
-    "gpu": {"packages": ["gramer-gpu", "gramer-many"], "tests": None, "demands": ["OPENCL"],
+    "gpu": {"packages": ["gramer-gpu", "gramer-crew"], "tests": None, "demands": ["OPENCL"],
             "arguments": ["--test-threads", "1"]},
     "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
-    "rtl": {"packages": ["gramer-sim", "gramer-sim-command"], "tests": None, "demands": ["RTL"]},
+    "rtl": {"packages": ["gramer-sim"], "tests": None, "demands": ["RTL"]},
     # They wait for processes of their own, whose models take a processor each.
     "emulation": {"tests": ["opencl", "launch", "abi"], "also": ["xclbin"], "demands": ["XRT"],
                   "emulator": True, "arguments": ["--test-threads", "2"]},
     "synth": {"tests": [], "commands": [["make", "hls-test"], ["make", "vitis-check"],
                                         [".venv/bin/python", "tests/synthesis_gate.py"],
-                                        [".venv/bin/python", "scripts/synth.py", "--changed"]]},
+                                        [".venv/bin/python", "scripts/hardware.py", "synth", "--changed"]]},
     # Without a browser two of them skip themselves; `make test-pages` demands it.
     "pages": {"packages": ["gramer-picture"], "tests": ["pages"]},
-    "paper": {"tests": ["explore"], "demands": ["RTL"]},
+    "paper": {"tests": ["explore", "simulate"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_boards.py"],
+                                          ["python3", "-B", "tests/test_docs.py"],
                                           ["python3", "-B", "tests/test_features.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
                                           ["python3", "-B", "tests/test_package.py"],
                                           ["python3", "-B", "tests/test_paths.py"],
                                           ["python3", "-B", "tests/test_release.py"],
                                           ["python3", "-B", "tests/test_replay.py"],
+                                          ["python3", "-B", "tests/test_set_model.py"],
                                           ["python3", "-B", "tests/test_setup.py"],
                                           ["python3", "-B", "tests/test_sizes.py"],
                                           ["python3", "-B", "tests/test_xclbin.py"],
-                                          ["python3", "-B", "tests/test_rtl.py"]]},
+                                          ["python3", "-B", "tests/test_rtl.py"],
+                                          ["python3", "-B", "tests/test_rtl_files.py"]]},
     # An extension module has no test program: its tests are Python's.
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
                "emulator": True, "small": True},
@@ -78,10 +80,10 @@ PARTS = {
 # Programs that run at once.
 LANES = 2
 # Ends of the titles of steps, by how long they take.
-LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "cli explore", "sim real", "sim models",
+LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "laboratory explore", "sim real", "sim models",
            "gpu strategies", "cli opencl", "make hls-test", "engine budget", "many devices", "host engines",
            "host estimate", "host per", "gpu matching", "scripts/test-python.sh", "engine gramer_engine",
-           "host matching", "cli paper_gpu", "cli asked", "host graph_io", "sim/command command", "make vitis-check"]
+           "host matching", "cli golden", "laboratory paper_gpu", "cli asked", "host graph_io", "laboratory simulate", "make vitis-check"]
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"
 
@@ -149,8 +151,6 @@ def build(parts, tests):
     if any(PARTS[name].get("emulator") for name in parts):
         # The tests of the emulation find both beside the programs.
         more += [["--bin", "gramer-emulator", "--example", "embedded"], ["--package", "gramer-sleep"]]
-    if "paper" in parts:
-        more += [["--bin", "gramer-sim"]]
     if "python" in parts:
         more += [["--bin", "gramer", "--lib"]]
     for words in more:
@@ -218,7 +218,7 @@ class Step:
 
 
 def steps_of(parts, programs, folders, tests, whole):
-    """What the parts run. Of `all` each program runs once, though a part alone may have it beside another."""
+    """Programs of the parts. Of `all` each program runs once, though a part alone may have it beside another."""
     steps, taken = [], set()
     threads = str(max(1, (os.cpu_count() or 1) // LANES))
     for name in parts:

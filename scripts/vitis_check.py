@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What can be checked of the Vitis build without Vitis.
+"""Checks of the Vitis build that need no Vitis.
 
 The rules, with the manuals that they are of, are in scripts/vitis/rules.tsv; each has its checks here,
 and files that were broken on purpose, which its check must refuse. The table is printed at the end.
@@ -32,7 +32,7 @@ from floorplan import Names, cell_faults, cluster_faults, floorplan_faults, rese
 from tcl_files import (  # noqa: E402
     Calls, burst_kind_faults, burst_property_faults, c_model_faults, clock_faults, file_type_faults,
     hls_argument_faults, hls_burst_faults, hls_calls, hls_end_faults, hls_flow_faults, kernel_property_faults,
-    package_calls, package_order_faults, register_faults)
+    package_calls, package_order_faults, read_property_faults, register_faults)
 from whole_build import Build, whole_build  # noqa: E402
 
 PAIR = ["gramer_core_1", "gramer_core_2"]
@@ -61,15 +61,15 @@ def check(report: Checks, work: Path) -> str:
                       if (p / f"{board.kernel(p)}.xml").exists())
     if not machines:
         eda.fail("nothing is generated; run `make generate`")
-    core_text = (ROOT / "rtl" / "gramer_core.sv").read_text()
+    core_text = (ROOT / "rtl" / "paper" / "gramer_core.sv").read_text()
     set_text = (ROOT / "rtl" / "set" / "gramer_set_core.sv").read_text()
     movers = {n: (ROOT / "hls" / f"{n}.cpp").read_text() for n in ("gramer_fill", "gramer_drain")}
     read = {}
     for folder in machines:
         read[folder.name] = one_machine(report, work, folder, movers, cards)
     sample, clusters = read["accelerator"], read.get("set")
-    note("burst-kind", "rtl/gramer_core.sv", burst_kind_faults(core_text))
-    note("reset-register", "rtl/gramer_core.sv", reset_faults(core_text))
+    note("burst-kind", "rtl/paper/gramer_core.sv", burst_kind_faults(core_text))
+    note("reset-register", "rtl/paper/gramer_core.sv", reset_faults(core_text))
     note("burst-kind", "rtl/set/gramer_set_core.sv", burst_kind_faults(set_text))
     note("reset-register", "rtl/set/gramer_set_core.sv", reset_faults(set_text))
     if clusters:
@@ -82,6 +82,11 @@ def check(report: Checks, work: Path) -> str:
     check_constraints(report, work, sample, names, cards)
     far_names = check_far_constraints(report, work, cards)
     refused_constraints(report, work, names, far_names, cards["u250"])
+    check_dissolved_cells(report)
+    placed = {far_names.split(call[2])[1] for call in Calls(work / "far-u250.tcl").of("set_property")}
+    report.note("floorplan", "modules with a region", kept_faults(far_names, placed))
+    report.refuse("floorplan", "a module with a region that may be dissolved",
+                  kept_faults(far_names, placed, lambda text: text.replace("(* keep_hierarchy", "(* keep")))
     check_other_scripts(report, work, names, cards)
     check_fit(report, work, sample.ports, cards)
     whole_build(report, work, sample.ports, sample.folder)
@@ -115,6 +120,7 @@ def one_machine(report: Checks, work: Path, folder: Path, movers: dict, cards: d
     note("file-types", where, file_type_faults(calls))
     note("clock-of-interfaces", where, clock_faults(calls, found))
     note("burst-properties", where, burst_property_faults(calls, found))
+    note("outstanding-reads", where, read_property_faults(calls, found, folder))
     note("packaged-registers", where, register_faults(calls, roots[core]))
     note("kernel-properties", where, kernel_property_faults(calls, roots[core]))
     note("package-order", where, package_order_faults(calls))
@@ -170,10 +176,14 @@ def refused_packages(report: Checks, work: Path, sample: Machine):
          lambda c: clock_faults(c, found)),
         ("clock-of-interfaces", "a clock without its reset", "-clock ap_clk -reset ap_rst_n", "-clock ap_clk",
          lambda c: clock_faults(c, found)),
-        ("burst-properties", "one of the properties less", "{HAS_BURST SUPPORTS_NARROW_BURST}", "{HAS_BURST}",
+        ("burst-properties", "one of the properties less", "HAS_BURST 0 SUPPORTS_NARROW_BURST 0", "HAS_BURST 0",
          lambda c: burst_property_faults(c, found)),
-        ("burst-properties", "bursts of all kinds", "set_property value 0 $parameter",
-         "set_property value 1 $parameter", lambda c: burst_property_faults(c, found)),
+        ("burst-properties", "bursts of all kinds", "SUPPORTS_NARROW_BURST 0",
+         "SUPPORTS_NARROW_BURST 1", lambda c: burst_property_faults(c, found)),
+        ("outstanding-reads", "two reads under way", "NUM_READ_OUTSTANDING 32", "NUM_READ_OUTSTANDING 2",
+         lambda c: read_property_faults(c, found, folder)),
+        ("outstanding-reads", "nothing said of reads", " $reads]", "]",
+         lambda c: read_property_faults(c, found, folder)),
         ("packaged-registers", "registers of half their size", "{8 * $argument(size)}", "{4 * $argument(size)}",
          lambda c: register_faults(c, roots["gramer_core"])),
         ("packaged-registers", "pointers without a master", "ASSOCIATED_BUSIF", "ASSOCIATED",
@@ -189,7 +199,7 @@ def refused_packages(report: Checks, work: Path, sample: Machine):
 
 
 def check_movers(report: Checks, work: Path, sample: Machine, movers: dict):
-    """How the movers are compiled."""
+    """Checks the compilation of the movers."""
     note, refuse, roots = report.note, report.refuse, sample.roots
     script = VITIS / "compile_movers.tcl"
     note("hls-ends", script.name, hls_end_faults(script, str(work)))
@@ -225,7 +235,7 @@ def refused_links(report: Checks, sample: Machine, card: dict):
 
 
 def generated(work: Path, name: str, change: str, what: str) -> Path:
-    """What is generated of the paper's machine with a change."""
+    """Generated files of the paper's machine with a change."""
     (work / f"{name}.yaml").write_text(f"base: {ROOT}/accelerator.yaml\n{change}\n")
     # Built by `make generate`: of its package alone cargo would build all that it needs with other features.
     made = subprocess.run([str(BUILT / "debug/examples/generate"), str(work / f"{name}.yaml"),
@@ -275,21 +285,44 @@ def check_far_constraints(report: Checks, work: Path, cards: dict) -> Names:
 def refused_constraints(report: Checks, work: Path, names: Names, far_names: Names, card: dict):
     """Constraints, broken."""
     refuse = report.refuse
-    queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {i_memory/gen_bank[0].gen_far.i_polls}]\n"
+    queue = "place SLR0 {i_memory/gen_bank[0].gen_far.i_polls}\n"
     refuse("floorplan", "a queue without a region",
            floorplan_faults(Calls(changed(work / "far-u250.tcl", work, queue, "")), far_names, PAIR[:1], card))
     path = ROOT / "constraints" / "u250.tcl"
     refuse("floorplan", "a second compute unit without regions",
            floorplan_faults(Calls(path), names, PAIR, card))
-    for what, old, new in (("a region too many", "SLR3 [cells {gen_pu[6].i_pu}]", "SLR4 [cells {gen_pu[6].i_pu}]"),
-                           ("a part without a region", "set_property USER_SLR_ASSIGNMENT SLR1 [cells {i_control}]\n", ""),
-                           ("a region of a register", "[cells {i_control}]", "[cells {rst_q_reg}]")):
+    for what, old, new in (("a region too many", "SLR3 {gen_pu[6].i_pu}", "SLR4 {gen_pu[6].i_pu}"),
+                           ("a part without a region", "place SLR1 {i_control}\n", ""),
+                           ("a region of a register", "{i_control}", "{rst_q_reg}")):
         refuse("floorplan", what, floorplan_faults(Calls(changed(path, work, old, new)), names, PAIR[:1], card))
     for what, old, new in (("a core by another name", "/inst/i_core", "/inst/i_cor"),
                            ("a filter of both cores", "*gramer_core_1/", "*gramer_core_*/"),
                            ("a PU too many", "gen_pu[7]", "gen_pu[9]"),
                            ("a field that is not there", "config_q_reg[k]", "config_q_reg[kk]")):
         refuse("cell-names", what, cell_faults(Calls(changed(path, work, old, new)), names, PAIR))
+
+
+def check_dissolved_cells(report: Checks):
+    """Cells that a synthesis dissolved end no build, and are told; modules that are placed are kept."""
+    path = ROOT / "constraints" / "u250.tcl"
+    calls = Calls(path, env={"MOCK_MISSING": "*/i_settings"})
+    placed = [call[2] for call in calls.of("set_property")]
+    report.note("floorplan", "u250.tcl without a cell", [calls.error] if calls.error else
+                ["it is placed"] if any(cell.endswith("/i_settings") for cell in placed) or not placed else
+                [] if any("1 cells are not there" in line for line in calls.said) else ["nothing is told"])
+
+
+def kept_faults(names: Names, placed: set, change=lambda text: text) -> list[str]:
+    """Cells with a region whose module, or instance, Vivado may dissolve."""
+    faults = []
+    for cell in sorted(placed):
+        module, instance = names.modules[cell], cell.rsplit(".", 1)[-1].split("[")[0]
+        texts = [change(path.read_text()) for path in (ROOT / "rtl").rglob("*.sv")]
+        kept = r'\(\* keep_hierarchy = "yes" \*\)[^\n]*\n'
+        if not any(re.search(rf"{kept}module {module}\b", text) or
+                   re.search(rf"{kept} *{module} #\([^;]*?\) {instance} \(", text) for text in texts):
+            faults.append(f"{cell} has a region, and {module} may be dissolved")
+    return faults
 
 
 def check_other_scripts(report: Checks, work: Path, names: Names, cards: dict):
@@ -311,10 +344,12 @@ def check_other_scripts(report: Checks, work: Path, names: Names, cards: dict):
 def check_fit(report: Checks, work: Path, found: dict, cards: dict):
     """Machines of known area on each card, and builds of those that a card has no room for."""
     note, refuse = report.note, report.refuse
-    note("region-fit", "docs/hardware/boards.md",
+    note("region-fit", "docs/reference/boards.md",
          [] if fit.document() == fit.DOCUMENT.read_text() else ["it is not what scripts/fit.py --write makes"])
+    note("region-fit", str(fit.SHARES.relative_to(ROOT)),
+         [] if fit.shares_table() == fit.SHARES.read_text() else ["it is not what scripts/fit.py --write makes"])
     for page, names in SHOWN.items():
-        text = (ROOT / "docs" / "hardware" / page).read_text()
+        text = (ROOT / "docs" / "results" / "hardware" / page).read_text()
         note("region-fit", page, [f"it does not say which card machine {name} fits" for name in names
                                   if not any(f"for `{name}`: {fit.built_for(board.machine(name), unit)}{end}" in text
                                              for end in ";." for unit in [fit.area(board.machine(name))])])
@@ -330,13 +365,13 @@ def check_fit(report: Checks, work: Path, found: dict, cards: dict):
     unit = fit.area(folder)
     refuse("region-fit", "a cluster with more UltraRAM than a region", fit.faults(card, folder, {**unit, "URAM": 300}))
     refuse("region-fit", "a platform that leaves less", fit.faults(
-        {**card, "region2": {**card["region2"], "BRAM": 600}}, folder, unit))
+        {**card, "region2": {**card["region2"], "BRAM": 300}}, folder, unit))
     refuse("region-fit", "a platform that leaves less in all", fit.faults(
         {**card, "available": {**card["available"], "LUT": 300000}}, folder, unit))
 
 
 def set_core(report: Checks, work: Path, roots: dict, found: dict, folder: Path, core_text: str):
-    """What the set core's machine has of its own, and a whole build of it."""
+    """Checks specific to the set core's machine, and a whole build of it."""
     note, refuse = report.note, report.refuse
     refuse("burst-kind", "wrapping bursts of the set core", burst_kind_faults(core_text.replace("= 2'd1;", "= 2'd2;")))
     refuse("reset-register", "a reset of the set core that is used as it comes",
@@ -360,8 +395,8 @@ def set_core(report: Checks, work: Path, roots: dict, found: dict, folder: Path,
 
     script = VITIS / "package_core.tcl"
     note("file-types", "package_core.tcl, modules of the set core", module_faults(script))
-    refuse("file-types", "modules of both cores", module_faults(
-        changed(script, work, "[string first gramer_types_pkg [read $channel]] < 0", "[read $channel] ne {}")))
+    refuse("file-types", "a core without its machine's package", module_faults(
+        changed(script, work, "concat [list $generated/gramer_pkg.sv] $listed", "concat $listed")))
     for target in ("hw", "hw_emu"):
         done = Build(work / f"set-{target}", target, "vitis_hls", found, folder)
         where = f"build.sh, MACHINE={folder.name} TARGET={target}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the accelerator's binary with Vitis: packages the core, compiles the movers, links.
 #
-#   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… MACHINE=accelerator build.sh [--check]
+#   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… MACHINE=card build.sh [--check]
 #
 # For Vitis 2022.1 and later. Everything goes under target/xclbin/MACHINE-BOARD-TARGET (XCLBIN_DIR
 # names another folder than target/xclbin); the binary is gramer.xclbin there, with the description
@@ -16,7 +16,11 @@ root=$PWD
 
 TARGET=${TARGET:-hw}
 BOARD=${BOARD:-u250}
-MACHINE=${MACHINE:-accelerator}
+if [ -z "${MACHINE:-}" ]; then
+  # On a card, paths between its regions need registers.
+  MACHINE=accelerator
+  [ "$TARGET" != hw ] || MACHINE=card
+fi
 
 usage() { echo "error: $1" >&2; exit 2; }
 case $TARGET in hw | hw_emu | sw_emu) ;; *) usage "TARGET=$TARGET; TARGET is hw, hw_emu or sw_emu" ;; esac
@@ -87,8 +91,8 @@ registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.
 if [ "$TARGET" = hw ] && [ "$core" = gramer_core ] && [ "${registers:-0}" = 0 ]; then
   {
     echo "warning: machine $MACHINE has no registers between the regions (SLRs) of the card, over which its"
-    echo "  floorplan spreads it. If the clock is not met there, describe a machine with slr_registers: 1"
-    echo "  (docs/hardware/vitis.md)."
+    echo "  floorplan spreads it. Build machine card, or describe a machine with slr_registers: 1"
+    echo "  (docs/reference/vitis.md)."
   } >&2
 fi
 
@@ -98,9 +102,12 @@ cd "$build"
 run() { echo "+ $*" >&2; "$@"; }
 period=$(awk "BEGIN { printf \"%.3f\", 1000 / $clock }")
 
+listed=paper
+[ "$core" = gramer_core ] || listed=set
+"$root/scripts/rtl_files.py" "$listed" | sed "s|^|$root/|" > files.txt
 run vivado -mode batch -notrace -source "$root/scripts/vitis/package_core.tcl" \
   -log package.log -journal package.jou \
-  -tclargs "$generated" "$root/rtl" "$root/hls" "$build/core" "$part" "$build/$core.xo"
+  -tclargs "$generated" "$build/files.txt" "$root/hls" "$build/core" "$part" "$build/$core.xo"
 
 for kernel in gramer_fill gramer_drain; do
   if [ "$TARGET" = sw_emu ]; then
@@ -115,16 +122,26 @@ done
 
 # The linker's configuration: streams and banks from the machine, memory and regions of the board.
 "$root/scripts/board.py" "$BOARD" link "$MACHINE" > link.cfg
-link=(--link --target "$TARGET" --platform "$PLATFORM" --config link.cfg
-  --kernel_frequency "$clock" --save-temps --report_level 2)
+link=(--link --target "$TARGET" --platform "$PLATFORM" --config link.cfg --save-temps --report_level 2)
 if [ "$TARGET" = hw ]; then
   # The floorplan must be there before placement, and the reports are taken after routing.
   "$root/scripts/board.py" "$BOARD" constraints "$MACHINE" > constraints.tcl
   link+=(--linkhook.do_first "vpl.impl.place_design,$build/constraints.tcl"
     --linkhook.do_last "vpl.impl.route_design,$root/scripts/vitis/reports.tcl")
 fi
-rm -f gramer.xclbin
-run v++ "${link[@]}" --output linked.xclbin "$core.xo" gramer_fill.xo gramer_drain.xo
+rm -f gramer.xclbin clock.txt
+link_at() {
+  run v++ "${link[@]}" --kernel_frequency "$1" --output linked.xclbin "$core.xo" gramer_fill.xo gramer_drain.xo
+}
+# A link for a card takes hours. If it fails, a second one at three quarters of the clock tells whether the clock was
+# too high; the summary and the binary's clock section then have the lower one, by which the host counts seconds.
+if ! link_at "$clock"; then
+  [ "$TARGET" = hw ] || exit 1
+  lower=$((clock * 3 / 4))
+  echo "warning: linking for $clock MHz failed; once more for $lower MHz" >&2
+  link_at "$lower" || { echo "error: linking for $lower MHz failed too; the cause is not the clock alone" >&2; exit 1; }
+  echo "$clock $lower" > clock.txt
+fi
 # The host takes everything that it must know of the machine from this section.
 run xclbinutil --input linked.xclbin --add-section "USER_METADATA:RAW:$generated/machine.yaml" \
   --output gramer.xclbin

@@ -1,5 +1,4 @@
-"""What is generated of a machine for Vitis, against its manuals: kernels' descriptions, links, the
-top level."""
+"""Checks generated files of a machine against Vitis' manuals: kernels' descriptions, links, the top level."""
 
 import re
 import tempfile
@@ -102,7 +101,7 @@ def link_clock_faults(text: str) -> list[str]:
 
 
 def link_faults(text: str, kernels: dict, card: dict) -> list[str]:
-    """What the linker's configuration names and no kernel, bank or region has."""
+    """Names in the linker's configuration that no kernel, bank or region has."""
     faults, units, streams = [], {}, []
     for line in text.splitlines():
         key, _, value = line.partition("=")

@@ -148,6 +148,12 @@ def run(arguments: list):
         kernel = Path(os.environ["MOCK_GENERATED"], f"{found['--kernel'][0]}.xml")
         Path(found["--output"][0]).write_text(kernel.read_text())
     elif tool == "v++":
+        # As many links as are asked for fail, as of a design that can't be routed.
+        links = Path(os.environ["MOCK_LINKS"])
+        made = int(links.read_text()) if links.exists() else 0
+        links.write_text(str(made + 1))
+        if made < int(os.environ["MOCK_FAILS"]):
+            fail("ERROR: [VPL 101-3] sub-design is not routed")
         for hook in found.get("--linkhook.do_first", []) + found.get("--linkhook.do_last", []):
             step, script = hook.split(",")
             if step not in ("vpl.impl.place_design", "vpl.impl.route_design"):

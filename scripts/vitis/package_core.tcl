@@ -1,40 +1,21 @@
 # Packages the RTL core as a kernel object for Vitis. Run by scripts/vitis/build.sh:
 #
-#   vivado -mode batch -source package_core.tcl -tclargs GENERATED RTL HLS BUILD PART XO
+#   vivado -mode batch -source package_core.tcl -tclargs GENERATED FILES HLS BUILD PART XO
 #
-# GENERATED holds what gramer-machine generated for the machine, RTL and HLS are the repository's
-# folders, BUILD is where the project and the packaged core go, XO is the kernel object. Which of the two
+# GENERATED holds what gramer-machine generated for the machine, FILES names a file with the paths of the
+# core's sources, a line each (scripts/rtl_files.py), HLS is the repository's folder, BUILD is where the project and the packaged core go, XO is the kernel object. Which of the two
 # cores it is follows from the kernel.xml that is in GENERATED.
 if {$argc != 6} {
-  puts stderr "error: package_core.tcl wants GENERATED RTL HLS BUILD PART XO, and got $argc arguments"
+  puts stderr "error: package_core.tcl wants GENERATED FILES HLS BUILD PART XO, and got $argc arguments"
   exit 2
 }
-lassign $argv generated rtl hls build part xo
+lassign $argv generated files hls build part xo
 
-if {[file exists $generated/gramer_set_core.xml]} {
-  # Its modules, and those of rtl/ that know nothing of the other core.
-  set kernel gramer_set_core
-  set packages [list $generated/gramer_pkg.sv $rtl/set/gramer_set_types_pkg.sv]
-  set modules [lsort [glob -directory $rtl/set *.sv]]
-  foreach file [lsort [glob -directory $rtl *.sv]] {
-    set channel [open $file]
-    if {[string first gramer_types_pkg [read $channel]] < 0} {
-      lappend modules $file
-    }
-    close $channel
-  }
-} else {
-  set kernel gramer_core
-  set packages [list $generated/gramer_pkg.sv $rtl/gramer_types_pkg.sv]
-  set modules [lsort [glob -directory $rtl *.sv]]
-}
-set sources $packages
-foreach file $modules {
-  if {[lsearch -exact $packages $file] < 0} {
-    lappend sources $file
-  }
-}
-lappend sources $generated/gramer_kernel.v
+set kernel [expr {[file exists $generated/gramer_set_core.xml] ? "gramer_set_core" : "gramer_core"}]
+set channel [open $files]
+set listed [split [string trim [read $channel]] \n]
+close $channel
+set sources [concat [list $generated/gramer_pkg.sv] $listed [list $generated/gramer_kernel.v]]
 
 file mkdir $build
 create_project -force -part $part package_core $build/package_core
@@ -74,12 +55,19 @@ foreach interface [ipx::get_bus_interfaces -of_objects $core] {
 ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
 
 # The read masters send incrementing bursts of full width alone: the interconnect needs no logic for
-# others.
+# others. It sizes its queues by the reads that a master has under way; where nothing is said it takes 2.
+# The set core's loader reads pages under one id and the abort word under another; the paper's core reads
+# lines, under an id for each memory of the bank and one for the abort word.
+if {$kernel eq "gramer_set_core"} {
+  set reads {MAX_BURST_LENGTH 64 NUM_READ_OUTSTANDING 8 NUM_READ_THREADS 2}
+} else {
+  set reads {MAX_BURST_LENGTH 1 NUM_READ_OUTSTANDING 32 NUM_READ_THREADS 8}
+}
 foreach interface [ipx::get_bus_interfaces -of_objects $core] {
   if {[string match m_axi* [get_property name $interface]]} {
-    foreach name {HAS_BURST SUPPORTS_NARROW_BURST} {
+    foreach {name value} [concat {HAS_BURST 0 SUPPORTS_NARROW_BURST 0} $reads] {
       set parameter [ipx::add_bus_parameter $name $interface]
-      set_property value 0 $parameter
+      set_property value $value $parameter
       set_property value_source constant $parameter
     }
   }

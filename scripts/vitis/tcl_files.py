@@ -1,4 +1,4 @@
-"""What the Tcl files of the build do with the vendor's commands, against their manuals."""
+"""Checks the build's calls of the vendor's Tcl commands against their manuals."""
 
 import os
 import re
@@ -8,13 +8,14 @@ from pathlib import Path
 
 import board
 import eda
+import rtl_files
 
 ROOT = eda.ROOT
 VITIS = ROOT / "scripts" / "vitis"
 
 
 class Calls:
-    """What a Tcl file does with the vendor's commands."""
+    """The calls of the vendor's commands in a Tcl file."""
 
     def __init__(self, script: Path, *arguments: str, env=None):
         done = subprocess.run(["tclsh", VITIS / "mock.tcl", VITIS / "commands.tsv", script, *arguments],
@@ -25,6 +26,7 @@ class Calls:
         self.ends = "open" not in lines
         self.named = [tuple(line.split("\t", 1)) for line in lines
                       if line.startswith(("cell\t", "filter\t", "port\t"))]
+        self.said = [line for line in lines if "gramer: " in line and not line.startswith("call\t")]
         self.all = [line.split("\t", 1)[1].split("\x1f") for line in lines if line.startswith("call\t")]
 
     def of(self, name: str) -> list[list[str]]:
@@ -52,7 +54,10 @@ def masters(found: dict) -> list[str]:
 
 def package_calls(script: Path, folder: Path, found: dict, work: str) -> Calls:
     part = board.boards()["u250"]["part"]
-    return Calls(script, str(folder), str(ROOT / "rtl"), str(ROOT / "hls"), f"{work}/core", part,
+    files = Path(work) / "files.txt"
+    listed = rtl_files.files("set" if eda.is_set(folder) else "paper")
+    files.write_text("".join(f"{ROOT / file}\n" for file in listed))
+    return Calls(script, str(folder), str(files), str(ROOT / "hls"), f"{work}/core", part,
                  f"{work}/gramer_core.xo", env={"MOCK_INTERFACES": " ".join(interfaces(found))})
 
 
@@ -86,6 +91,42 @@ def burst_property_faults(calls: Calls, found: dict) -> list[str]:
     return [f"{master} is packaged with {name} = {values.get(f'{master}/{name}')}"
             for master in masters(found) for name in ("HAS_BURST", "SUPPORTS_NARROW_BURST")
             if values.get(f"{master}/{name}") != "0"]
+
+
+# Most reads in flight of a master, by the parameters of the RTL; and the most that an interconnect takes:
+# 32 reads (PG059, AXI Interconnect: acceptance and issuing) of 16 ids.
+MOST_READS, MOST_THREADS = 32, 16
+
+
+def reads_of(set_core: bool, folder: Path) -> dict:
+    """Reads in flight of a core's master: the lines of the longest, their number, and the number of ids."""
+    if set_core:
+        text = (ROOT / "rtl/set/gramer_set_loader.sv").read_text()
+        lines = int(re.search(r"parameter int unsigned READS = (\d+)", text)[1])
+        beats = int(re.search(r"BURST\s*= (\d+) / LINE_BYTES", text)[1]) // 64
+        ids = len(re.findall(r"_ID = 8'd\d+", text))
+        # Pages, of which the first and the last may be cut, and the abort word.
+        return {"beats": beats, "reads": lines // beats + 2, "ids": ids}
+    sizes = board.numbers(folder)
+    memories = 2 * sizes["PARTITIONS"] // sizes["BANKS"]
+    return {"beats": 1, "reads": memories * sizes["MISSES"] + 1, "ids": memories + 1}
+
+
+def read_property_faults(calls: Calls, found: dict, folder: Path) -> list[str]:
+    """Whether the masters are packaged with their reads in flight."""
+    values, faults = calls.property("value"), []
+    reads = reads_of(eda.is_set(folder), folder)
+    for master in masters(found):
+        def given(name):
+            return int(values.get(f"{master}/{name}", "0"))
+        least = min(reads["reads"], MOST_READS)
+        if given("MAX_BURST_LENGTH") != reads["beats"]:
+            faults.append(f"{master} is packaged with bursts of {given('MAX_BURST_LENGTH')} beats, not {reads['beats']}")
+        if not least <= given("NUM_READ_OUTSTANDING") <= MOST_READS:
+            faults.append(f"{master} is packaged with {given('NUM_READ_OUTSTANDING')} reads under way, not {least}")
+        if given("NUM_READ_THREADS") < min(reads["ids"], MOST_THREADS):
+            faults.append(f"{master} is packaged with {given('NUM_READ_THREADS')} ids, not {reads['ids']}")
+    return faults
 
 
 def burst_kind_faults(core: str) -> list[str]:

@@ -33,7 +33,9 @@ class Build:
             (work / "platforms" / f"{card['platform']}.xpfm").touch()
         env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(work), "PLATFORM_REPO_PATHS": str(work / "platforms"),
                "TARGET": target, "BOARD": "u250", "MACHINE": folder.name, "XCLBIN_DIR": str(work), "MOCK_LOG": str(log),
-               "MOCK_GENERATED": str(folder), "MOCK_INTERFACES": " ".join(interfaces(found)), **other}
+               "MOCK_GENERATED": str(folder), "MOCK_FAILS": "0", "MOCK_INTERFACES": " ".join(interfaces(found)), **other}
+        (work / "links").unlink(missing_ok=True)
+        env |= {"MOCK_LINKS": str(work / "links")}
         done = subprocess.run([script or VITIS / "build.sh"], text=True, capture_output=True, env=env)
         self.code, self.error, self.out = done.returncode, done.stderr, done.stdout
         self.calls = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -90,6 +92,25 @@ class Build:
         return [] if there == (self.target != "hw") else [f"emconfig.json is {'' if there else 'not '}there"]
 
 
+def failing_links(note, build):
+    """A link that fails is made once more for a lower clock, and the summary says so."""
+    def retried(fails, target="hw"):
+        done = build(f"fails-{fails}-{target}", target, MOCK_FAILS=str(fails))
+        given = [c["arguments"][c["arguments"].index("--kernel_frequency") + 1] for c in done.calls
+                 if "--kernel_frequency" in c["arguments"]]
+        return done, given
+    done, given = retried(1)
+    note("one-clock", "build.sh, whose first link fails",
+         [] if done.code == 0 and given == ["200", "150"] and "LOWER: linked for 150 MHz" in done.out
+         else [f"it ends with {done.code}, linked for {given}: {done.out}"])
+    done, given = retried(2)
+    note("one-clock", "build.sh, whose links fail", [] if done.code == 1 and given == ["200", "150"] else
+         [f"it ends with {done.code}, linked for {given}"])
+    done, given = retried(1, "hw_emu")
+    note("one-clock", "build.sh, whose link for emulation fails", [] if done.code == 1 and given == ["200"] else
+         [f"it ends with {done.code}, linked for {given}"])
+
+
 def whole_build(report: Checks, work: Path, found: dict, folder: Path):
     """build.sh from its begin to its end, against replaced tools."""
     note, refuse = report.note, report.refuse
@@ -130,7 +151,7 @@ def whole_build(report: Checks, work: Path, found: dict, folder: Path):
     refuse("user-metadata", "the description of another machine",
            broken("$generated/machine.yaml\" \\", "$root/accelerator.yaml\" \\").metadata_faults())
     refuse("one-clock", "another frequency",
-           broken('--kernel_frequency "$clock"', "--kernel_frequency 300").clock_faults())
+           broken('--kernel_frequency "$1"', "--kernel_frequency 300").clock_faults())
     refuse("tool-options", "an option that is not documented", broken("--report_level", "--report-level").option_faults())
     refuse("tool-options", "a hook that is not there", broken("$build/constraints.tcl", "$build/none.tcl").option_faults())
     refuse("tool-options", "arguments for vitis_hls",
@@ -141,6 +162,11 @@ def whole_build(report: Checks, work: Path, found: dict, folder: Path):
            "for kernel in gramer_drain").order_faults())
     refuse("emulation-config", "an emulation without emconfig.json",
            broken('[ "$TARGET" = hw ] || run emconfigutil', "true || run emconfigutil", "hw_emu").emulation_faults())
+
+    failing_links(note, build)
+    done = build("no-machine", "hw", MACHINE="")
+    note("slr-registers", "build.sh without MACHINE, for a card",
+         [] if done.code == 0 and "no registers between" not in done.error else [done.error[-300:]])
 
     refuse("slr-registers", "a build without the warning", broken("describe a machine with slr_registers", "x").region_faults())
 
@@ -153,19 +179,36 @@ def whole_build(report: Checks, work: Path, found: dict, folder: Path):
          else [f"it ends with {done.returncode}: {done.stderr}"])
     summary = subprocess.run([sys.executable, VITIS / "summary.py", str(sample_reports(work))],
                              text=True, capture_output=True).stdout
-    note("tool-options", "summary.py of a clock that is not met",
-         [] if "NOT MET: worst slack -0.123 ns, 7 ends" in summary
-         and "gramer_core_1Total LUTs 400000, FFs 300000" in summary else [summary])
+    wanted = ("NOT MET: worst slack -0.123 ns, 7 ends", "gramer_core_1Total LUTs 400000, FFs 300000",
+              "regions      CLB LUTs: SLR0 45.00 %, SLR1 <0.01 %", "regions      URAM: SLR0 100.00 %, SLR1 0.00 %",
+              "floorplan    constraints of 3 cells, 1 cells are not there",
+              "floorplan    WARNING: no cell i_core/i_settings; it stays without its constraint",
+              "fails        -0.123 ns, from a/b_q_reg[0]/C to c/d_q_reg/D")
+    note("tool-options", "summary.py of a clock that is not met", [f"no line {line!r}" for line in wanted if line not in summary])
 
 
 def sample_reports(folder: Path) -> Path:
-    """Two reports in the form of UG906 and UG835, of a clock that is not met."""
+    """Reports in the form of UG906 and UG835, and a log, of a clock that is not met."""
     build = folder / "build"
     build.mkdir()
     (build / "timing.rpt").write_text(
         "| Design Timing Summary\n\n    WNS(ns)      TNS(ns)  TNS Failing Endpoints  TNS Total Endpoints"
         "      WHS(ns)\n    -------      -------  ---------------------  -------------------      -------\n"
-        "     -0.123       -1.500                      7              1000000        0.010\n")
+        "     -0.123       -1.500                      7              1000000        0.010\n\n"
+        "Slack (VIOLATED) :        -0.123ns  (required time - arrival time)\n"
+        "  Source:                 a/b_q_reg[0]/C\n    (rising edge-triggered cell FDRE)\n"
+        "  Destination:            c/d_q_reg/D\n\n"
+        "Slack (MET) :             0.010ns  (required time - arrival time)\n"
+        "  Source:                 e_reg/C\n  Destination:            f_reg/D\n")
+    (build / "regions.rpt").write_text(
+        "14. SLR CLB Logic and Dedicated Block Utilization\n\n"
+        "|          Site Type         |  SLR0  |  SLR1  | SLR0 % | SLR1 % |\n"
+        "| CLB LUTs                   | 194400 |      1 |  45.00 |  <0.01 |\n"
+        "|   LUT as Logic             | 182063 |      1 |  42.14 |  <0.01 |\n"
+        "| URAM                       |    320 |      0 | 100.00 |   0.00 |\n")
+    (build / "runme.log").write_text(
+        "WARNING: gramer: no cell i_core/i_settings; it stays without its constraint\n"
+        "gramer: constraints of 3 cells, 1 cells are not there\n")
     (build / "utilization.rpt").write_text(
         "| Instance | Module | Total LUTs | Logic LUTs | LUTRAMs | SRLs | FFs | RAMB36 | RAMB18 | URAM | DSP Blocks |\n"
         "| gramer_core_1 | x | 400000 | 1 | 1 | 1 | 300000 | 1700 | 10 | 0 | 16 |\n")

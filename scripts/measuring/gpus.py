@@ -1,12 +1,12 @@
-#!/usr/bin/env python3
-"""One GPU and several: the table of docs/bench/gpus.md from what `make bench-gpus` measured.
+"""One GPU and several: the table of docs/results/bench/gpus.md from what `make bench-gpus` measured.
 
-usage: scripts/bench_gpus.py RESULTS.json
+usage: scripts/measure.py gpus RESULTS.json
 
-RESULTS.json is that of host/many/examples/scale.rs. A row is a task on a graph; of each number of devices stands the
+RESULTS.json is that of host/crew/examples/scale.rs. A row is a task on a graph; of each number of devices stands the
 shortest run, with the times of one device by those of the largest number. Exit code 1 if a count differed.
 """
 
+import argparse
 import json
 import sys
 
@@ -46,15 +46,13 @@ def lines(found):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with open(sys.argv[1]) as file:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", help="the file that host/crew/examples/scale.rs wrote")
+    options = parser.parse_args()
+    with open(options.results) as file:
         found = json.load(file)
     if not found["rows"]:
-        sys.exit(f"{sys.argv[1]}: it has no rows")
+        sys.exit(f"{options.results}: it has no rows")
     print("\n".join(lines(found)))
     sys.exit(0 if all(row["equal"] for row in found["rows"]) else 1)
 
-
-if __name__ == "__main__":
-    main()

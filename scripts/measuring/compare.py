@@ -1,18 +1,16 @@
-#!/usr/bin/env python3
-"""CPU seconds of the rows of scripts/bench.py by two revisions, one thread, runs in turn.
+"""CPU seconds of the rows of scripts/measure.py speed by two revisions, one thread, interleaved runs.
 
-    bench_compare.py BEFORE [WORD…]     this tree beside the revision BEFORE; only rows that contain a WORD
+    scripts/measure.py compare BEFORE [WORD…]     this tree compared with the revision BEFORE; only rows that contain a WORD
 
 Both are built as releases in target/bench-compare (BEFORE from its own sources, once per revision), each with
-its own profile, but never incrementally, whatever CARGO_INCREMENTAL says: that code is slower. The runs
-of a row alternate, before, after, after, before, so that what else the machine does hits both alike, and user
-plus system time counts, not the clock. A row is run until each has run REPEAT times, or short ones until they
-took ENOUGH seconds. Its ratio is the least time after over the least before, and beside it that of the medians.
-A row is slower where both are over LIMIT. Each revision mines images that it wrote itself, and the same texts.
-Once all rows have run, those that are slower or near it run as often again, and then once more: what else a busy
-machine does lasts a while. All runs of a row count, whichever side of LIMIT they were on.
+its own profile, never incrementally (that code is slower). The runs of a row alternate, before, after, after, before,
+so that other load affects both alike; user plus system time counts. A row is run until each has run REPEAT times, short
+ones until they took ENOUGH seconds. Its ratio is the least time after over the least before, with that of the medians.
+A row is slower if both are over LIMIT. Each revision mines images that it wrote itself, and the same texts. At the end,
+rows that are slower or near it run as often again, twice, since load of a busy machine lasts a while. All runs of a row
+count.
 
-Writes target/bench-compare/BEFORE.csv, the same to FILE of --table, and a page to FILE of --page. Exit code 1 if a row is slower or failed
+Writes target/bench-compare/BEFORE.csv, and a page to FILE of --page. Exit code 1 if a row is slower or failed
 after, 2 for wrong usage.
 """
 
@@ -27,9 +25,9 @@ import subprocess
 import sys
 import time
 
-import bench
+from built import ROOT
+from measuring import speed
 
-ROOT = bench.ROOT
 WORK = ROOT / "target" / "bench-compare"
 LIMIT = 1.05
 # Runs of each revision, of a row that takes long and of one that doesn't.
@@ -85,7 +83,7 @@ class Row:
         short = all(sum(seconds) < self.rounds * ENOUGH for seconds in going)
         return runs < self.rounds * REPEAT or (short and runs < self.rounds * MOST)
 
-    def run(self, words, run=bench.one_run):
+    def run(self, words, run=speed.one_run):
         """A round of runs in turn; `words` are the command lines of before and after. Where one is stopped or fails,
         the other goes on alone: its seconds are known then."""
         self.rounds += 1
@@ -95,18 +93,18 @@ class Row:
                     continue
                 try:
                     took = run(words[which])
-                except bench.Failed as failed:
+                except speed.Failed as failed:
                     self.failed[which] = "failed"
                     print(f"{self.name()}: {failed}", file=sys.stderr)
                     continue
                 if took is None:
-                    self.failed[which] = f"stopped after {bench.LIMIT:.0f} s"
+                    self.failed[which] = f"stopped after {speed.LIMIT:.0f} s"
                     continue
                 self.seconds[which].append(took)
 
 
 def summary(rows):
-    """What is said of all rows, and the exit code."""
+    """Summary of all rows, and the exit code."""
     verdicts = [row.verdict() for row in rows]
     slower = [row for row, verdict in zip(rows, verdicts) if verdict == "slower"]
     broken = [row.name() for row in rows if row.failed[1] and not row.failed[0]]
@@ -135,7 +133,7 @@ def built(folder, sources):
     words = ["cargo", "build", "--release", "--locked", "--bin", "gramer", "--target-dir", WORK / "build"]
     environment = dict(os.environ, CARGO_INCREMENTAL="0")
     if subprocess.run(words, cwd=sources, env=environment, check=False).returncode != 0:
-        sys.exit(f"bench_compare: the sources in {sources} don't build: the compiler's message is above")
+        sys.exit(f"compare: the sources in {sources} don't build: the compiler's message is above")
     shutil.copy2(WORK / "build" / "release" / "gramer", program)
     return program
 
@@ -145,7 +143,7 @@ def before(revision):
     found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"], cwd=ROOT,
                            stdout=subprocess.PIPE, text=True, check=False)
     if not revision or found.returncode != 0:
-        print(f"bench_compare: BEFORE={revision}: there is no such revision; name a commit, as in "
+        print(f"compare: BEFORE={revision}: there is no such revision; name a commit, as in "
               "`make bench-compare BEFORE=HEAD~1`", file=sys.stderr)
         sys.exit(2)
     commit = found.stdout.strip()
@@ -158,15 +156,15 @@ def before(revision):
     archive = subprocess.Popen(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE)
     unpacked = subprocess.run(["tar", "-x", "-C", sources], stdin=archive.stdout, check=False).returncode
     if archive.wait() != 0 or unpacked != 0:
-        sys.exit(f"bench_compare: git can't unpack {commit}: its message is above")
+        sys.exit(f"compare: git can't unpack {commit}: its message is above")
     return commit, folder, built(folder, sources)
 
 
 def chosen(words):
     """The rows of the bench that contain one of the words."""
-    with open(bench.PEERS) as file:
-        rows = [row for part in bench.peers(file) for row in part]
-    keys = dict.fromkeys([(row["graph"], row["task"]) for row in rows] + bench.ALONE)
+    with open(speed.PEERS) as file:
+        rows = [row for part in speed.peers(file) for row in part]
+    keys = dict.fromkeys([(row["graph"], row["task"]) for row in rows] + speed.ALONE)
     rows = [Row(graph, task, source) for graph, task in keys for source in ("image", "text")]
     return [row for row in rows if not words or any(word in row.name() for word in words)]
 
@@ -193,11 +191,11 @@ def report(rows, revisions, machine):
     lines = [f"""# CPU seconds of two revisions
 
 User and system time of whole processes with one thread, reading of the graph included. Written by
-`make bench-compare BEFORE=… PAGE=…`, which builds both and runs them in turn: *before*, *after*, *after*, *before*,
+`make bench-compare BEFORE=… PAGE=…`, which builds both and interleaves their runs: *before*, *after*, *after*, *before*,
 {REPEAT} to {MOST} runs of each in a row. A ratio is *after* over *before*, of the least times and of the medians. A row is
 **slower** where both are over {LIMIT}, *faster* where both are under {1 / LIMIT:.3f}. Rows with one of both over {LIMIT}, or
 both over {NEAR}, ran {ROUNDS} times as often, in rounds after all others, as far as the time went; all their runs count.
-The tasks are those of `docs/bench/README.md`; from text each run reads and ranks the graph.
+The tasks are those of `docs/results/bench/today.md`; from text each run reads and ranks the graph.
 
 | | revision |
 |---|---|
@@ -220,11 +218,11 @@ def command_lines(row, *revisions):
     """The command lines of a row by each revision, a folder of graphs and a program."""
     lines = []
     for work, program in revisions:
-        file = bench.prepare(row.graph, program, work)[row.source]
+        file = speed.prepare(row.graph, program, work)[row.source]
         if row.source == "text":
             # The same for both.
-            file = bench.prepare(row.graph, *reversed(revisions[0]))["text"]
-        task = bench.task_words(row.task, row.graph, bench.query)
+            file = speed.prepare(row.graph, *reversed(revisions[0]))["text"]
+        task = speed.task_words(row.task, row.graph, speed.query)
         lines.append([program, "mine", *task, "--threads", "1", file])
     return lines
 
@@ -243,7 +241,7 @@ def one(work):
 
 
 def done(work, jobs):
-    """The rows after a round, so many at a time, each on a processor of its own."""
+    """The rows after a round, JOBS at a time, each on its own processor."""
     if jobs == 1:
         return list(map(one, work))
     free = multiprocessing.Queue()
@@ -266,23 +264,22 @@ def in_rounds(work, a_round):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=10, help="begin no row after so many (10)")
+    parser.add_argument("--minutes", type=float, default=10, help="begin no row after this many minutes (10)")
     parser.add_argument("--jobs", type=int, default=1, help="rows at a time, up to the number of processors (1)")
-    parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write a page of all rows, as docs/bench has")
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the table, as bench_chain.py reads it")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write a page of all rows")
     parser.add_argument("before", metavar="BEFORE", help="a revision")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only rows that contain one of these")
     options = parser.parse_args()
-    if (options.page or options.table) and options.words:
-        sys.exit("bench_compare: --page and --table need all rows, so they take no words")
+    if options.page and options.words:
+        sys.exit("compare: --page needs all rows, so it takes no words")
     if not 1 <= options.jobs <= len(os.sched_getaffinity(0)):
-        sys.exit(f"bench_compare: --jobs is {options.jobs}, but must be 1 to {len(os.sched_getaffinity(0))}")
-    if not (bench.DATA / "ground_truth.tsv").is_file():
-        sys.exit(f"bench_compare: the real graphs aren't in {bench.DATA}; set GRAMER_DATA")
+        sys.exit(f"compare: --jobs is {options.jobs}, but must be 1 to {len(os.sched_getaffinity(0))}")
+    if not (speed.DATA / "ground_truth.tsv").is_file():
+        sys.exit(f"compare: the real graphs aren't in {speed.DATA}; set GRAMER_DATA")
     rows = chosen(options.words)
     if not rows:
-        sys.exit("bench_compare: no row contains any of these words")
-    bench.WORK.mkdir(parents=True, exist_ok=True)
+        sys.exit("compare: no row contains any of these words")
+    speed.WORK.mkdir(parents=True, exist_ok=True)
     commit, *old = before(options.before)
     folder = WORK / "now"
     folder.mkdir(parents=True, exist_ok=True)
@@ -295,16 +292,12 @@ def main():
     begun, load = time.monotonic(), os.getloadavg()[0]
     work = [(row, command_lines(row, old, new), begun + 60 * options.minutes) for row in rows]
     rows = in_rounds(work, lambda some: done(some, options.jobs))
-    machine = (f"{bench.processor()}, {os.cpu_count()} cores, {options.jobs} rows at a time, load {load:.1f} "
+    machine = (f"{speed.processor()}, {os.cpu_count()} cores, {options.jobs} rows at a time, load {load:.1f} "
                f"before it began, {time.monotonic() - begun:.0f} s in all")
-    for table in filter(None, (WORK / f"{old[0].name}.csv", options.table)):
-        write_table(table, rows, commit[:12], git("rev-parse", "--short=12", "HEAD"), machine)
+    write_table(WORK / f"{old[0].name}.csv", rows, commit[:12], git("rev-parse", "--short=12", "HEAD"), machine)
     if options.page:
         options.page.write_text(report(rows, revisions, machine))
     lines, code = summary(rows)
     print("\n".join(lines))
     sys.exit(code)
 
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,5 @@
-"""Faults in the cores: all that can be made, the list of those that are judged, and the copy of rtl/ that
-has them. scripts/mutants.py says what for."""
+"""Faults in the cores: all possible ones, the list of judged ones, and the copy of rtl/ that has them.
+scripts/hardware/mutants.py uses them."""
 
 import itertools
 import pathlib
@@ -7,9 +7,11 @@ import random
 import re
 import shutil
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import rtl_files
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "target/mutants"
-LIST = ROOT / "scripts/mutants.tsv"
+LIST = ROOT / "scripts/hardware/mutants.tsv"
 LEAST_A_MODULE = 2
 # Of modules with much of their own that no proof covers whole.
 LEAST_OF = {"gramer_set_plan": 4, "gramer_set_plan_asker": 5, "gramer_set_plan_merger": 8,
@@ -18,7 +20,7 @@ LEAST_OF = {"gramer_set_plan": 4, "gramer_set_plan_asker": 5, "gramer_set_plan_m
             "gramer_set_map_bank": 4, "gramer_set_triples": 8, "gramer_set_triple_lines": 4, "gramer_set_triple_sums": 5,
             "gramer_set_triple_products": 5}
 # Kinds of which few can be made, so that a draw hardly meets them.
-LEAST_A_KIND = {"reset lost": 4, "width": 4}
+LEAST_A_KIND = {"reset lost": 4, "width": 4, "response code": 1, "upper bit": 2, "constant": 3, "cast": 3}
 # Modules without logic of their own.
 SKIP = {"gramer_types_pkg", "gramer_set_types_pkg"}
 SET = "gramer_set_"
@@ -49,6 +51,15 @@ OPERATORS = [
     (rf"(?<![\w.'])({NAME}) - ({NAME})(?![\w.(\['])", r"\2 - \1", "operands swapped"),
     (rf"(?<![\w.'])({NAME}) (<|>|<=|>=) ({NAME})(?![\w.(\['])", r"\3 \2 \1", "operands swapped"),
     (r"^([^?:()]+) \? ([^?:()]+) : ([^?:()]+)$", r"\1 ? \3 : \2", "wrong choice"),
+    # SLVERR alone is taken for an error: neither DECERR nor EXOKAY.
+    (r"\b(\w*resp\w*) != '0", r"\1 == 2'b10", "response code"),
+    # The highest bit of an address or an id isn't compared.
+    (r"(?<![\w.'\])])((?:[a-z][\w.]*)?(?:line|address|id)\w*(?:\[\w+\])?) == ((?:[a-z][\w.]*)?(?:line|address|id)\w*(?:\[\w+\])?)"
+     r"(?![\w.(\['])", r"((\1 ^ \2) << 1) == '0", "upper bit"),
+    # A constant that something is compared with.
+    (r" (==|!=|<|>|<=|>=) ((?:\(?\w+(?:\s*\+\s*1\))?'\()?)([A-Z][A-Z_0-9]*[A-VX-Z0-9])(?![\w'\[(])", r" \1 \2\3 - 1", "constant"),
+    # A value cut to one bit too few.
+    (r"(?<![\w*+-])([A-Z][A-Z_]*_W)'\(", r"(\1-1)'(", "cast"),
 ]
 # Inputs that let something happen.
 ENABLE = re.compile(r"(?:valid|write|push|pop|take|free|return|refer|fill|look|read|copy|miss|clear|"
@@ -185,13 +196,12 @@ def key(fault):
 
 def sources():
     """The modules of both cores."""
-    return sorted((ROOT / "rtl").glob("*.sv")) + sorted((ROOT / "rtl/set").glob("*.sv"))
+    return [ROOT / file for file in rtl_files.every()]
 
 
 def source(module):
     """The file of a module, from the root; None if it is no module of the cores."""
-    return next((f"{folder}/{module}.sv" for folder in ("rtl", "rtl/set")
-                 if (ROOT / folder / f"{module}.sv").exists()), None)
+    return next((file for file in rtl_files.every() if pathlib.Path(file).stem == module), None)
 
 
 def all_faults():
@@ -266,7 +276,7 @@ def draw_core(modules, chosen, seed, total, numbers):
 def write_list(chosen):
     """The list, for people and for the next run."""
     lines = ["# Faults: number, quick (CI runs it), kind, module, statement, what it became, and which"
-             " of the same statements. Drawn by scripts/mutants.py --draw."]
+             " of the same statements. Drawn by scripts/hardware.py mutants --draw."]
     lines += ["\t".join([str(f["number"]), "quick" if f.get("quick") else "", f["kind"], key(f)])
               for f in chosen]
     LIST.write_text("\n".join(lines) + "\n")
@@ -280,7 +290,8 @@ def write(chosen):
             raise SystemExit(f"mutants: {one['number']} and {other['number']} are in the same expression")
     target = WORK / "rtl"
     shutil.rmtree(target, ignore_errors=True)
-    (target / "set").mkdir(parents=True)
+    for part in ("common", "paper", "set"):
+        (target / part).mkdir(parents=True)
     for path in [*sources(), *(ROOT / "rtl").glob("*.vlt")]:
         text = path.read_text()
         for fault in sorted((f for f in chosen if f["module"] == path.stem),
@@ -289,7 +300,7 @@ def write(chosen):
             old = re.sub(r"//[^\n]*", "", old)
             made = f"(gramer_mutant_pkg::mutant == {fault['number']} ? ({fault['made']}) : ({old}))"
             text = text[:fault["start"]] + made + text[fault["end"]:]
-        if path.stem in SKIP:
+        if path.suffix == ".sv":
             text = PACKAGE + text
         if path.suffix == ".vlt":
             # Faults break the rules of the linter, not of the language.
@@ -299,8 +310,10 @@ def write(chosen):
         (target / path.relative_to(ROOT / "rtl")).write_text(text)
 
 
-# Which fault acts, read when the simulation starts.
-PACKAGE = """package gramer_mutant_pkg;
+# Which fault acts, read when the simulation starts. The first file of a compilation declares it.
+PACKAGE = """`ifndef GRAMER_MUTANT_PKG
+`define GRAMER_MUTANT_PKG
+package gramer_mutant_pkg;
   function automatic int chosen();
     int number;
     number = 0;
@@ -309,4 +322,5 @@ PACKAGE = """package gramer_mutant_pkg;
   endfunction
   int mutant = chosen();
 endpackage
+`endif
 """

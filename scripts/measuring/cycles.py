@@ -1,15 +1,15 @@
-#!/usr/bin/env python3
-"""Cycles of the paper's machine on real graphs beside the budgets (rewrites docs/hardware/cycles.md).
+"""Cycles of the paper's machine on real graphs beside the budgets (rewrites docs/results/hardware/cycles.md).
 
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
-graph. Both orders of comparison stand beside it: ascending is the paper's; descending is the default
-here, and the one that `make check-rtl` holds to the budgets. Runs whose result is kept in
-target/cycles and whose model has not changed are not repeated, so that it may be stopped and started
-again. A run in ascending order is given up after CAP times the budget. Counts must be those of the
-CPU engine. `cycles.py --report [MODEL]` runs nothing: it writes the report from what is kept of the
+graph. Both orders of comparison are shown: ascending is the paper's; descending is the default
+here, and the one that `make check-rtl` holds to the budgets. Runs whose result is cached in
+target/cycles and whose model has not changed are not repeated, so a stopped measurement continues. A run in
+ascending order is stopped after CAP times the budget. Counts must be those of the
+CPU engine. `--report [MODEL]` runs nothing: it writes the report from what is kept of the
 present model, or of the one with that hash.
 """
 
+import argparse
 import functools
 import json
 import os
@@ -17,11 +17,11 @@ import pathlib
 import subprocess
 import sys
 
-from built import BUILT
+from built import BUILT, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target/cycles"
-REPORT = ROOT / "docs/hardware/cycles.md"
+REPORT = ROOT / "docs/results/hardware/cycles.md"
+SIMULATE = [BUILT / "release/gramer-lab", "simulate"]
 # Task, k, graph, budget in cycles.
 TASKS = [
     ("clique", 3, "ca-astroph/ca-AstroPh.txt.zst", 3_600_000),
@@ -60,15 +60,15 @@ def summary(shares):
 
 def built():
     """The hash of the model of the programs, which are built."""
-    subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
+    subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-lab",
                     "--bin", "gramer"], cwd=ROOT, check=True)
-    return subprocess.run([BUILT / "release/gramer-sim", "--model"], cwd=ROOT, check=True,
+    return subprocess.run([*SIMULATE, "--model"], cwd=ROOT, check=True,
                           stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def simulate(kept, task, k, path, order, limit):
     """Runs a task and keeps its result, or that it has more cycles than the limit (ascending order)."""
-    command = [BUILT / "release/gramer-sim", task, "-k", str(k), path, "--json"]
+    command = [*SIMULATE, task, "-k", str(k), path, "--json"]
     if order == "ascending":
         command += ["--ascending", "--max-cycles", str(limit)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
@@ -101,15 +101,15 @@ def row(title, budget, result):
 
 
 def main():
-    report = sys.argv[1:2] == ["--report"]
-    if len(sys.argv) > 1 + report + (len(sys.argv) > 2 and report):
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--report", nargs="?", const="", metavar="MODEL", help="run nothing: write the report")
+    options = parser.parse_args()
+    report = options.report is not None
     data = os.environ.get("GRAMER_DATA")
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
     WORK.mkdir(parents=True, exist_ok=True)
-    probe = sys.argv[2] if len(sys.argv) > 2 else built()
+    probe = options.report or built()
     rows, models, rates = [], set(), []
     # By order: cycles in % of the budget, None where it is not known.
     shares = {"descending": [], "ascending": []}
@@ -147,20 +147,20 @@ def main():
 
 
 def write(rows, models, rates, shares):
-    """Writes docs/hardware/cycles.md."""
+    """Writes docs/results/hardware/cycles.md."""
     table = "\n".join(rows)
     fast = sum(rate >= AIM for rate in rates)
     REPORT.write_text(f"""# Cycles
 
 The paper's machine (`accelerator.yaml`) with its default memory model, from the start to done,
 loading of the scratchpads included. Written by `make cycles`; the model that ran (a hash of
-Verilator's version, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"`{m}`" for m in sorted(models))}.
+Verilator's version, `accelerator.yaml` and every file of the core): {", ".join(f"`{m}`" for m in sorted(models))}.
 
 A budget is the time of the paper's table III at 200 MHz less the set-up floor of its smallest graph.
 Both orders of comparison are held against it, ascending, the paper's, and descending, the default here;
 the tests (`make test-rtl`, `make check-rtl`) fail if a run in the default order exceeds it.
 
-Cards ([boards.md](boards.md)) for `accelerator`: Alveo U250 (in doubt).
+Cards ([boards.md](../../reference/boards.md)) for `accelerator`: Alveo U250 (in doubt).
 
 {summary(shares)}
 
@@ -175,6 +175,3 @@ the aim of {AIM // 1000} kHz was reached in {fast} of {len(rates)} runs.
 The cycles of a state of `rtl/` that changes none of `sim/tests/counters.tsv` are expected to be these.
 """)
 
-
-if __name__ == "__main__":
-    main()

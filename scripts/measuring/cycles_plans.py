@@ -1,13 +1,12 @@
-#!/usr/bin/env python3
-"""Cycles of houses, 5-cycles and 5-motifs on the set core with 32 PUs (rewrites docs/hardware/set-plans.md).
+"""Cycles of houses, 5-cycles and 5-motifs on the set core with 32 PUs (rewrites docs/results/hardware/set-plans.md).
 
-usage: scripts/cycles_plans.py [--only PATTERN:GRAPH]... [--jobs N] [--report]
+usage: scripts/measure.py cycles-plans [--only PATTERN:GRAPH]... [--jobs N] [--report]
 
 The machine is `set-plans32`, four clusters of 8 PUs, with the image on chip before. Beside the cycles stand
-the sums of the design's section on other patterns, for 32 PUs. Every run is whole but those of PARTS, and counts must be those
-of the CPU engine. Results are kept in target/cycles-plans, by the model and the sources that write units, and are not run
-again. `--report` simulates nothing: a row without a result says so.
-GRAMER and GRAMER_SIM name the programs where they aren't in target/release.
+the sums of the design's section on other patterns, for 32 PUs. All runs but those of PARTS are whole; counts must equal the
+CPU engine's. Results are cached in target/cycles-plans by the model and the sources that write units. `--report` simulates
+nothing: rows without a result are marked.
+GRAMER and GRAMER_LAB name the programs where they aren't in target/release.
 """
 
 import argparse
@@ -20,10 +19,16 @@ import pathlib
 import subprocess
 import sys
 
-from cycles_set import FILES, ROOT, built, keep, model_of, program
+from built import ROOT
+from measuring.cycles_set import FILES, built, keep, model_of, program
 
 WORK = ROOT / "target/cycles-plans"
-REPORT = ROOT / "docs/hardware/set-plans.md"
+REPORT = ROOT / "docs/results/hardware/set-plans.md"
+FIGURES = REPORT.with_suffix(".tsv")
+HEAD = ["pattern", "cycles, 32 PUs", "design, merging", "design, map", "times merging", "times map", "units", "lists", "lines",
+        "cycles of a PU per line", "% with an access of the map", "% without a unit"]
+# Columns of the page; the file beside it has all.
+SHOWN = 6
 MACHINE = ROOT / "machines/set-plans32.yaml"
 CLUSTERS, PUS = 4, 8
 # What decides, beside the model, which units there are and what is done for them.
@@ -45,7 +50,7 @@ ROWS = [
     (MOTIFS, "ca-astroph", None, 2_670_000),
     (MOTIFS, "wiki-vote", None, 4_910_000),
 ]
-# Rows of which so many clusters are simulated, since all take an hour: each has the same share of the units.
+# Rows with the number of clusters to simulate, since all take an hour: each has the same share of the units.
 PARTS = {(MOTIFS, "ca-astroph"): 1, (MOTIFS, "wiki-vote"): 1}
 LIMIT = 2
 NOT_RUN = "not run"
@@ -73,7 +78,7 @@ def simulate(kept, pattern, path, clusters):
     """One run, whose result is kept. Gives what is wrong as text."""
     task = ["motif", "-k", "5"] if pattern == MOTIFS else ["match", "--pattern", pattern]
     part = [] if clusters == CLUSTERS else ["--clusters", str(clusters)]
-    return keep([program("gramer-sim"), *task, path, "--json", "--machine", MACHINE, *part], kept)
+    return keep([program("gramer-lab"), "simulate", *task, path, "--json", "--machine", MACHINE, *part], kept)
 
 
 def of_motifs(result):
@@ -153,31 +158,30 @@ def verdict(results):
         else:
             ratio = result["cycles"] / (merging or by_map)
             (kept if ratio <= LIMIT else above).append(f"{name} ({ratio:,.2f})")
-    told = [f"At most {LIMIT} times the design's sum: {', '.join(kept) or 'none'}.",
+    told = [f"At most {LIMIT} times the design's sum: {len(kept)} of {len(ROWS)} rows.",
             f"Above: {', '.join(above) or 'none'}."]
     return " ".join(told + ([f"Not run: {', '.join(missing)}."] if missing else []))
 
 
 def write(lines, results, model):
-    """Writes docs/hardware/set-plans.md."""
-    table = "\n".join(lines)
+    """Writes docs/results/hardware/set-plans.md."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    FIGURES.write_text("".join("\t".join(row).replace("**", "") + "\n" for row in [HEAD, *rows]))
+    table = "\n".join(f"| {' | '.join(row[:SHOWN])} |" for row in [HEAD, ["---"] * SHOWN, *rows])
     REPORT.write_text(f"""# Houses, 5-cycles and 5-motifs on the set core
 
-Written by `make cycles-plans`, with the default memory model: occurrences (edge-induced) on `set-plans32`, four clusters of 8 PUs,
-model `{model}`, by the map in two passes over the wedges of a root ([set-core.md](../set-core.md#wedges)), 5-motifs (vertex-induced) over
-connected sets of three vertices, with 5-cliques and 5-cycles as runs of their own ([5-motifs](../set-core.md#5-motifs)): the cycles are those of all three. Runs are
-whole and their counts those of the CPU engine, but for rows that say of how many clusters they are: each cluster has the same share of the
-units, those others were not run, and nothing is counted.
-Cycles are those of the cluster that took longest, from its start to its last sum, with the image on chip before; launches and
-the host's work are not in them. The design's sums are of the steps of 32 PUs alone, not simulated; the
-limit is twice those by merging, or by the map where there is no other.
+Written by `make cycles-plans`, with the default memory model, on `set-plans32` (four clusters of 8 PUs, model `{model}`), with the image on chip.
+Houses and 5-cycles (edge-induced) are counted by the map in two passes over the wedges of a root
+([set-core.md](../../reference/set-core.md#wedges)), [5-motifs](../../reference/set-core.md#5-motifs) (vertex-induced) over connected sets of three
+vertices, including the runs for 5-cliques and 5-cycles. Counts equal the CPU engine's. Rows of a part of the clusters, each with the same share of the
+units, have no count. Cycles are those of the cluster that took longest; launches and the host's work are not included. The design's sums are steps of
+32 PUs, not simulated; the limit is twice the sum by merging, or by the map where there is no other. [set-plans.tsv](set-plans.tsv) also has units,
+lists, lines and waits.
 
-Cards ([boards.md](boards.md)) for `set-plans32`: simulation only.
+Cards ([boards.md](../../reference/boards.md)) for `set-plans32`: simulation only.
 
 {verdict(results)}
 
-| pattern | cycles, 32 PUs | design, merging | design, map | times merging | times map | units | lists | lines | cycles of a PU per line | % with an access of the map | % without a unit |
-|---|---|---|---|---|---|---|---|---|---|---|---|
 {table}
 """)
 
@@ -221,6 +225,3 @@ def main():
     if not chosen.only:
         write(lines, results, model)
 
-
-if __name__ == "__main__":
-    main()

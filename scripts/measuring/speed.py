@@ -1,19 +1,17 @@
-#!/usr/bin/env python3
-"""CPU seconds of whole runs of gramer, one thread, beside public systems; and the rates of its parts.
+"""CPU seconds of whole runs of gramer, one thread, compared with public systems; and the rates of its parts.
 
-The public systems are not run here. `docs/bench/peers.csv` has their figures, each with the run that
-it is of: in most of them gramer ran beside them, on the same machine in the same run, from an image
-and from text. Only such figures are compared. The table holds every row of that file, those that we
-lose too, and what a run here takes today.
+The public systems are not run here. `docs/results/bench/peers.csv` has their figures, each with its run: in most
+of them gramer ran on the same machine in the same run, from an image and from text. Only such figures are
+compared. The table has every row of that file, losses included, and today's time of gramer.
 
 A task is run up to REPEAT times from a text file and from our image; the smallest sum of user and
 system time counts. It is stopped after LIMIT seconds of it: the row then says "> 7". After BUDGET
-seconds in all nothing is begun any more, and the rows that are left say "not run". The real graphs are
+seconds in all no more rows are begun, and the remaining ones say "not run". The real graphs are
 looked for in $GRAMER_DATA, else in ../shared/data. Writes target/bench/bench.json, and
-docs/bench/README.md with --write. With words it measures only rows that contain one of them.
+docs/results/bench/today.md with --write. With words it measures only rows that contain one of them.
 
 --threads N runs something else: the tasks of SCALING with one thread and with N, from images, with wall
-seconds of the mining alone, and writes them to FILE of --out. `docs/bench/threads.csv` is such a file, and
+seconds of the mining alone, and writes them to FILE of --out. `docs/results/bench/threads.csv` is such a file, and
 the report has a table of it.
 """
 
@@ -30,18 +28,16 @@ import subprocess
 import sys
 import time
 
-import bench_chain
-from bench_chain import kind
 from built import BUILT, ROOT
 
 GRAMER = pathlib.Path(os.environ.get("GRAMER", BUILT / "release" / "gramer"))
 DATA = pathlib.Path(os.environ.get("GRAMER_DATA", ROOT.parent / "shared" / "data"))
 WORK = ROOT / "target" / "bench"
-PEERS = ROOT / "docs" / "bench" / "peers.csv"
-THREADS = ROOT / "docs" / "bench" / "threads.csv"
-REPORT = ROOT / "docs" / "bench" / "README.md"
+PEERS = ROOT / "docs" / "results" / "bench" / "peers.csv"
+THREADS = ROOT / "docs" / "results" / "bench" / "threads.csv"
+REPORT = ROOT / "docs" / "results" / "bench" / "today.md"
 REPEAT = 5
-# No task is run again once its runs took so many seconds.
+# No task is repeated once its runs took this many seconds.
 ENOUGH = 1.0
 # CPU seconds of a task, and of a bench.
 LIMIT = 7.0
@@ -107,6 +103,13 @@ class Seconds:
         if self.absent:
             return self.absent
         return f"> {self.above:.3g}" if self.above is not None else f"{self.value:.4f}"
+
+
+def kind(task):
+    """Rows of a table belong together by this: cliques, motifs, …"""
+    if task.startswith(("fsm", "match")):
+        return task.split("-")[0]
+    return "-".join(task.split("-")[:2])
 
 
 def compare(ours, theirs):
@@ -217,13 +220,6 @@ def tables(beside, earlier, today):
     return lines
 
 
-def chained(beside):
-    """The section of the report that goes by docs/bench/chain.csv, if there is one."""
-    chain = REPORT.with_name("chain.csv")
-    lines = chain.read_text().splitlines() if chain.exists() else []
-    return ["", *bench_chain.section(beside, bench_chain.Revisions(lines))] if lines else []
-
-
 def task_words(task, graph, queries):
     """The words after `gramer mine` for a task, without the graph; `queries` makes the file of a query."""
     if task == "maximal":
@@ -265,7 +261,7 @@ def cpu_seconds(words, limit=LIMIT):
         try:
             took = one_run(words, limit)
         except Failed as failed:
-            sys.exit(f"bench: {failed}")
+            sys.exit(f"speed: {failed}")
         if took is None:
             return Seconds(above=float(int(limit)))
         best = took if best is None else min(best, took)
@@ -292,7 +288,7 @@ def scaling(threads, out):
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
                 if done.returncode not in (0, 124):
-                    sys.exit(f"bench: {' '.join(map(str, words))} failed: {done.stderr.decode()}")
+                    sys.exit(f"speed: {' '.join(map(str, words))} failed: {done.stderr.decode()}")
                 found = json.loads(done.stdout)
                 row = [processor().replace(",", ""), os.cpu_count(), graph, task, count,
                        f"{found['seconds']['mine']:.4f}", f"{cpu:.4f}", str(found["complete"]).lower()]
@@ -301,7 +297,7 @@ def scaling(threads, out):
 
 
 def scaling_table():
-    """The table of docs/bench/threads.csv."""
+    """The table of docs/results/bench/threads.csv."""
     if not THREADS.exists():
         return []
     with open(THREADS) as file:
@@ -310,7 +306,7 @@ def scaling_table():
     machine, cores = rows[0]["machine"], rows[0]["cores"]
     lines = ["", "## Threads", "",
              f"Wall seconds of the mining alone with one thread and with {most}, on {machine}, {cores} cores "
-             f"(`scripts/bench.py --threads {most}`; given up after {SCALING_LIMIT} s). *CPU* is the growth of the CPU "
+             f"(`scripts/measure.py speed --threads {most}`; given up after {SCALING_LIMIT} s). *CPU* is the growth of the CPU "
              "seconds: what the threads do besides what one does, and how much slower a core is when all are busy.", "",
              f"| graph | task | 1 thread s | {most} threads s | speed-up | CPU |", "|---|---|---:|---:|---:|---:|"]
     found = {(row["graph"], row["task"], int(row["threads"])): row for row in rows}
@@ -382,7 +378,7 @@ def printed(words, left):
         output, _ = process.communicate()
         return output, f"> {limit:.0f} s, stopped"
     if process.returncode != 0:
-        sys.exit(f"bench: {' '.join(map(str, words))} failed")
+        sys.exit(f"speed: {' '.join(map(str, words))} failed")
     return output, None
 
 
@@ -395,17 +391,17 @@ def processor():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="rewrite docs/bench/README.md")
+    parser.add_argument("--write", action="store_true", help="rewrite docs/results/bench/today.md")
     parser.add_argument("--threads", type=int, metavar="N", help="run the tasks of SCALING with 1 and N threads")
     parser.add_argument("--out", default=WORK / "threads.csv", metavar="FILE", help="where --threads writes")
     parser.add_argument("words", nargs="*", help="measure only rows that contain one of these")
     options = parser.parse_args()
     if options.write and options.words:
-        sys.exit("bench: --write needs all rows, so it takes no words")
+        sys.exit("speed: --write needs all rows, so it takes no words")
     if not (DATA / "ground_truth.tsv").is_file():
-        sys.exit(f"bench: the real graphs aren't in {DATA}; set GRAMER_DATA")
+        sys.exit(f"speed: the real graphs aren't in {DATA}; set GRAMER_DATA")
     if shutil.which("zstd") is None:
-        sys.exit("bench: the query sets are compressed: `make setup-bench` installs zstd")
+        sys.exit("speed: the query sets are compressed: `make setup-bench` installs zstd")
     WORK.mkdir(parents=True, exist_ok=True)
     if options.threads:
         scaling(options.threads, options.out)
@@ -461,7 +457,7 @@ def main():
 
 
 def report(beside, earlier, today, rates, machine):
-    """docs/bench/README.md."""
+    """docs/results/bench/today.md."""
     runs = "\n".join(f"| {name} | {what} | {'yes' if side else 'no'} |" for name, (what, side) in RUNS.items())
     lines = [f"""# Speed on one thread
 
@@ -482,7 +478,7 @@ saves in the small rows is that.
 
 Of the rows in one run, {tally(beside, "image")};
 {tally(beside, "text")}.
-""", *by_kind(beside), "", f"Today: {machine}.", "", *tables(beside, earlier, today), *chained(beside), "",
+""", *by_kind(beside), "", f"Today: {machine}.", "", *tables(beside, earlier, today), "",
              "Tasks: `K-clique` cliques of K vertices, `K-motif` vertex-induced motifs of K vertices "
              "(`-edge`: edge-induced), `maximal` maximal cliques, `fsm-E-S` labelled patterns of up to E "
              "edges with minimum-image support S, `match-Q` embeddings (all mappings) of the query Q of "
@@ -495,6 +491,3 @@ Of the rows in one run, {tally(beside, "image")};
         lines += ["", "```", text.lstrip("\n"), "```"]
     return "\n".join(lines) + "\n"
 
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """Memory of each thread beyond the graph, by task.
 
-    bench_memory.py [--threads N] [--scales S…] [--out FILE] [WORD…]     only tasks that contain a WORD
+    scripts/measure.py memory [--threads N] [--scales S…] [--out FILE] [WORD…]     only tasks that contain a WORD
 
 Makes random graphs of 2^S vertices (Barabási and Albert's model, labels of vertices besides; EDGES edges per vertex, or
-EDGES_OF_LARGE from scale LARGE on), and mines each from its image with one thread and with N. What the peak of resident
-memory that the system names grows by, over N - 1, is the memory of a thread. It is what threads need for themselves, and
-what they happen to use at the same time. Prints a table, with what is over LIMIT MB in bold, and writes it to FILE.
+EDGES_OF_LARGE from scale LARGE on), and mines each from its image with one thread and with N. The growth of the peak
+resident memory, divided by N - 1, is the memory of a thread: its own tables, and what threads happen to use at the same
+time. Prints a table, with values over LIMIT MB in bold, and writes it to FILE.
 """
 
 import argparse
@@ -15,12 +14,13 @@ import pathlib
 import subprocess
 import sys
 
-import bench
+from built import ROOT
+from measuring import speed
 
-WORK = bench.ROOT / "target" / "bench-memory"
+WORK = ROOT / "target" / "bench-memory"
 LIMIT = 64e6
 EDGES = 4
-# A graph with so many vertices takes gigabytes with more edges.
+# Graphs from this number of vertices on have fewer edges, or they would take gigabytes.
 EDGES_OF_LARGE = 2
 LARGE = 22
 TASKS = {
@@ -53,7 +53,7 @@ def peak(words):
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        print(f"bench_memory: {' '.join(map(str, words))} failed: {said.strip()}", file=sys.stderr)
+        print(f"memory: {' '.join(map(str, words))} failed: {said.strip()}", file=sys.stderr)
         return None
     return 1024 * usage.ru_maxrss
 
@@ -66,8 +66,8 @@ def image(scale):
         words = ["graph", "generate", "ba", "--vertices", 1 << scale, "--edges-per-vertex", edges,
                  "--vertex-labels", 8, "--seed", 1]
         text = WORK / f"ba-{scale}.lg"
-        subprocess.run([bench.GRAMER, *map(str, words), text], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([bench.GRAMER, "graph", "convert", text, file], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([speed.GRAMER, *map(str, words), text], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([speed.GRAMER, "graph", "convert", text, file], check=True, stdout=subprocess.DEVNULL)
         text.unlink()
     return file
 
@@ -107,7 +107,7 @@ def main():
         words = [pattern() if word == "LABELLED" else word for word in words]
         per_thread = []
         for scale in options.scales:
-            one, many = (peak([bench.GRAMER, "mine", *words, "--threads", str(threads), "--trust-image", image(scale)])
+            one, many = (peak([speed.GRAMER, "mine", *words, "--threads", str(threads), "--trust-image", image(scale)])
                          for threads in (1, options.threads))
             known = one is not None and many is not None
             per_thread.append((many - one) / (options.threads - 1) if known else None)
@@ -116,6 +116,3 @@ def main():
     if options.out:
         options.out.write_text("\n".join(lines) + "\n")
 
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
-"""Faults in the core, one at a time, and whether the tests notice.
+"""Mutation testing: injects faults into the core, one at a time, and runs the tests.
 
-scripts/mutants.tsv lists the faults: a comparison inverted, a condition lost or widened, a pointer
+scripts/hardware/mutants.tsv lists the faults: a comparison inverted, a condition lost or widened, a pointer
 or an index off by one, operands swapped, an enable lost, a value stuck, a register without its reset, a
-sum without its top bit. They were drawn by a seed from all that can be made in rtl/ (`--draw`). A fault is known by its module and the text of its
-statement, so an edit elsewhere leaves the list as it is. All of them are in one copy of rtl/
+sum without its top bit. They were drawn by a seed from all possible ones in rtl/ (`--draw`). A fault is identified by its module and the text of
+its statement, so edits elsewhere don't change the list. All of them are in one copy of rtl/
 (target/mutants/rtl); the plusarg +mutant=N chooses which of them acts, and 0 none. For each the
 suite runs until the first check that fails:
 
@@ -15,7 +14,7 @@ suite runs until the first check that fails:
   counters  a few fixed tasks take exactly the cycles, hits, misses and steals of
             sim/tests/counters.tsv (of the set core set_counters.tsv, set_plan_counters.tsv and set_wedge_counters.tsv): what
             catches a fault that changes speed alone
-  directed  what has a test of its own: an error's address, the control block, saturation
+  directed  directed tests: an error's address, the control block, saturation
 
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
 counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs); those of
@@ -25,19 +24,19 @@ those of houses and 5-cycles (gramer_set_wedge*, gramer_set_reached) by sim/test
 
 `--set` judges those alone, `--paper` those of the paper's core.
 
-`--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
-judged by all of the suite after it. docs/hardware/mutants.md has both, mutants-set.md what is known of the set core.
+`--results` measures the tests of the whole core alone: each fault that its bench caught is also judged by the rest of the
+suite. docs/results/hardware/mutants.md has both, mutants-set.md those of the set core.
 
-A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
-that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
-long as the check and what it runs stay as they are (of a unit bench the modules in it, else all of
-rtl/), so a run that was interrupted goes on.
+A fault that no check catches survives. scripts/hardware/mutants-equivalent.tsv has the survivors that cannot be seen, each with
+the reason. Judgements are cached in target/mutants/judged.json until the check or its sources change (of a unit bench the
+modules in it, else all of rtl/), so an interrupted run continues.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -47,15 +46,16 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from faults import (
+import rtl_files
+from hardware.faults import (
     LIST, ROOT, SET, WORK, all_faults, blank, draw, key, listed, source, sources, write, write_list)
-from suites import BENCHES, MOTIFS_SUITE, PLAN_SUITE, SET_SUITE, SUITE, WEDGE_SUITE, suite_of
+from hardware.suites import BENCHES, MOTIFS_SUITE, PLAN_SUITE, SET_SUITE, SUITE, WEDGE_SUITE, suite_of
 
-EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
+EQUIVALENT = ROOT / "scripts/hardware/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
 # Of the paper's core and of the set core.
-REPORT = ROOT / "docs/hardware/mutants.md"
-REPORT_SET = ROOT / "docs/hardware/mutants-set.md"
+REPORT = ROOT / "docs/results/hardware/mutants.md"
+REPORT_SET = ROOT / "docs/results/hardware/mutants-set.md"
 SEED = 2020
 TOTAL = 108
 TOTAL_SET = 110 # of the set core
@@ -104,7 +104,7 @@ def judged_by(check):
     elif check in SET_SUITE + PLAN_SUITE:
         parts = parts_of("gramer_set_core") | {"gramer_set_types_pkg"}
     else:
-        parts = {path.stem for path in (ROOT / "rtl").glob("*.*")} | {"gramer_types_pkg"}
+        parts = {pathlib.Path(file).stem for file in rtl_files.files("paper")}
     machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
     if any(part.startswith(SET) for part in parts):
         machines += ["machines/set.yaml", "machines/set-small.yaml"]
@@ -121,7 +121,7 @@ def digest(paths):
 
 def core_hash(of_set=False):
     """A hash of a core: its modules, and the machines that the checks build."""
-    own = [path for path in sources() if path.parent.name != "set"] + list((ROOT / "rtl").glob("*.vlt"))
+    own = [ROOT / file for file in rtl_files.files("paper")] + list((ROOT / "rtl").glob("*.vlt"))
     names = ["small", "saturating"]
     if of_set:
         own = [ROOT / source(part) for part in parts_of("gramer_set_core") | {"gramer_set_types_pkg"}]
@@ -177,7 +177,7 @@ class Judge:
             return False, "it did not end"
         if done.returncode == 0:
             return True, ""
-        # Whoever stops this run has caught no fault.
+        # An interrupt is no caught fault.
         if -done.returncode in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             raise SystemExit(f"mutants: `{test}` was ended from outside; the next run goes on with this fault")
         why = (re.search(r"\bseed \d+(?:, cycle \d+)?: .*", done.stdout)
@@ -276,43 +276,28 @@ def score_of(wanted):
 
 SET_HEAD = """# Mutants of the set core
 
-`make mutants` (or `scripts/mutants.py --set`, these alone) puts each fault of `scripts/mutants.tsv` into the set core, all of them
-in one build of the small machine, and runs the tests against each. Written by that command; how it works is
-told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster,
-or of a plan's engine, and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
+Written by `make mutants` (these alone: `scripts/hardware.py mutants --set`), which puts each fault of `scripts/hardware/mutants.tsv` into the set core and runs
+first the unit bench of its module, then the bench of the cluster or of a plan's engine, then the tests of the whole core (`results`)."""
 HEAD = """# Mutants
 
-`make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
-the small machine, and runs the tests against each. Written by that command; how it works is told
-in `scripts/mutants.py`. The last column is what catches a fault when its unit bench isn't asked: the
-random tasks' results or another test of the whole core, or none. `make mutants-results` fills it (for the paper's
-core in about 20 minutes of CPU time), and `make mutants` keeps what still holds. *Not judged* stands where a run was
-stopped before: the next one goes on there."""
+Written by `make mutants`, which puts each fault of `scripts/hardware/mutants.tsv` into the paper's core and runs the tests against it
+(`scripts/hardware/mutants.py` says how). *Without the benches*: what catches a fault if its unit bench is left out (`make mutants-results`)."""
 
 
 def report(chosen, score, of_set):
-    """Writes docs/hardware/mutants.md, or mutants-set.md."""
-    def cell(text):
-        return "`" + text.replace("|", "\\|") + "`"
-    rows = "\n".join(
-        f"| {f['number']} | `{f['module']}` | {f['kind']} | {cell(f['was'])} | {cell(f['became'])} | "
-        f"{f['by'] or '**survives**'} | {f.get('core', 'not judged')} |" for f in chosen)
-    reasons = "\n".join(f"- {f['number']}, `{f['module']}`: {f['reason']}"
-                        for f in chosen if f["by"] == "equivalent")
-    (REPORT_SET if of_set else REPORT).write_text(f"""{SET_HEAD if of_set else HEAD} State of the core: `{core_hash(of_set)}`, a hash of its modules and the machines' YAML
-(`scripts/mutants.py --hash`).
+    """Writes docs/results/hardware/mutants.md and mutants.tsv, or mutants-set.md and mutants-set.tsv."""
+    path = REPORT_SET if of_set else REPORT
+    table = ["number\tmodule\tkind\twas\tbecame\tcaught by\twithout benches"]
+    table += ["\t".join([str(f["number"]), f["module"], f["kind"], f["was"], f["became"], f["by"] or "survives",
+                         f.get("core", "not judged")]) for f in chosen]
+    path.with_suffix(".tsv").write_text("\n".join(table) + "\n")
+    path.write_text(f"""{SET_HEAD if of_set else HEAD} State of the core: `{core_hash(of_set)}`, a hash of its modules and the machines' YAML
+(`scripts/hardware.py mutants --hash`).
 
 {score}.
 
-## Equivalent
-
-{reasons or "None."}
-
-## All
-
-| | module | kind | was | became | caught by | without benches |
-|---|---|---|---|---|---|---|
-{rows}
+Each fault, with what catches it: [{path.with_suffix(".tsv").name}]({path.with_suffix(".tsv").name}). Why an equivalent one changes nothing:
+[mutants-equivalent.tsv](../../../scripts/hardware/mutants-equivalent.tsv).
 """)
 
 
@@ -409,10 +394,10 @@ def main():
               f"of {sum(map(len, modules.values()))} that can be made")
         return
     if options.quick and gone:
-        # Whoever edits a statement of the list need not draw at once.
-        print(f"mutants: {len(gone)} faults of the list are out of date: scripts/mutants.py --draw")
+        # An edited statement of the list need not be replaced at once.
+        print(f"mutants: {len(gone)} faults of the list are out of date: scripts/hardware.py mutants --draw")
     elif gone:
-        raise SystemExit("mutants: no such statement any more, draw others with scripts/mutants.py "
+        raise SystemExit("mutants: statements of the list are gone, draw others with scripts/hardware.py mutants "
                          "--draw:\n" + "\n".join(gone))
     if options.list:
         for fault in chosen:
@@ -446,7 +431,3 @@ def main():
             if not options.quick and not options.only:
                 report(own, score, of_set)
     sys.exit(1 if any(f["by"] is None for f in wanted) else 0)
-
-
-if __name__ == "__main__":
-    main()

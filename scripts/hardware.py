@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""Checks the cores with open tools. `scripts/hardware.py COMMAND --help` describes a command.
+
+    synth     area and logic depth by block, with Yosys (docs/results/hardware/synthesis.md)
+    timing    slack of mapped blocks by AMD's published delays (docs/results/hardware/timing.md)
+    formal    proofs of modules (docs/results/hardware/formal.tsv)
+    mutants   faults in the core, one at a time: do the tests notice? (docs/results/hardware/mutants.md)
+    coverage  lines of the core that its tests reach (docs/results/hardware/coverage.md)
+
+`synth`, `timing` and `formal` need the packages of `make setup-eda`: run them by `.venv/bin/python`.
+"""
+
+import sys
+
+import commands
+
+if __name__ == "__main__":
+    sys.exit(commands.run("hardware", "hardware", __doc__))

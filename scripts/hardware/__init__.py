@@ -1,0 +1,1 @@
+"""The commands of scripts/hardware.py, a module each, and what they share."""

@@ -1,0 +1,1 @@
+"""The commands of scripts/measure.py, a module each."""

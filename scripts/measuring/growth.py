@@ -1,0 +1,210 @@
+"""Time and memory against the number of edges, by task, of gramer and of libraries for Python.
+
+    scripts/measure.py growth measure [--gramer FILE] [--python FILE] [--limit S] [--most EDGES] [--least EDGES]
+                               [--programs …] [--families …] [--tasks …]
+    scripts/measure.py growth page          docs/results/growth.md and its pictures from docs/results/bench/growth.csv
+
+`measure` makes graphs of five families in target/growth and mines each with one thread, from a text file, which each
+program reads for itself; a library runs in a Python of its own (`--python`: one that has igraph, networkit, rustworkx).
+Seconds are processor seconds of the whole process. A program that takes more than the limit is not run on larger graphs of
+the family. Rows of docs/results/bench/growth.csv with the same graph, task and program are replaced, others stay.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import pathlib
+import platform
+import resource
+import subprocess
+import sys
+import time
+
+from built import BUILT, ROOT
+from measuring import growth_page
+
+WORK = ROOT / "target" / "growth"
+# Of each family: what makes the graph of a size, and the sizes.
+SIZES = {"rmat": range(12, 23), "er": range(13, 23), "ba": range(13, 22), "hub": range(14, 21), "grid": range(7, 12)}
+TASKS = {
+    "triangles": ["clique", "-k", "3"],
+    "4-cliques": ["clique", "-k", "4"],
+    "maximal cliques": ["clique", "--maximal"],
+    "3-motifs": ["motif", "-k", "3"],
+    "4-motifs": ["motif", "-k", "4"],
+    "5-motifs": ["motif", "-k", "5"],
+}
+# Programs that print one number: what gramer's answer calls `total`.
+LIBRARIES = {
+    "igraph": {
+        "": "import igraph; g = igraph.Graph.Read_Edgelist(PATH, directed=False); g.simplify()",
+        "triangles": "len(g.list_triangles())",
+        "4-cliques": "len(g.cliques(4, 4))",
+        "maximal cliques": "sum(1 for c in g.maximal_cliques() if len(c) > 1)",
+        "3-motifs": "int(sum(x for x in g.motifs_randesu(3) if x == x))",
+        "4-motifs": "int(sum(x for x in g.motifs_randesu(4) if x == x))",
+    },
+    "networkit": {
+        "": "import networkit as nk; nk.setNumberOfThreads(1); "
+            "g = nk.graphio.EdgeListReader(' ', 0, continuous=True, directed=False).read(PATH); "
+            "g.removeMultiEdges(); g.removeSelfLoops(); g.indexEdges()",
+        "triangles": "int(sum(nk.sparsification.TriangleEdgeScore(g).run().scores())) // 3",
+        "maximal cliques": "sum(1 for c in nk.clique.MaximalCliques(g).run().getCliques() if len(c) > 1)",
+    },
+    "rustworkx": {
+        "": "import rustworkx; g = rustworkx.PyGraph.read_edge_list(PATH, deliminator=' ')",
+        # Triangles from the transitivity, which the library counts them for.
+        "triangles": "round(rustworkx.transitivity(g) * sum(d * (d - 1) for d in map(g.degree, g.node_indices())) / 6)",
+    },
+}
+PROGRAMS = ("gramer", *LIBRARIES)
+
+
+def edges_of_hub(scale):
+    """A star of 2^scale leaves, of which each is also joined to the next."""
+    leaves = 1 << scale
+    for leaf in range(1, leaves + 1):
+        yield 0, leaf
+        yield leaf, leaf % leaves + 1
+
+
+def edges_of_grid(scale):
+    """A grid of 2^scale rows and columns with every eighth diagonal, row by row."""
+    side = 1 << scale
+    for row in range(side):
+        for column in range(side):
+            here = row * side + column
+            if column + 1 < side:
+                yield here, here + 1
+            if row + 1 < side:
+                yield here, here + side
+            if row + 1 < side and column + 1 < side and here % 8 == 0:
+                yield here, here + side + 1
+
+
+def graph(gramer, family, scale):
+    """The text of a graph and the number of its edges; each edge is a line."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    path = WORK / f"{family}{scale}.txt"
+    if not path.exists():
+        written = path.with_suffix(".part")
+        if family in ("hub", "grid"):
+            made = edges_of_hub(scale) if family == "hub" else edges_of_grid(scale)
+            with written.open("w") as file:
+                file.writelines(f"{u} {v}\n" for u, v in made)
+        else:
+            shape = {"rmat": ["rmat", "--scale", str(scale), "--edge-factor", "8"],
+                     "er": ["er", "--vertices", str(1 << scale), "--edges", str(8 << scale)],
+                     "ba": ["ba", "--vertices", str(1 << scale), "--edges-per-vertex", "8"]}[family]
+            subprocess.run([gramer, "graph", "generate", *shape, "--seed", "1", "--to", "edges", "--force", written],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # Each library has its own mark of a comment.
+            kept = [line for line in written.read_text().splitlines() if line[:1].isdigit()]
+            written.write_text("".join(line + "\n" for line in kept))
+        written.rename(path)
+    with path.open("rb") as file:
+        return path, sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def run(words, limit):
+    """Processor seconds, peak memory in MiB and output of a process; seconds are None if it took more than the limit."""
+    def limited():
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+    started = time.monotonic()
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=limited)
+    said = process.stdout.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = usage.ru_utime + usage.ru_stime
+    if process.returncode:
+        print(f"growth: stopped after {time.monotonic() - started:.0f} s: {' '.join(map(str, words))[:120]}", file=sys.stderr)
+        return None, usage.ru_maxrss / 1024, ""
+    return seconds, usage.ru_maxrss / 1024, said
+
+
+def command(program, task, path, gramer, python):
+    """The words that do a task, None if the program has no function for it."""
+    if program == "gramer":
+        return [gramer, "mine", *TASKS[task], "-t", "1", "--json", path]
+    library = LIBRARIES[program]
+    if task not in library:
+        return None
+    return [python, "-c", f"PATH = {str(path)!r}; {library['']}; print({library[task]})"]
+
+
+def machine():
+    """The processor's name and the number of cores."""
+    names = [line.partition(":")[2].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+             if line.startswith("model name")] if pathlib.Path("/proc/cpuinfo").exists() else []
+    return f"{names[0] if names else platform.machine()} ({os.cpu_count()} cores)"
+
+
+def measured(options):
+    """A row for each run."""
+    for family in options.families:
+        stopped = set()
+        for scale in SIZES[family]:
+            path, edges = graph(options.gramer, family, scale)
+            if edges > options.most:
+                break
+            if edges < options.least:
+                continue
+            for task in options.tasks:
+                total = None
+                for program in options.programs:
+                    words = command(program, task, path, options.gramer, options.python)
+                    if words is None or (program, task) in stopped:
+                        continue
+                    seconds, memory, said = run(words, options.limit)
+                    if seconds is None:
+                        stopped.add((program, task))
+                    elif program == "gramer":
+                        total = int(json.loads(said)["total"])
+                    elif total is not None and int(said) != total:
+                        raise SystemExit(f"growth: {program} counts {said.strip()} {task} in {path}, gramer {total}")
+                    yield {"family": family, "scale": scale, "edges": edges, "task": task, "program": program,
+                           "cpu_s": f">{options.limit}" if seconds is None else f"{seconds:.4f}",
+                           "peak_mib": f"{memory:.1f}", "total": "" if total is None else total,
+                           "machine": machine(), "date": datetime.date.today().isoformat()}
+
+
+def measure(options):
+    old = []
+    if growth_page.SOURCE.exists():
+        with growth_page.SOURCE.open(newline="") as file:
+            old = list(csv.DictReader(file))
+    new = []
+    for row in measured(options):
+        new.append(row)
+        print(*row.values(), sep=",", flush=True)
+        done = {key(row) for row in new}
+        with growth_page.SOURCE.open("w", newline="") as file:
+            writer = csv.DictWriter(file, row, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows([row for row in old if key(row) not in done] + new)
+    return 0
+
+
+def key(row):
+    """What a row is measured of."""
+    return row["family"], int(row["scale"]), row["task"], row["program"]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="measure.py growth", description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["measure", "page"])
+    parser.add_argument("--gramer", default=str(BUILT / "release" / "gramer"), help="the program (default: the release build)")
+    parser.add_argument("--python", default=sys.executable, help="a Python that has the libraries")
+    parser.add_argument("--limit", type=int, default=60, help="most processor seconds of a run")
+    parser.add_argument("--most", type=float, default=1e7, help="most edges of a graph")
+    parser.add_argument("--least", type=float, default=0, help="least edges of a graph")
+    parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS), metavar="PROGRAM")
+    parser.add_argument("--families", nargs="+", choices=SIZES, default=list(SIZES), metavar="FAMILY")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), metavar="TASK")
+    options = parser.parse_args()
+    if options.what == "page":
+        growth_page.write()
+        return 0
+    return measure(options)
