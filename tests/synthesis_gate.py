@@ -11,9 +11,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
-import depth  # noqa: E402
 import eda  # noqa: E402
-import synth  # noqa: E402
+from hardware import depth, synth  # noqa: E402
 
 
 def chain(levels: int) -> dict:

@@ -17,10 +17,10 @@ GIVEN = re.compile(r'blockwise!\(\s*"([^"]+)"')
 DETECTED = re.compile(r'(?:has|is_x86_feature_detected|is_aarch64_feature_detected)!\("([a-z0-9]+)"\)')
 # Modules that another file chooses.
 CHOSEN_IN = {
-    "host/engine/src/cpu/sets/avx2.rs": "host/engine/src/cpu/sets/mod.rs",
-    "host/engine/src/cpu/sets/avx512.rs": "host/engine/src/cpu/sets/mod.rs",
-    "host/engine/src/cpu/sets/bitmap.rs": "host/engine/src/cpu/sets/mod.rs",
-    "host/engine/src/cpu/sets/neon.rs": "host/engine/src/cpu/sets/mod.rs",
+    "host/cpu/src/sets/avx2.rs": "host/cpu/src/sets/mod.rs",
+    "host/cpu/src/sets/avx512.rs": "host/cpu/src/sets/mod.rs",
+    "host/cpu/src/sets/bitmap.rs": "host/cpu/src/sets/mod.rs",
+    "host/cpu/src/sets/neon.rs": "host/cpu/src/sets/mod.rs",
 }
 
 

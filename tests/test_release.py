@@ -20,10 +20,11 @@ case "$1" in
 esac
 """
 # What must be there, below a prefix.
-WANTED = ["bin/gramer", "lib/gramer/gramer-emulator", "lib/gramer/gramer-sim", "lib/gramer/libgramer_sleep.so",
-          "share/gramer/rtl/gramer_core.sv", "share/gramer/sim/shim/shim.cpp", "share/gramer/accelerator.yaml",
+WANTED = ["bin/gramer", "bin/gramer-lab", "lib/gramer/gramer-emulator", "lib/gramer/libgramer_sleep.so",
+          "share/gramer/Bender.yml", "share/gramer/rtl/paper/gramer_core.sv", "share/gramer/sim/shim/shim.cpp", "share/gramer/accelerator.yaml",
           "share/gramer/machines/small.yaml", "share/bash-completion/completions/gramer",
           "share/zsh/site-functions/_gramer", "share/fish/vendor_completions.d/gramer.fish",
+          "share/bash-completion/completions/gramer-lab", "share/zsh/site-functions/_gramer-lab",
           "share/doc/gramer/LICENSES-of-dependencies.txt"]
 
 
@@ -33,7 +34,7 @@ class Release(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.work)
         self.programs = self.work / "programs"
         self.programs.mkdir()
-        for name in ("gramer", "gramer-emulator", "gramer-sim", "libgramer_sleep.so"):
+        for name in ("gramer", "gramer-emulator", "gramer-lab", "libgramer_sleep.so"):
             (self.programs / name).write_text(GRAMER)
             (self.programs / name).chmod(0o755)
 
@@ -72,8 +73,8 @@ class Release(unittest.TestCase):
         self.assertIn("must begin with /", self.run_script("install", "", "opt", code=1))
 
     def test_a_program_that_was_not_built(self):
-        (self.programs / "gramer-sim").unlink()
-        self.assertIn("gramer-sim is not there", self.run_script("dist", code=1))
+        (self.programs / "gramer-lab").unlink()
+        self.assertIn("gramer-lab is not there", self.run_script("dist", code=1))
         self.assertFalse((self.work / "out").exists())
 
     def test_archive(self):
@@ -86,10 +87,10 @@ class Release(unittest.TestCase):
         self.check_tree(self.work / "unpacked" / out.name.removesuffix(".tar.gz"))
         self.assertEqual({(e.uid, e.gid, e.mtime) for e in entries}, {(0, 0, 1700000000)})
         self.assertEqual([e.name for e in entries], sorted(e.name for e in entries))
-        for name in ("gramer", "gramer-sim"):  # built again at another time
+        for name in ("gramer", "gramer-lab"):  # built again at another time
             os.utime(self.programs / name, (1, 1))
         self.assertEqual(self.packed("dist")[1], first)
-        (self.programs / "gramer-sim").write_text("#!/bin/sh\n")
+        (self.programs / "gramer-lab").write_text("#!/bin/sh\n")
         self.assertNotEqual(self.packed("dist")[1], first)
 
     @unittest.skipUnless(shutil.which("dpkg-deb"), "there is no dpkg-deb")

@@ -60,7 +60,8 @@ endmodule
 
 class Modules(unittest.TestCase):
     def test_all_are_written_so(self):
-        paths = sorted((ROOT / "rtl").rglob("*.sv"))
+        # The packages of machines are generated.
+        paths = sorted(path for path in (ROOT / "rtl").rglob("*.sv") if path.parent.name != "machine")
         self.assertGreater(len(paths), 40)
         found, registered = [], set()
         for path in paths:

@@ -28,20 +28,20 @@
 
 #[path = "common/cpu_time.rs"]
 mod cpu_time;
-#[path = "../tests/common/environment.rs"]
-mod environment;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gramer::engine::{Count, Engine, cpu::Cpu};
+use gramer::cpu::Cpu;
+use gramer::engine::{Count, EngineExt};
 use gramer::graph::generate::{Labels, Model, Recipe, generate};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::prepare::renumber;
 use gramer::task::{Induced, Measure, SizeLimit};
 use gramer::{Context, Graph, Pattern, Task};
+use gramer_testing::environment;
 
 /// CPU seconds of each thread of this process, by number.
 fn accounts() -> BTreeMap<u32, f64> {
@@ -101,14 +101,14 @@ impl Looks {
 }
 
 /// A run that was looked at.
-struct Watched {
+struct ObservedRun {
     looks: Looks,
     wall: f64,
     /// CPU seconds of the calling thread.
     own: f64,
 }
 
-impl Watched {
+impl ObservedRun {
     fn run(graph: &Graph, task: &Task, threads: usize) -> Self {
         let context = Context::with_threads(threads);
         let done = AtomicBool::new(false);
@@ -136,12 +136,12 @@ impl Watched {
         });
         let wall = begun.elapsed().as_secs_f64();
         let own = accounts().iter().filter_map(|(t, s)| Some(s - before.get(t)?)).sum();
-        Watched { looks, wall, own }
+        ObservedRun { looks, wall, own }
     }
 }
 
 fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
-    let Watched { looks, wall, own } = Watched::run(graph, task, threads);
+    let ObservedRun { looks, wall, own } = ObservedRun::run(graph, task, threads);
     let (all, busiest, equal) = (looks.sum(), looks.busiest(threads), looks.at_equal_pace(threads));
     println!("{name:28} {threads:7} {wall:8.2} {all:15.2} {own:16.2} {busiest:18.3} {equal:13.3}");
 }
@@ -363,7 +363,7 @@ fn speed_ups(threads: usize, copies: bool, budget: f64, filters: &[String]) {
         let long = one >= LONG;
         let shown = if long { format!("{times:.2}") } else { format!("({times:.2})") };
         print!("{name:36} {threads:7} {one:11.2} {cpu:10.2} {many:7.2}  {shown:7}");
-        let Watched { looks, own, .. } = Watched::run(graph, &task, threads);
+        let ObservedRun { looks, own, .. } = ObservedRun::run(graph, &task, threads);
         let (all, equal) = (looks.sum(), looks.at_equal_pace(threads));
         print!(" {all:13.2} {own:17.3} {equal:14.3}");
         match copies {

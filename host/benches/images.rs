@@ -2,7 +2,7 @@
 //! 4-cliques.
 //!
 //! `cargo bench --bench images [-- FILE…]` reads an R-MAT graph that it makes, and the files named. It
-//! prints the table of `docs/image.md`.
+//! prints the table of `docs/results/bench/images.csv`.
 //!
 //! - *checked*, *trusted*: opening the image with all checks, and with `--trust-image`;
 //! - *+ 4-cliques*: opening it trusted and mining it;
@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gramer::engine::Engine;
-use gramer::engine::cpu::Cpu;
+use gramer::base::Budget;
+use gramer::cpu::Cpu;
+use gramer::engine::EngineExt;
 use gramer::graph::generate::{Model, Recipe, generate};
 use gramer::graph::read::{ReadOptions, read_graph};
-use gramer::graph::{Budget, Graph, image};
+use gramer::graph::{Graph, image};
 use gramer::prepare::renumber;
 use gramer::{Context, Task};
 
@@ -40,7 +41,7 @@ fn best<R>(mut run: impl FnMut() -> R) -> f64 {
 }
 
 /// What opening and mining an image takes.
-struct Measured {
+struct Measurement {
     bytes: u64,
     checked: f64,
     trusted: f64,
@@ -49,7 +50,7 @@ struct Measured {
     count: u128,
 }
 
-fn measure(path: &Path, folder: &Path) -> Measured {
+fn measure(path: &Path, folder: &Path) -> Measurement {
     let context = Context::with_threads(1);
     let budget = Some(Arc::new(Budget { bytes: 1 << 40, folder: folder.into() }));
     let limited = Context { budget, ..Context::with_threads(1) };
@@ -62,7 +63,7 @@ fn measure(path: &Path, folder: &Path) -> Measured {
         let found = Cpu.run(&graph, &Task::Clique { k: 4 }, None, context).expect("cliques");
         found.results[0].count
     };
-    Measured {
+    Measurement {
         bytes: std::fs::metadata(path).expect("it was written").len(),
         checked: best(|| open(true, &context)),
         trusted: best(|| open(false, &context)),
@@ -87,14 +88,13 @@ fn compare(name: &str, graph: &Graph) {
     let (plain, packed) = (measure(&plain, folder.path()), measure(&packed, folder.path()));
     assert_eq!(plain.count, packed.count);
     let per_entry = |bytes: usize| 8.0 * bytes as f64 / graph.view().neighbours.len() as f64;
-    println!("<!-- {name}: {} edges, {} 4-cliques -->", graph.edges(), plain.count);
     let entries = [8 * graph.vertices() + 4 * graph.view().neighbours.len(), pack().bytes()];
     for (rows, m, entries) in [("plain", plain, entries[0]), ("compressed", packed, entries[1])] {
         println!(
-            "| {name} | {rows} | {:.2} | {:.1} | {} | {:.2} | {:.2} | {:.1} | {:.1} |",
+            "{name},{rows},{:.2},{:.1},{},{:.2},{:.2},{:.1},{:.1}",
             m.bytes as f64 / 1e6,
             per_entry(entries),
-            if rows == "plain" { "–".into() } else { format!("{packing:.1}") },
+            if rows == "plain" { String::new() } else { format!("{packing:.1}") },
             m.checked,
             m.trusted,
             m.mined,
@@ -105,10 +105,8 @@ fn compare(name: &str, graph: &Graph) {
 
 fn main() {
     println!(
-        "| graph | rows | MB | bits per entry | to compress, ms | checked, ms | trusted, ms | \
-         + 4-cliques, ms | in files, ms |"
+        "graph,rows,mb,bits_per_entry,compress_ms,checked_ms,trusted_ms,cliques_ms,in_files_ms"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
     let files: Vec<PathBuf> =
         std::env::args_os().skip(1).filter(|a| a != "--bench").map(PathBuf::from).collect();
     for file in &files {
@@ -119,5 +117,5 @@ fn main() {
     let model = Model::Rmat { scale: 18, edge_factor: 16, a: 0.57, b: 0.19, c: 0.19 };
     let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
     let graph = generate(&recipe, &Context::default()).expect("a graph");
-    compare("rmat, scale 18", &graph);
+    compare("rmat scale 18", &graph);
 }

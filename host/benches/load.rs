@@ -8,6 +8,8 @@
 //! - *ready*: text to rows in the order of Rank(ON_1), in which most tasks are mined;
 //! - *in turn*: the same by way of the rows in the order of the input, which are renumbered;
 //! - *image*: opening the image of the same graph, with and without its checks.
+//!
+//! The last row is a CSV of 10 million edges between names, up to its rows.
 
 #[path = "common/cpu_time.rs"]
 mod cpu_time;
@@ -82,6 +84,44 @@ fn shuffled(graph: &Graph) -> Vec<u8> {
     lines.into_iter().flat_map(|(_, line)| line).collect()
 }
 
+/// Measures a CSV of 10 million edges between a million names, once: it is large.
+fn measure_names() {
+    const EDGES: usize = 10_000_000;
+    const NAMES: u64 = 1_000_000;
+    let mut state = 1u64;
+    let mut name = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // Of 7 to 20 bytes, in no order.
+        let number = ((state >> 33) % NAMES).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!("user_{:x}", number >> (number % 52))
+    };
+    let mut text = String::from("source,target\n");
+    for _ in 0..EDGES {
+        text += &format!("{},{}\n", name(), name());
+    }
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("names.csv");
+    std::fs::write(&path, &text).expect("room for the graph");
+    let (context, options) = (Context::with_threads(1), ReadOptions::default());
+    let megabytes = text.len() as f64 / 1e6;
+    drop(text);
+    let seconds = |run: &dyn Fn() -> usize| {
+        let begun = cpu_time::of_thread();
+        let edges = run();
+        ((cpu_time::of_thread() - begun).as_secs_f64(), edges)
+    };
+    let (parse, _) = seconds(&|| parse_only(&path, &options, &context).expect("a graph"));
+    let (whole, edges) =
+        seconds(&|| read(&path, &options, &context).expect("a graph").graph.edges());
+    println!(
+        "{:<28} {megabytes:>8.1} {edges:>10} {:>8.0} {:>8.0}",
+        "CSV of names",
+        megabytes / parse,
+        megabytes / whole
+    );
+}
+
 fn main() {
     println!(
         "{:<28} {:>8} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9}",
@@ -122,6 +162,7 @@ fn main() {
             }
         }
         measure("rmat18, ids of 64 bits", &shuffled(&sparse.build()));
+        measure_names();
     }
     std::io::stdout().flush().expect("standard output");
 }

@@ -8,10 +8,6 @@
 
 #[path = "common/cpu_time.rs"]
 mod cpu_time;
-#[path = "../tests/common/environment.rs"]
-mod environment;
-#[path = "../tests/common/query_sets.rs"]
-mod query_sets;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,10 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use gramer::engine::{Engine, Sink, cpu::Cpu};
+use gramer::cpu::Cpu;
+use gramer::engine::{EngineExt, Sink};
 use gramer::graph::VertexId;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Pattern, Task};
+use gramer_testing::environment;
+use gramer_testing::query_sets;
 
 /// Embeddings after which a query ends in the first mode.
 const LIMIT: u64 = 100_000;

@@ -5,11 +5,6 @@
 //! rows were checked, passed and skipped, each skip with its reason. Exit code 1 if a count is
 //! wrong; without the data nothing is checked, which fails if `GRAMER_REQUIRE_DATA=1`.
 
-#[path = "../tests/common/environment.rs"]
-mod environment;
-#[path = "../tests/common/truth.rs"]
-mod truth;
-
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,13 +12,16 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use gramer::engine::{Engine, Outcome, cpu::Cpu};
+use gramer::cpu::Cpu;
+use gramer::engine::{EngineExt, Outcome};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{Pattern, named, parse_pattern};
 use gramer::task::{Induced, Measure, SizeLimit};
 use gramer::{Context, Graph, Task};
+use gramer_testing::environment;
+use gramer_testing::ground_truth;
 
-/// Where each graph of the truth table is, and its labels where they are in a file of their own.
+/// Where each graph of the truth table is, and its labels where they are in their own file.
 const GRAPHS: &[(&str, &str)] = &[
     ("as-caida20071105", "as-caida20071105.txt.zst"),
     ("ca-astroph", "ca-AstroPh.txt.zst"),
@@ -266,7 +264,7 @@ fn support_row(line: &str) -> Result<(Pattern, u128)> {
 
 /// Understands a task of the truth table.
 fn question(task: &str) -> Result<Question> {
-    if let Some((task, pattern)) = truth::counted(task)? {
+    if let Some((task, pattern)) = ground_truth::counted(task)? {
         return Ok(Question::Count { task, pattern });
     }
     let matching = |name: &str| -> Result<Question> {

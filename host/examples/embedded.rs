@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Context as _, Result, ensure};
-use gramer::accelerator::emulated::Emulated;
+use gramer::accelerator::emulated::EmulatedDevice;
 use gramer::accelerator::settings::Settings;
-use gramer::engine::cpu::Cpu;
-use gramer::engine::{Engine, Sink};
+use gramer::cpu::Cpu;
+use gramer::engine::{EngineExt, Sink};
 use gramer::graph::VertexId;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::task::Induced;
@@ -38,8 +38,8 @@ fn main() -> Result<()> {
     };
     let context = Context::default();
     let graph = read_graph(Path::new(path), &ReadOptions::default(), &context)?;
-    let task = Task::Motif { k: k.parse().context("K is no number")?, induced: Induced::Vertex };
-    let device = Emulated::open(device, Settings::default())?;
+    let task = Task::Motif { k: k.parse().context("K is not a number")?, induced: Induced::Vertex };
+    let device = EmulatedDevice::open(device, Settings::default())?;
     let first = First::default();
     let found = device.run(&graph, &task, Some(&first), &context)?;
     let expected = Cpu.run(&graph, &task, None, &context)?;

@@ -1,5 +1,5 @@
 //! Lines that a cluster of the set core reads from its bank for a graph beyond its memory: by segments, as it is built, and by the
-//! cache that it was designed with (`docs/set-core.md`, section *Segments and the cache*).
+//! cache that it was designed with (`docs/decisions/segments.md`).
 //!
 //! `set_cache MACHINE FILE…` prints for each graph and task the lines of the whole image, those of a cluster's segments, and
 //! those that a cluster with a pad and a cache would read: the first lines of the image stay on chip, the others

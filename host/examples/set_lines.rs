@@ -1,5 +1,5 @@
 //! Lines that the set core streams for each task, with the vertices in two orders: by degree, and by
-//! Rank(ON_1), in which the paper's core wants them (`docs/set-core.md`, section *Order*).
+//! Rank(ON_1), in which the paper's core wants them (`docs/reference/set-core.md`, section *Order and ids*).
 //!
 //! `set_lines FILE…` prints a row a graph and order: lines of the images for cliques and motifs, the
 //! longest list of neighbours before a vertex, and lines that all roots stream for 3-cliques, for

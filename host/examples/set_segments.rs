@@ -1,5 +1,5 @@
 //! Segments into which the set core's host cuts graphs, and the lines that are loaded for them
-//! (`docs/set-core.md`, section *Segments*).
+//! (`docs/reference/set-core.md`, section *Segments*).
 //!
 //! `set_segments MACHINE FILE…` prints for each graph and operation: the lines of the whole image, the
 //! segments, the lines of all of them, how often a line is loaded, and the seconds in which one thread cut

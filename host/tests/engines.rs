@@ -1,21 +1,19 @@
 //! The CPU engine gives what algorithm 1 and brute force give, on random small graphs, with any
 //! number of threads and in any numbering.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use common::{Labels, PLAIN, Small, config, counts, graphs, occurring, patterns};
-use gramer::engine::cpu::Cpu;
+use gramer::cpu::Cpu;
 use gramer::engine::reference::Reference;
-use gramer::engine::{Engine, Outcome, Sink};
+use gramer::engine::{Engine, EngineExt, Outcome, Sink};
 use gramer::graph::VertexId;
 use gramer::pattern::{Dictionary, Pattern};
 use gramer::prepare::renumber;
 use gramer::task::{Induced, Measure, SizeLimit};
 use gramer::{Context, Graph, Task};
+use gramer_testing::truth::{Labels, PLAIN, Small, config, counts, graphs, occurring, patterns};
 use proptest::prelude::*;
 
 fn cpu(graph: &Graph, task: &Task, threads: usize) -> Outcome {
@@ -70,7 +68,7 @@ proptest! {
     fn maximal_cliques(small in graphs(11, PLAIN), threads in 1usize..4) {
         for graph in both_orders(&small) {
             let outcome = cpu(&graph, &Task::MaximalCliques, threads);
-            prop_assert!(outcome.complete && outcome.larger_cliques.is_empty());
+            prop_assert!(outcome.complete && outcome.rows.is_empty());
             let by_size: BTreeMap<usize, u128> = outcome
                 .results
                 .iter()

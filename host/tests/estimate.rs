@@ -1,17 +1,15 @@
 //! Estimates hold what they say: over many seeds, as many of their intervals have the exact count
 //! in them as are promised, and their mean is the exact count.
 
-mod common;
-
-use common::Small;
-use gramer::engine::Engine;
-use gramer::engine::cpu::Cpu;
-use gramer::engine::estimate::{Estimated, Precision};
+use gramer::cpu::Cpu;
+use gramer::engine::estimate::{Precision, SampledCounts};
 use gramer::engine::reference::Reference;
+use gramer::engine::{Answer, Ask, Engine, EngineExt, Query};
 use gramer::graph::generate::{Labels, Model, Recipe, generate};
 use gramer::pattern::{name, named};
 use gramer::task::Induced;
 use gramer::{Context, Graph, Pattern, Task};
+use gramer_testing::truth::Small;
 
 const SEEDS: u64 = 40;
 /// Of the matches, whose samples take longer.
@@ -30,7 +28,7 @@ fn even() -> Graph {
     generate(&recipe, &Context::default()).unwrap()
 }
 
-fn estimate(graph: &Graph, task: &Task, seed: u64, threads: usize) -> Estimated {
+fn estimate(graph: &Graph, task: &Task, seed: u64, threads: usize) -> SampledCounts {
     let context = Context::with_threads(threads);
     let prepared = Cpu.prepare(graph, &context).unwrap();
     prepared.estimate(task, Precision { relative: 0.05, seed }, &context).unwrap()
@@ -124,9 +122,12 @@ fn nothing_and_what_is_not_estimated() {
     let edgeless = Small::new(3).graph();
     let motifs = Task::Motif { k: 3, induced: Induced::Vertex };
     assert!(estimate(&edgeless, &motifs, 1, 1).results.iter().all(|(_, e)| e.value == 0.0));
-    assert!(Cpu.supports_estimate(&Task::MaximalCliques).is_err());
-    let said = Reference::default().supports_estimate(&motifs).unwrap_err().to_string();
-    assert!(said.contains("the engine `cpu`"), "{said}");
+    let answer = Answer::Estimate(Precision { relative: 0.1, seed: 1 });
+    let query = |task| Query::new(task).answer(answer);
+    assert!(Cpu.plan(&Ask::new(&query(Task::MaximalCliques))).is_err());
+    let said = Reference::default().plan(&Ask::new(&query(motifs.clone())));
+    let said = said.unwrap_err().to_string();
+    assert!(said.contains("as an estimate"), "{said}");
     let context = Context::with_threads(1);
     let prepared = Cpu.prepare(&path, &context).unwrap();
     for relative in [0.0, 0.6, f64::NAN] {

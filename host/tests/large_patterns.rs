@@ -3,18 +3,15 @@
 
 use std::ops::ControlFlow;
 
+use gramer::cpu::Cpu;
 use gramer::engine::interpreter::interpret;
-use gramer::engine::{Engine, Sink, cpu::Cpu};
+use gramer::engine::{EngineExt, Sink};
 use gramer::graph::{Builder, NO_LABEL, VertexId, View};
 use gramer::plan::search::SearchPlan;
 use gramer::plan::symmetry::ambiguous;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Pattern, Task};
-
-#[path = "common/collect.rs"]
-mod collect;
-
-use collect::Collect;
+use gramer_testing::sinks::Collect;
 
 /// Numbers from a seed (SplitMix64).
 struct Random(u64);

@@ -1,36 +1,35 @@
 //! Counts per vertex and per edge are those of brute force, on random small graphs, in any order of
 //! vertices, with any number of threads.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{PLAIN, Small, config, graphs};
-use gramer::engine::cpu::Cpu;
-use gramer::engine::per::{Per, PerOutcome, edges};
+use gramer::cpu::Cpu;
+use gramer::engine::Outcome;
+use gramer::engine::per::{Per, edges};
 use gramer::engine::reference::Reference;
-use gramer::engine::{Engine, Units};
+use gramer::engine::{Answer, Ask, Engine, EngineExt, Query, Units};
 use gramer::graph::Builder;
 use gramer::prepare::renumber;
 use gramer::task::Induced;
 use gramer::{Context, Error, Graph, Task};
+use gramer_testing::truth::{PLAIN, Small, config, graphs};
 use proptest::prelude::*;
 
 /// Numbers by column (pattern's vertices and orbit; orbit 0 for cliques) and item (ends, or a vertex
 /// twice), without zeros.
 type PerCounts = BTreeMap<((usize, usize), (u64, u64)), u128>;
 
-fn run(graph: &Graph, task: &Task, per: Per, threads: usize) -> PerOutcome {
+fn run(graph: &Graph, task: &Task, per: Per, threads: usize) -> Outcome {
     let context = Context::with_threads(threads);
     let outcome = Cpu.prepare(graph, &context).unwrap().run_per(task, per, &context).unwrap();
     let whole = Cpu.run(graph, task, None, &context).unwrap();
     assert!(outcome.complete);
     assert_eq!(outcome.results, whole.results);
-    assert_eq!(outcome.larger_cliques, whole.larger_cliques);
+    assert_eq!(outcome.rows, whole.rows);
     outcome
 }
 
-fn found(graph: &Graph, outcome: &PerOutcome, per: Per) -> PerCounts {
+fn found(graph: &Graph, outcome: &Outcome, per: Per) -> PerCounts {
     let id = |v| graph.original_id(v);
     let items: Vec<(u64, u64)> = match per {
         Per::Vertex => (0..graph.vertices() as u32).map(|v| (id(v), id(v))).collect(),
@@ -38,13 +37,14 @@ fn found(graph: &Graph, outcome: &PerOutcome, per: Per) -> PerCounts {
             let ends = |(u, v)| (id(u).min(id(v)), id(u).max(id(v)));
             edges(graph.view()).map(ends).collect()
         }
+        Per::Graph => unreachable!("tests/per_graph.rs has them"),
     };
     let mut found = PerCounts::new();
     for column in &outcome.columns {
         assert_eq!(column.counts.len(), items.len());
         let key = match &column.orbit {
             Some(orbit) => (0, orbit.number),
-            None => (column.larger_clique.unwrap_or(column.pattern.vertices()), 0),
+            None => (column.of.size().unwrap().0, 0),
         };
         let numbers = items.iter().zip(column.counts.iter()).filter(|(_, count)| *count > 0);
         found.extend(numbers.map(|(&item, count)| ((key, item), count)));
@@ -56,6 +56,7 @@ fn items(set: &[usize], edges: &[(usize, usize)], per: Per) -> Vec<(u64, u64)> {
     match per {
         Per::Vertex => set.iter().map(|&v| (v as u64, v as u64)).collect(),
         Per::Edge => edges.iter().map(|&(u, v)| (u as u64, v as u64)).collect(),
+        Per::Graph => unreachable!("tests/per_graph.rs has them"),
     }
 }
 
@@ -219,12 +220,14 @@ fn what_has_no_such_counts_is_refused() {
     let context = Context::with_threads(1);
     let prepared = Cpu.prepare(&graph, &context).unwrap();
     for task in [Task::MaximalCliques, Task::Motif { k: 5, induced: Induced::Vertex }] {
-        assert!(matches!(Cpu.supports_per(&task, Per::Edge), Err(Error::Unsupported(_))));
+        let query = Query::new(task.clone()).answer(Answer::PerEdge);
+        assert!(matches!(Cpu.plan(&Ask::new(&query)), Err(Error::Unsupported(_))));
         assert!(prepared.run_per(&task, Per::Edge, &context).is_err());
     }
     let task = Task::Clique { k: 3 };
-    let said = Reference::default().supports_per(&task, Per::Vertex).unwrap_err().to_string();
-    assert!(said.contains("the engine `cpu`"), "{said}");
+    let query = Query::new(task.clone()).answer(Answer::PerVertex);
+    let said = Reference::default().plan(&Ask::new(&query)).unwrap_err().to_string();
+    assert!(said.contains("`reference`") && said.contains("per vertex"), "{said}");
     let other = Reference::default();
     assert!(
         other.prepare(&graph, &context).unwrap().run_per(&task, Per::Vertex, &context).is_err()

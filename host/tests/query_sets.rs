@@ -2,18 +2,17 @@
 
 #[path = "../benches/common/cpu_time.rs"]
 mod cpu_time;
-#[path = "common/environment.rs"]
-mod environment;
-#[path = "common/query_sets.rs"]
-mod query_sets;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use environment::data;
-use gramer::engine::{Engine, cpu::Cpu};
+use gramer::cpu::Cpu;
+use gramer::engine::EngineExt;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Pattern, Task};
+use gramer_testing::environment;
+use gramer_testing::query_sets;
 use query_sets::{graph, queries};
 
 /// Lines `NAME:COUNT`.

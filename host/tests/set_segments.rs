@@ -1,23 +1,21 @@
 //! Graphs that are larger than a cluster's memory, and roots with more neighbours before them than a list
 //! holds: cut into segments and run by the functional model, they count as on the CPU engine.
 
-#[path = "common/made.rs"]
-mod made;
-
 use gramer::accelerator::set::image::{SetImage, Words, lines_of};
-use gramer::accelerator::set::reference::{self, Memory};
+use gramer::accelerator::set::memory::Memory;
+use gramer::accelerator::set::numbers::SUM_CLIQUES;
 use gramer::accelerator::set::segments::{Segment, Segments};
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};
 use gramer::accelerator::set::units::{Arrange, Operation, deal, longest};
-use gramer::engine::{Count, Engine, Outcome, Share, Units, cpu::Cpu};
-use gramer::prepare::renumber;
+use gramer::cpu::Cpu;
+use gramer::engine::{Count, EngineExt, Outcome, Share, Units};
 use gramer::task::Induced;
 use gramer::{Context, Graph, Task};
 use gramer_machine::set::{LAST_ALL, LENGTH_BLOCK, QUARTERS_LONG};
 use gramer_machine::{Accelerator, named};
-
-use made::{graph, numbers};
+use gramer_models::cliques as reference;
+use gramer_testing::graphs::{graph, numbers, pairs, ranked};
 
 /// A machine with so many lines per cluster and lists of so many lines.
 fn machine(partition_lines: u32, list_lines: u32) -> Accelerator {
@@ -28,9 +26,7 @@ fn machine(partition_lines: u32, list_lines: u32) -> Accelerator {
 }
 
 fn random(mut rng: impl FnMut(u64) -> u64, n: u64, percent: u64) -> Graph {
-    let pairs = (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
-    let edges: Vec<_> = pairs.filter(|_| rng(100) < percent).collect();
-    renumber(&graph(edges), &Context::with_threads(1)).unwrap()
+    ranked(&pairs(n, |_, _| rng(100) < percent))
 }
 
 fn motif(k: usize) -> Task {
@@ -115,7 +111,7 @@ fn rules(machine: &Accelerator, segment: &Segment) {
 }
 
 fn compare(machine: &Accelerator, graph: &Graph, task: &Task, what: &str) -> Cut {
-    let set = SetTask::of(machine, task, false).unwrap();
+    let set = SetTask::of(task).unwrap();
     let (total, cut) = model(machine, graph, set, Units::All);
     let counts = set.counts(&total, &Degrees::of(graph.view()));
     assert_eq!(counts, on_cpu(graph, task), "{what}, {task:?}");
@@ -174,7 +170,7 @@ fn clusters_have_roots_of_their_own() {
         let graph = random(rng, n, percent);
         let machine = machine(if seed % 2 == 0 { 16 } else { 64 }, 32);
         for task in [Task::Clique { k: 3 }, Task::Clique { k: 5 }, motif(4)] {
-            let set = SetTask::of(&machine, &task, false).unwrap();
+            let set = SetTask::of(&task).unwrap();
             let known = on_cpu(&graph, &task);
             let one = model(&machine, &graph, set, Units::All).1;
             for clusters in [2, 4, 200] {
@@ -212,7 +208,7 @@ fn lists_longer_than_the_core_s_are_cut() {
         let complete = graph((0..=d).flat_map(|u| (0..u).map(move |v| (u, v))));
         let (total, _) = model(&machine, &complete, SetTask::Cliques(3), Units::All);
         let n = u128::from(d) + 1;
-        assert_eq!(total[reference::SUM_CLIQUES], n * (n - 1) * (n - 2) / 6, "complete, {d}");
+        assert_eq!(total[SUM_CLIQUES], n * (n - 1) * (n - 2) / 6, "complete, {d}");
     }
 }
 
@@ -239,7 +235,7 @@ fn shares_add_up() {
         let machine = machine(if seed % 2 == 0 { 128 } else { 8192 }, 4);
         let view = graph.view();
         for task in [Task::Clique { k: 3 }, Task::Clique { k: 5 }, motif(3), motif(4)] {
-            let set = SetTask::of(&machine, &task, false).unwrap();
+            let set = SetTask::of(&task).unwrap();
             let parts: Vec<Outcome> = Share::split(view, 7)
                 .iter()
                 .map(|share| {

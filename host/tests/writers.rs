@@ -1,12 +1,10 @@
-//! Files are written by `gramer_graph::output`, which replaces nothing unasked. What writes in another way writes no
+//! Files are written by `gramer_base::output`, which replaces nothing unasked. What writes in another way writes no
 //! file that a user names, and is listed here with the reason.
-
-#[path = "common/environment.rs"]
-mod environment;
 
 use std::path::{Path, PathBuf};
 
 use environment::root;
+use gramer_testing::environment;
 
 /// What opens a file for writing, gives it another name, or replaces one unasked.
 const CALLS: [&str; 13] = [
@@ -26,18 +24,16 @@ const CALLS: [&str; 13] = [
 ];
 
 /// Sources that may.
-const OTHERS: [(&str, &str); 21] = [
-    ("host/accelerator/src/emulated/helper.rs", "a private temporary folder"),
-    ("host/accelerator/src/emulated/mod.rs", "a private temporary folder"),
+const OTHERS: [(&str, &str); 19] = [
+    ("host/accelerator/src/emulated/resident.rs", "a private temporary folder"),
     ("host/accelerator/src/launch/folder.rs", "a private temporary folder"),
-    ("host/accelerator/src/launch/mod.rs", "a private temporary folder"),
     ("host/accelerator/src/launch/setup.rs", "a private temporary folder"),
     ("host/gpu/src/program.rs", "a cache, by the hash of its content"),
     ("host/graph/src/image/mod.rs", "the library's own function, which says that it replaces"),
-    ("host/graph/src/input.rs", "opens for reading"),
-    ("host/graph/src/output/leftover.rs", "the way of all outputs"),
-    ("host/graph/src/output/mod.rs", "the way of all outputs"),
-    ("host/graph/src/standard_output.rs", "appends what drivers print to a log"),
+    ("host/base/src/input.rs", "opens for reading"),
+    ("host/base/src/output/leftover.rs", "the way of all outputs"),
+    ("host/base/src/output/mod.rs", "the way of all outputs"),
+    ("host/base/src/standard_output.rs", "appends what drivers print to a log"),
     ("host/laboratory/src/explore/simulator.rs", "a cache, by the hash of its content"),
     (
         "host/laboratory/src/paper/published.rs",
@@ -57,7 +53,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() && !["target", "tests", "examples", "benches"].contains(&name) {
+        if path.is_dir() && !["target", "tests", "examples", "benches", "testing"].contains(&name) {
             sources(&path, found);
         } else if name.ends_with(".rs") && name != "tests.rs" {
             found.push(path);
@@ -88,7 +84,7 @@ fn outputs_are_written_in_one_way() {
             match listed {
                 Some(at) => seen[at] = true,
                 None => panic!(
-                    "{shown}:{}: `{call}` writes a file: use gramer_graph::output, or say here why not",
+                    "{shown}:{}: `{call}` writes a file: use gramer_base::output, or say here why not",
                     number + 1
                 ),
             }

@@ -1,14 +1,14 @@
-//! A prepared graph as it lies in the memory banks of a device.
+//! Layout of a prepared graph in the memory banks of a device.
 //!
 //! Vertex records have 16 bytes (edge offset, degree, label), edge entries 4, both in lines of 64
 //! bytes. Line i of an array lies in bank i mod banks, the edge lines after the vertex lines; see
-//! section "The core" of `docs/hardware/rtl.md`.
+//! section "The core" of `docs/reference/paper-core.md`.
 
 use gramer_machine::{
     Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, LINE_BYTES, RECORD_BYTES, RECORDS_A_LINE,
 };
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::prepare::{Capacities, Priority};
 use gramer_graph::{Label, VertexId, View};
 
@@ -19,7 +19,7 @@ const RECORDS: usize = RECORDS_A_LINE as usize;
 /// Edge entries in a line.
 const ENTRIES: usize = ENTRIES_A_LINE as usize;
 
-/// The image of a graph, made line by line as it is needed.
+/// The image of a graph, whose lines are made on demand.
 #[derive(Debug, Clone)]
 pub struct DeviceImage<'a> {
     view: View<'a>,

@@ -1,25 +1,23 @@
-//! Devices that speak OpenCL: the accelerator on a card or emulated.
+#![doc = include_str!("../README.md")]
 //!
-//! Nothing here knows whether a device is emulated; platform and program binary decide. The
-//! OpenCL library is loaded when it is first asked for, so that the program starts without one.
-//!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`runtime`] | platforms, devices, what is missing where there are none |
+//! | [`runtime`] | platforms, devices, and diagnostics if there are none |
 //! | [`xilinx`] | the vendor's extension that places a buffer in a memory bank |
 //! | [`settings`] | run-time switches of the accelerator |
 //! | [`emulated`] | an emulated device for other programs: the command `gramer` drives it |
-//! | [`image`] | a graph as it lies in the banks |
-//! | [`units`] | the ranges of work units that one run takes |
-//! | [`stream`] | what goes into the streams and comes out |
+//! | [`image`] | layout of a graph in the banks |
+//! | [`units`] | ranges of work units, one for each run |
+//! | [`stream`] | contents of the in-stream and the out-stream |
 //! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
-//! | [`metrics`] | what a session measures |
+//! | [`metrics`] | metrics of a session |
 //! | [`tasks`] | mining tasks as passes of the core |
 
 pub mod emulated;
 pub mod image;
 pub mod launch;
+mod methods;
 pub mod metrics;
 pub mod runtime;
 pub mod session;
@@ -32,31 +30,31 @@ pub mod xclbin;
 pub mod xilinx;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_engine::method::run_plan;
 use gramer_engine::{
-    BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Together, Units, not_together,
-    only_its_kind, shares,
+    Ask, Choices, Device, Engine, Failure, Held, Outcome, Plan, PreparedGraph, Query, Reply, Run,
 };
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
 use gramer_pattern::task::Task;
 use image::DeviceImage;
-use session::Session;
+pub use methods::choose_on;
+use session::{MemorySpeed, Session};
 use set::engine::SetResident;
-use set::frequent::Asked;
-use set::matches::has_plans;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
 ///
 /// ```no_run
 /// use gramer_accelerator::{Accelerator, settings::Settings};
-/// use gramer_engine::Engine;
-/// use gramer_graph::{Builder, Context};
+/// use gramer_engine::EngineExt;
+/// use gramer_base::Context;
+/// use gramer_graph::Builder;
 /// use gramer_pattern::Task;
 ///
 /// let mut builder = Builder::new();
@@ -67,10 +65,18 @@ use settings::Settings;
 /// let card = Accelerator::open("gramer.xclbin", "gramer.xclbin", Settings::default())?;
 /// let outcome = card.run(&graph, &Task::Clique { k: 3 }, None, &Context::default())?;
 /// assert_eq!(outcome.results[0].count, 1);
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Accelerator {
+    shared: Arc<SharedState>,
+}
+
+/// What copies of an engine share.
+struct SharedState {
     name: String,
+    /// The file that programs it.
+    file: PathBuf,
     machine: gramer_machine::Accelerator,
     settings: Settings,
     /// A run has the device to itself.
@@ -82,7 +88,7 @@ impl Accelerator {
     /// Work is divided among all of them. Results call them `name`.
     ///
     /// # Errors
-    /// Those of reading the file, and [`Error::Device`] for what the runtime refuses.
+    /// Errors of reading the file, and [`Error::Device`] for what the runtime refuses.
     pub fn open(file: &str, name: &str, settings: Settings) -> Result<Self> {
         let (path, indices) = parse(file)?;
         let session = Session::open(&path, &indices, name)?;
@@ -91,17 +97,29 @@ impl Accelerator {
         if machine.core == Core::Set {
             set::engine::check(&settings, &machine)?;
         }
-        Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })
+        let (name, session) = (name.into(), Mutex::new(session));
+        let shared = SharedState { name, file: path, machine, settings, session };
+        Ok(Accelerator { shared: Arc::new(shared) })
     }
 
     /// The machine in the file.
     pub fn machine(&self) -> &gramer_machine::Accelerator {
-        &self.machine
+        &self.shared.machine
     }
 
     /// Runs `work` with the programmed devices.
     pub fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
-        work(&mut self.session.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        work(&mut self.shared.session.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    /// Writes and reads about `bytes` bytes in each memory bank of each device, and checks that what was written is
+    /// read. No graph may be prepared.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if what is read isn't what was written, and for what the device refuses.
+    pub fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
+        let bytes = bytes.min(self.machine().memory.bank_bytes / 2) as usize;
+        self.with_session(|session| session.memories(bytes, &context.cancel))
     }
 }
 
@@ -109,6 +127,22 @@ impl Accelerator {
 pub fn is_xclbin(device: &str) -> bool {
     let file = device.rsplit_once('@').map_or(device, |(file, _)| file);
     [device, file].iter().any(|name| Path::new(name).extension().is_some_and(|e| e == "xclbin"))
+}
+
+/// The machine of a device that `--device` names: `emulator[:MACHINE][:functional]`, or that in an xclbin.
+///
+/// # Errors
+/// [`Error::Usage`] for another name, and those of reading the machine or the file.
+pub fn machine_of(device: &str) -> Result<gramer_machine::Accelerator> {
+    match launch::parse(device)? {
+        Some(launch::Request::Machine { machine, .. }) => {
+            xclbin::build::read_machine(machine.as_deref())
+        }
+        Some(launch::Request::File { .. }) | None => {
+            let file = xclbin::Xclbin::read(&parse(device)?.0)?;
+            file.machine()?.ok_or_else(|| file.no_machine())
+        }
+    }
 }
 
 /// File and indices of `FILE[@INDEX[,INDEX…]]`.
@@ -131,85 +165,30 @@ pub fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
     }
 }
 
-/// Whether the core of a machine does a task; with a graph, also on its labels and its size.
-///
-/// # Errors
-/// [`Error::Usage`] for a task out of range, and [`Error::Unsupported`] with the limit of the machine.
-pub fn supports(
-    machine: &gramer_machine::Accelerator,
-    task: &Task,
-    graph: Option<&Graph>,
-) -> Result<()> {
-    task.check()?;
-    match machine.core {
-        Core::Paper => tasks::supports(machine, task, graph),
-        Core::Set => set::tasks::check(machine, task, graph),
-    }
-}
-
 impl Engine for Accelerator {
-    fn name(&self) -> String {
-        self.name.clone()
+    fn device(&self) -> Device {
+        let model = self.shared.file.display().to_string();
+        Device { kind: "accelerator".into(), model, ..Device::named(&self.shared.name) }
     }
 
-    fn rule(&self) -> String {
-        match self.machine.core {
-            Core::Paper => self.settings.comparison.rule(),
-            Core::Set => SET_RULE.into(),
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose_on(self.machine(), &self.shared.settings, ask)
+    }
+
+    fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph> {
+        if self.machine().core == Core::Set {
+            return Ok(PreparedGraph::new(self.clone(), graph, OnSetCore::new(self, graph)));
         }
-    }
-
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        supports(&self.machine, task, graph)
-    }
-
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        match Asked::of(task).filter(|_| has_plans(&self.machine)) {
-            Some(asked) => asked.check(&self.machine, None),
-            None => Err(not_together(&self.name, task)),
-        }
-    }
-
-    fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
-        let bytes = bytes.min(self.machine.memory.bank_bytes / 2) as usize;
-        self.with_session(|session| session.memories(bytes, &context.cancel))
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.machine.core == Core::Set {
-            return Ok(Box::new(OnSetCore::new(self, graph, false)));
-        }
-        let resident = Resident {
-            accelerator: self,
-            graph,
-            labels: tasks::labels(&self.machine, graph).ok(),
+        let resident = OnPaperCore {
+            accelerator: self.clone(),
+            graph: graph.clone(),
+            labels: tasks::labels(self.machine(), graph).ok(),
             number: next_number(),
         };
-        self.with_session(|session| resident.load(session, context))?;
-        Ok(Box::new(resident))
-    }
-
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.machine.core == Core::Set {
-            return Ok(Box::new(OnSetCore::new(self, graph, true)));
-        }
-        match self.rule() == BY_IDS {
-            true => self.prepare(graph, context),
-            false => Err(only_its_kind(&self.name)),
-        }
+        self.with_session(|session| resident.load(session, context).map(|_| ()))?;
+        Ok(PreparedGraph::new(self.clone(), graph, resident))
     }
 }
-
-/// The rule of the set core: cliques are those of [`BY_IDS`], of motifs each root has a part of the sums.
-pub(crate) const SET_RULE: &str = "set core";
 
 /// Tells graphs and images on devices from each other.
 fn next_number() -> u64 {
@@ -217,35 +196,29 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Refuses what a set core doesn't share with devices of another kind.
-///
-/// # Errors
-/// [`Error::Unsupported`] for motifs and matches.
-pub(crate) fn by_ids_on_set(machine: &gramer_machine::Accelerator, task: &Task) -> Result<()> {
-    match task {
-        Task::Motif { .. } | Task::Match { .. } => Err(Error::Unsupported(format!(
-            "machine {} shares motifs and matches with other set cores alone: name devices of one kind",
-            machine.machine.name
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// A graph in the memory of the devices. Tasks find it there as long as no other graph is prepared
 /// on the same devices; then it is written anew.
-struct Resident<'a> {
-    accelerator: &'a Accelerator,
-    graph: &'a Graph,
+pub struct OnPaperCore {
+    accelerator: Accelerator,
+    graph: Graph,
     /// The graph's labels in order, where the machine has room for them.
     labels: Option<Vec<Label>>,
     /// Tells it from others.
     number: u64,
 }
 
-impl Resident<'_> {
+impl OnPaperCore {
+    /// Answers a task by passes of the core.
+    fn run(&self, task: &Task, run: &Run<'_>) -> Result<Reply, Failure> {
+        let found = self.accelerator.with_session(|session| {
+            tasks::run(session, self, task, run.units, run.sink, run.context)
+        });
+        Ok(found?.into())
+    }
+
     /// Writes the graph into the devices' memory unless it is there already.
     fn load(&self, session: &mut Session, context: &Context) -> Result<DeviceImage<'_>> {
-        let mut image = DeviceImage::new(self.graph.view(), &self.accelerator.machine);
+        let mut image = DeviceImage::new(self.graph.view(), self.accelerator.machine());
         if let Some(labels) = &self.labels {
             image = image.with_labels(labels);
         }
@@ -254,84 +227,59 @@ impl Resident<'_> {
     }
 }
 
-impl Prepared for Resident<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.accelerator.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
-        let outcome = self
-            .accelerator
-            .with_session(|session| tasks::run(session, self, task, units, sink, context))?;
-        Ok(outcome.of(units))
+impl Held for OnPaperCore {
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+        run_plan(methods::METHODS, query, self, plan, run)
     }
 }
 
-impl Drop for Resident<'_> {
+impl Drop for OnPaperCore {
     fn drop(&mut self) {
         self.accelerator.with_session(|session| session.unload(self.number));
     }
 }
 
-/// A graph for the set core; see [`SetResident`].
-struct OnSetCore<'a> {
-    accelerator: &'a Accelerator,
-    resident: SetResident<'a>,
-    /// It shares tasks with devices of other kinds.
-    by_ids: bool,
+/// A graph for the set core.
+pub struct OnSetCore {
+    accelerator: Accelerator,
+    resident: SetResident,
 }
 
-impl<'a> OnSetCore<'a> {
-    fn new(accelerator: &'a Accelerator, graph: &'a Graph, by_ids: bool) -> Self {
-        OnSetCore { accelerator, resident: SetResident::new(graph, next_number), by_ids }
-    }
-}
-
-impl Prepared for OnSetCore<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        shares::check(self.resident.graph(), task, units, sink)?;
-        if self.by_ids {
-            by_ids_on_set(&self.accelerator.machine, task)?;
-        }
-        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
-        self.accelerator.with_session(|session| {
-            let mut outcome =
-                self.resident.run(session, settings, task, (units, sink), context)?.of(units);
-            outcome.devices = vec![session.metrics().named(name)];
-            Ok(outcome)
-        })
+impl OnSetCore {
+    fn new(accelerator: &Accelerator, graph: &Graph) -> Self {
+        let resident = SetResident::new(graph, next_number);
+        OnSetCore { accelerator: accelerator.clone(), resident }
     }
 
-    fn run_together(
+    /// Does work with the devices, and notes what they measured.
+    fn in_session(
         &self,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.accelerator.supports_together(task)?;
-        let asked = Asked::of(task).expect("it was refused above");
-        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
-        self.accelerator.with_session(|session| {
-            let with = (None, Some(together));
-            let mut outcome = self.resident.frequent(session, settings, asked, with, context)?;
+        work: impl FnOnce(&SetResident, &mut Session, &Settings) -> Result<Outcome>,
+    ) -> Result<Reply, Failure> {
+        let SharedState { name, settings, .. } = &*self.accelerator.shared;
+        let found = self.accelerator.with_session(|session| {
+            let mut outcome = work(&self.resident, session, settings)?;
             outcome.devices = vec![session.metrics().named(name)];
             Ok(outcome)
+        });
+        Ok(found.map_err(Failure::Error)?.into())
+    }
+
+    /// Counts or lists the matches of a pattern, or lists cliques.
+    fn matches(&self, query: &Query, run: &Run<'_>) -> Result<Reply, Failure> {
+        self.in_session(|resident, session, settings| {
+            resident.matches(session, settings, query, run)
         })
     }
 }
 
-impl Drop for OnSetCore<'_> {
+impl Held for OnSetCore {
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+        run_plan(set::methods::METHODS, query, self, plan, run)
+    }
+}
+
+impl Drop for OnSetCore {
     fn drop(&mut self) {
         let numbers = self.resident.numbers();
         self.accelerator.with_session(|session| numbers.map(|number| session.unload(number)));

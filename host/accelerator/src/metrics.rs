@@ -1,14 +1,14 @@
-//! What the accelerator measures of itself during a task.
+//! Metrics that the accelerator reports for a task.
 //!
 //! | section | metrics |
 //! |---|---|
 //! | `device` | the machine and its clock, compute units |
 //! | `run` | runs of the kernels, and their cycles |
-//! | `vertex`, `edge` | accesses to the two on-chip memories, and what became of them |
-//! | `transfer` | data to and from the devices, and how long the host built what a set core is sent |
+//! | `vertex`, `edge` | accesses to the two on-chip memories: hits and misses |
+//! | `transfer` | data to and from the devices, and the host's time to build a set core's input |
 //! | the core's | each counter of `accelerator.yaml` under its own section and name |
-//! | `pu_time` | what the PUs did: shares of their cycles, over all PUs and runs; by PU, over time where
-//! |           | the device is an emulated one that was asked for it |
+//! | `pu_time` | states of the PUs as shares of their cycles, over all PUs and runs; on request, timelines by PU
+//! |           | of an emulated device |
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,8 +32,10 @@ pub struct CoreMetrics {
     pub compute_units: usize,
     /// PUs of a compute unit.
     pub processing_units: u32,
-    /// MHz of the kernels' clock.
+    /// MHz of the kernels' clock: that of the device, where it says it.
     pub clock_mhz: u32,
+    /// MHz that the machine's description asks for.
+    pub described_mhz: u32,
     /// Runs of the kernels.
     pub runs: u64,
     /// Cycles from start to end of the kernels, summed over the runs of each compute unit.
@@ -55,7 +57,7 @@ pub struct CoreMetrics {
     pub retries: u64,
     /// Counters of PUs with a single value by name, a value a PU; for each compute unit.
     pub by_pu: Vec<BTreeMap<String, Vec<u64>>>,
-    /// What PUs did over time, by compute unit, where the device says it.
+    /// Timelines of the PUs by compute unit, if the device has them.
     pub timelines: BTreeMap<usize, Timeline>,
 }
 
@@ -105,6 +107,9 @@ impl CoreMetrics {
         m.headline("device.machine", "", Value::Text(self.machine.clone()));
         m.headline("device.compute_units", "", Value::Setting(self.compute_units as u64));
         m.headline("device.clock", "MHz", Value::Setting(self.clock_mhz.into()));
+        if self.clock_mhz != self.described_mhz {
+            m.headline("device.described_clock", "MHz", Value::Setting(self.described_mhz.into()));
+        }
         m.headline("run.runs", "", Value::Count(self.runs));
         if self.segments.0 > 0 {
             m.headline("run.segments", "", Value::Count(self.segments.0));

@@ -1,14 +1,14 @@
-//! Platforms and devices, and what is missing where there are none.
+//! Platforms and devices, and diagnostics if there are none.
 
 use std::path::Path;
 
-use gramer_graph::memory::watch_libraries;
+use gramer_base::memory::watch_libraries;
 use opencl3::device::{
     CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device,
 };
 use opencl3::platform::{Platform, get_platforms};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 /// Codes that say more than their names.
 const LIBRARY_MISSING: i32 = opencl3::error_codes::DLOPEN_RUNTIME_LOAD_FAILED;
@@ -39,23 +39,23 @@ pub struct PlatformDevice {
 pub struct Handle {
     /// The device.
     pub device: Device,
-    /// What it is.
+    /// Description.
     pub found: PlatformDevice,
 }
 
 /// Why nothing can be used, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Missing {
-    /// What cannot be used.
+pub struct Obstacle {
+    /// The unusable part.
     pub what: String,
     /// Why.
     pub reason: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
-impl std::fmt::Display for Missing {
+impl std::fmt::Display for Obstacle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}; {}", self.what, self.reason, self.remedy)
     }
@@ -67,8 +67,8 @@ pub fn text(code: i32) -> String {
 }
 
 /// All devices of all platforms, and what can't be used.
-pub fn devices() -> (Vec<Handle>, Vec<Missing>) {
-    let missing = |what: &str, reason: String, remedy: &str| Missing {
+pub fn devices() -> (Vec<Handle>, Vec<Obstacle>) {
+    let missing = |what: &str, reason: String, remedy: &str| Obstacle {
         what: what.into(),
         reason,
         remedy: remedy.into(),
@@ -149,7 +149,7 @@ fn handle(
     Handle { device, found }
 }
 
-fn no_device(platform: &str, code: i32) -> Missing {
+fn no_device(platform: &str, code: i32) -> Obstacle {
     let (reason, remedy) = match (is_xilinx(platform), std::env::var_os("XCL_EMULATION_MODE")) {
         (true, Some(_)) => (
             "it finds no emulated device".to_string(),
@@ -162,11 +162,11 @@ fn no_device(platform: &str, code: i32) -> Missing {
         ),
         (false, _) => (format!("it has no device: {}", text(code)), "ask its vendor's tools"),
     };
-    Missing { what: format!("platform {platform}"), reason, remedy: remedy.into() }
+    Obstacle { what: format!("platform {platform}"), reason, remedy: remedy.into() }
 }
 
 /// Why the Xilinx platform isn't there.
-fn no_xilinx() -> Missing {
+fn no_xilinx() -> Obstacle {
     let what = "Xilinx Runtime".to_string();
     let installed = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/opt/xilinx/xrt/lib"]
         .into_iter()
@@ -183,7 +183,7 @@ fn no_xilinx() -> Missing {
              the engine `emulator` does both)",
         ),
     };
-    Missing { what, reason: reason.into(), remedy: remedy.into() }
+    Obstacle { what, reason: reason.into(), remedy: remedy.into() }
 }
 
 /// The accelerator with this index.
@@ -197,7 +197,7 @@ pub fn open(index: usize) -> Result<Handle> {
     if let Some(at) = handles.iter().position(|d| d.found.index == Some(index)) {
         return Ok(handles.swap_remove(at));
     }
-    let reasons: Vec<String> = missing.iter().map(Missing::to_string).collect();
+    let reasons: Vec<String> = missing.iter().map(Obstacle::to_string).collect();
     Err(Error::Device(match handles.len() {
         0 if reasons.is_empty() => "no accelerator was found; `gramer devices` shows more".into(),
         0 => format!("no accelerator was found. {}", reasons.join(". ")),

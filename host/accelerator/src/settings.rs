@@ -2,15 +2,14 @@
 
 use gramer_machine::{Accelerator, Layout, lambda_range, lambda_steps};
 
+use gramer_base::choice::Choice;
+use gramer_base::error::{Error, Result};
 use gramer_engine::reference::Comparison;
-use gramer_graph::error::{Error, Result};
+use gramer_engine::setting::{Setting, of_choice, of_switch, put, switch, within};
 use gramer_pattern::task::{Measure, Task};
 
-/// What the help calls these options.
-pub const HEADING: &str = "Accelerator";
-
 /// How the accelerator runs; the answers don't depend on it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Order in which the accelerator compares ids
     pub comparison: Comparison,
@@ -35,7 +34,7 @@ pub struct Settings {
     /// Share of the on-chip memory in use, above 0 to 1
     pub capacity: f64,
 
-    /// Runs that the work is cut into; by default as many as are worth while
+    /// Number of kernel runs; automatic by default
     pub runs: Option<u32>,
 
     /// Beats of 64 bytes for listed embeddings of one run
@@ -44,6 +43,80 @@ pub struct Settings {
     /// Give up if one run of the kernels takes longer than this many seconds
     pub time_limit: Option<u64>,
 }
+
+/// The settings by name.
+pub const TABLE: &[Setting<Settings>] = &[
+    Setting {
+        name: "comparison",
+        takes: of_choice::<Comparison>,
+        default: "descending",
+        meaning: "order in which the core compares ids",
+        set: |s, text| put(&mut s.comparison, Comparison::named(text)),
+    },
+    Setting {
+        name: "no_stealing",
+        takes: of_switch,
+        default: "off",
+        meaning: "no work stealing between slots",
+        set: |s, text| put(&mut s.no_stealing, switch(text)),
+    },
+    Setting {
+        name: "lru",
+        takes: of_switch,
+        default: "off",
+        meaning: "replace the least recently used line instead of by rank and recency",
+        set: |s, text| put(&mut s.lru, switch(text)),
+    },
+    Setting {
+        name: "slots",
+        takes: || "a whole number, at most the slots of a PU".into(),
+        default: "all",
+        meaning: "slots of a PU in use",
+        set: |s, text| put(&mut s.slots, text.parse().ok().map(Some)),
+    },
+    Setting {
+        name: "lambda",
+        takes: lambda_range,
+        default: "1",
+        meaning: "weight of recency in replacement, λ of equation (2)",
+        set: |s, text| put(&mut s.lambda, text.parse().ok()),
+    },
+    Setting {
+        name: "tau",
+        takes: || "0 to 1".into(),
+        default: "min(50 %, memory / (2 (V + E)))",
+        meaning: "share of the graph with high priority",
+        set: |s, text| put(&mut s.tau, text.parse().ok().map(Some)),
+    },
+    Setting {
+        name: "capacity",
+        takes: || "above 0 to 1".into(),
+        default: "1",
+        meaning: "share of the on-chip memory in use",
+        set: |s, text| put(&mut s.capacity, text.parse().ok()),
+    },
+    Setting {
+        name: "runs",
+        takes: || "a whole number from 1 on".into(),
+        default: "automatic",
+        meaning: "number of kernel runs",
+        set: |s, text| put(&mut s.runs, within(text, 1..=u32::MAX).map(Some)),
+    },
+    Setting {
+        name: "result_beats",
+        takes: || "a whole number from 1 on".into(),
+        default: "automatic",
+        meaning: "beats of 64 bytes for listed embeddings of one run",
+        set: |s, text| put(&mut s.result_beats, within(text, 1..=u32::MAX).map(Some)),
+    },
+    Setting {
+        name: "time_limit",
+        takes: || "a whole number of seconds from 1 on".into(),
+        default: "none",
+        meaning: "seconds that one run of the kernels may take",
+        set: |s, text| put(&mut s.time_limit, within(text, 1..=u64::MAX).map(Some)),
+    },
+];
 
 impl Default for Settings {
     fn default() -> Self {
@@ -63,7 +136,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks the ranges, and refuses what has no effect on a machine or beside other settings.
+    /// Checks ranges, and refuses settings without effect on this machine or with the other settings.
     ///
     /// # Errors
     /// [`Error::Usage`] that names the setting.
@@ -104,7 +177,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses settings of lists where nothing is listed: neither for whoever asks nor, of minimum images, for the
+    /// Rejects settings of lists if nothing is listed, neither for the caller nor, for minimum images, for the
     /// host.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! What goes into the streams and what comes out: the head and the units that fill sends, and the
-//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/hardware/rtl.md`.
+//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/reference/paper-core.md`.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use gramer_machine::streams::Field;
 use gramer_machine::{Accelerator, Core, Section, layout};
 
 use super::image::{DeviceImage, LINE};
+use gramer_base::error::Result;
 use gramer_engine::work::WorkUnit;
 use gramer_graph::VertexId;
-use gramer_graph::error::Result;
 
 /// Dictionary entries in a beat.
 const ENTRIES: usize = 32;
@@ -92,14 +92,14 @@ pub struct Record {
 }
 
 /// Takes the records of a run, in any order and from several threads; `false` once no more are needed.
-pub type Taker<'a> = dyn Fn(&Record) -> Result<bool> + Sync + 'a;
+pub type RecordSink<'a> = dyn Fn(&Record) -> Result<bool> + Sync + 'a;
 
 /// What a run left in the result area.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Results {
     /// Embeddings by pattern number.
     pub counts: Vec<u64>,
-    /// How it ended.
+    /// Status at the end.
     pub status: Status,
     /// A count is at its largest value, so that it may be wrong.
     pub saturated: bool,
@@ -157,7 +157,7 @@ impl Area {
         1 + self.records + self.counts + 1 + self.counters
     }
 
-    /// How many beats drain received, and whether some did not fit; from beat 0.
+    /// Number of beats that drain received, and whether some did not fit; from beat 0.
     pub fn summary(machine: &Accelerator, beat: &[u8]) -> (u64, bool) {
         let get = |name| field(machine, Stream::Result, "summary", name).get(beat);
         (get("beats"), get("overflow") == 1)

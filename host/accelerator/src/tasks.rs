@@ -5,18 +5,19 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gramer_machine::Accelerator;
 
-use super::Resident;
+use super::OnPaperCore;
 use super::image::DeviceImage;
-use super::session::{Explored, Pass, Session};
+use super::session::{Pass, PassResult, Session};
 use super::settings::Settings;
-use super::stream::{KNOWN, Record, Taker};
+use super::stream::{KNOWN, Record, RecordSink};
 use super::units::{Ranges, Runs};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::reference::Comparison;
-use gramer_engine::{Count, Outcome, Share, Sink, Units, shares};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_engine::{Count, Outcome, Share, Sink, Units};
 use gramer_graph::{Graph, Label, View};
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
+use gramer_pattern::closing::results;
+use gramer_pattern::task::{SizeLimit, Task, parts_reported};
 use gramer_pattern::{Dictionary, Pattern};
 
 /// The core's numbers of the applications.
@@ -24,72 +25,38 @@ const CLIQUE: u32 = 0;
 const MOTIF: u32 = 1;
 const FSM: u32 = 2;
 /// Vertices of the largest labelled pattern, and the pairs of them.
-const FSM_VERTICES: usize = 3;
+pub(crate) const FSM_VERTICES: usize = 3;
 const FSM_PAIRS: u32 = 3;
 
-/// Whether the core of a machine does a task.
-///
-/// # Errors
-/// [`Error::Unsupported`] with the limit and the engine that does it.
-pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Result<()> {
-    let name = &machine.machine.name;
-    let (depth, motif) = (machine.machine.depth, machine.applications.max_motif);
-    let what = match task {
-        Task::Clique { k } if *k as u32 > depth => {
-            format!("holds embeddings of up to {depth} vertices, and k is {k}")
-        }
-        Task::Motif { k, induced: Induced::Vertex } if *k as u32 > motif => {
-            format!("counts patterns of up to {motif} vertices, and k is {k}")
-        }
-        Task::Fsm { limit: SizeLimit::MaxVertices(n), measure: Measure::Embeddings, .. }
-            if *n > FSM_VERTICES =>
-        {
-            format!("mines labelled patterns of up to {FSM_VERTICES} vertices, not {n}")
-        }
-        Task::Clique { .. } | Task::Motif { induced: Induced::Vertex, .. } => return Ok(()),
-        Task::Fsm { measure: Measure::Embeddings, .. } => {
-            return graph.map_or(Ok(()), |graph| labels(machine, graph).map(drop));
-        }
-        Task::CliqueSizes { .. } => "counts cliques of one size at a time".into(),
-        Task::MaximalCliques => "doesn't find maximal cliques".into(),
-        Task::MaximumClique => "doesn't search the maximum clique".into(),
-        Task::Motif { .. } => {
-            "explores vertex-induced embeddings, not edge-induced ones".to_string()
-        }
-        Task::Fsm { .. } => "doesn't compute minimum-image support".into(),
-        Task::Match { .. } => "doesn't match patterns".into(),
-        other => format!("doesn't do the task {}", other.name()),
-    };
-    Err(Error::Unsupported(format!("machine {name} {what}; the engine `cpu` does it")))
-}
-
-/// Answers a task; see [`gramer_engine::Prepared::run`].
+/// Answers a task by passes of the core.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for what the machine or a device's memory can't hold, before the start;
 /// [`Error::Device`] for what the runtime refuses.
 pub(crate) fn run(
     session: &mut Session,
-    resident: &Resident<'_>,
+    resident: &OnPaperCore,
     task: &Task,
     units: Units<'_>,
     sink: Option<&dyn Sink>,
     context: &Context,
 ) -> Result<Outcome> {
-    let settings = &resident.accelerator.settings;
+    let crate::SharedState { name, settings, .. } = &*resident.accelerator.shared;
     session.begin();
     let image = resident.load(session, context)?;
     let view = resident.graph.view();
-    let mut run = Run { session, settings, view, units, sink, context, image };
+    let mut run = PassRun { session, settings, view, units, sink, context, image };
     let mut outcome = match task {
         Task::Clique { k } => run.cliques(*k)?,
         Task::Motif { k, .. } => run.motifs(*k)?,
         Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
-            run.frequent(&labels(run.session.machine(), resident.graph)?, *largest, *support)?
+            run.frequent(&labels(run.session.machine(), &resident.graph)?, *largest, *support)?
         }
-        _ => return Err(Error::Unsupported(format!("{} is not done here", task.name()))),
+        _ => {
+            return Err(Error::Unsupported(format!("no pass of the core does {}", task.name())));
+        }
     };
-    outcome.devices = vec![run.session.metrics().named(&resident.accelerator.name)];
+    outcome.devices = vec![run.session.metrics().named(name)];
     Ok(outcome)
 }
 
@@ -109,8 +76,8 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
     let most = 1usize << machine.applications.label_bits;
     if labels.len() > most {
         return Err(Error::Unsupported(format!(
-            "the graph has {} vertex labels, and machine {name} has room for {most}; the \
-             engine `cpu` does it",
+            "the graph has {} vertex labels, and machine {name} has room for {most}; use the \
+             engine `cpu`",
             labels.len()
         )));
     }
@@ -118,7 +85,7 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
 }
 
 /// One task on one graph.
-struct Run<'a> {
+struct PassRun<'a> {
     session: &'a mut Session,
     settings: &'a Settings,
     view: View<'a>,
@@ -128,13 +95,13 @@ struct Run<'a> {
     image: DeviceImage<'a>,
 }
 
-impl Run<'_> {
-    fn pass(&mut self, pass: &Pass, take: Option<&Taker<'_>>) -> Result<Explored> {
+impl PassRun<'_> {
+    fn pass(&mut self, pass: &Pass, take: Option<&RecordSink<'_>>) -> Result<PassResult> {
         let patterns = self.session.machine().applications.pattern_counters;
         if pass.patterns > patterns {
             return Err(Error::Unsupported(format!(
-                "the task needs {} pattern counters, and machine {} has {patterns}; the \
-                 engine `cpu` does it",
+                "the task needs {} pattern counters, and machine {} has {patterns}; use the engine \
+                 `cpu`",
                 pass.patterns,
                 self.session.machine().machine.name
             )));
@@ -152,7 +119,7 @@ impl Run<'_> {
     }
 
     /// The outcome of one pass that counts, with what is left of it.
-    fn counted(&self, results: Vec<Count>, found: &Explored) -> Result<Outcome> {
+    fn counted(&self, results: Vec<Count>, found: &PassResult) -> Result<Outcome> {
         let mut outcome = Outcome::new(results, found.complete);
         if !found.complete && self.sink.is_none() {
             outcome.rest = Some(Share::of(self.view, &found.rest)?);
@@ -242,7 +209,7 @@ impl Run<'_> {
             if found.is_empty() {
                 break;
             }
-            shares::sort(&mut found);
+            results::sort(&mut found);
             reported.extend(found.iter().map(|c| c.pattern.clone()));
             results.append(&mut found);
         }
@@ -383,35 +350,6 @@ mod tests {
     fn machine(name: &str) -> Accelerator {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         crate::xclbin::build::read_machine(Some(&root.join(name))).unwrap()
-    }
-
-    #[test]
-    fn tasks_beyond_the_machine_name_the_limit_and_the_engine_that_can() {
-        let small = machine("machines/small.yaml");
-        let refused = |task: Task, part: &str| {
-            let text = supports(&small, &task, None).unwrap_err().to_string();
-            assert!(text.starts_with("machine small ") && text.contains(part), "{text}");
-            assert!(text.ends_with("the engine `cpu` does it"), "{text}");
-        };
-        let (vertex, edge) = (Induced::Vertex, Induced::Edge);
-        let fsm = |limit, measure| Task::Fsm { limit, support: 1, measure };
-        refused(Task::Motif { k: 6, induced: vertex }, "up to 5 vertices, and k is 6");
-        refused(Task::Motif { k: 3, induced: edge }, "not edge-induced");
-        refused(Task::MaximalCliques, "maximal cliques");
-        refused(fsm(SizeLimit::MaxVertices(4), Measure::Embeddings), "up to 3 vertices, not 4");
-        refused(fsm(SizeLimit::MaxEdges(2), Measure::Mni), "minimum-image");
-        let mut shallow = small.clone();
-        shallow.machine.depth = 8;
-        assert!(supports(&shallow, &Task::Clique { k: 8 }, None).is_ok());
-        let text = supports(&shallow, &Task::Clique { k: 9 }, None).unwrap_err().to_string();
-        assert!(text.contains("up to 8 vertices, and k is 9"), "{text}");
-        for task in [
-            Task::Clique { k: 16 },
-            Task::Motif { k: 5, induced: vertex },
-            fsm(SizeLimit::MaxVertices(3), Measure::Embeddings),
-        ] {
-            supports(&small, &task, None).unwrap();
-        }
     }
 
     #[test]

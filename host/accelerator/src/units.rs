@@ -28,7 +28,7 @@ pub struct Runs {
     pub depth: u32,
     /// The order of comparison.
     pub ascending: bool,
-    /// Number of ranges, or 0 for as many as are worth while for that many compute units; it is
+    /// Number of ranges, or 0 to derive it from the number of compute units; it is
     /// exceeded where `most` asks for it.
     pub runs: usize,
     /// Compute units that share the work.
@@ -57,11 +57,11 @@ impl Ranges {
             0 => (grown / LEAST_WORK).clamp(compute_units, RUNS_A_UNIT * compute_units),
             runs => runs as u64,
         };
-        let cut = work::Cut { groups, exceed: false, divide: false, most: limits.most };
+        let cut = work::CutSettings { groups, exceed: false, divide: false, most: limits.most };
         Ranges { ranges: work::cut(units, cut).iter().map(<[_]>::to_vec).collect() }
     }
 
-    /// The units that nobody took, in order.
+    /// The units that were not taken, in order.
     pub fn rest(self) -> Vec<WorkUnit> {
         let mut units: Vec<WorkUnit> = self.ranges.into_iter().flatten().collect();
         units.sort_unstable();

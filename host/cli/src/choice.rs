@@ -1,7 +1,7 @@
 //! Options whose values are those of a library type.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use gramer_graph::choice::Choice;
+use gramer_base::choice::Choice;
 
 /// Parses the name of a value of `T`; help lists the names with what they mean.
 pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {

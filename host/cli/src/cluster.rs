@@ -1,7 +1,6 @@
 //! `--distribute`: this process as a rank among others.
 //!
-//! What a rank above 0 has to say goes to rank 0, which prints it, and all end with the exit code of
-//! rank 0.
+//! Messages of ranks above 0 go to rank 0, which prints them; all ranks end with its exit code.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -9,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use gramer_base::error::{Error, Place, Result};
 use gramer_cluster::{Cluster, Link};
-use gramer_graph::error::{Error, Place, Result};
 
 use crate::signals;
 
@@ -26,8 +25,8 @@ thread_local! {
 const AFTER_SIGNAL: Duration = Duration::from_millis(700);
 /// After a time limit nobody does.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
-/// So long a rank that can't read its command line waits for rank 0 to say it: the launcher kills all
-/// when the first one ends.
+/// How long a rank with an unreadable command line waits for rank 0 to report it: the launcher kills all ranks when
+/// the first one ends.
 const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
 
 /// Becomes a rank.
@@ -58,7 +57,7 @@ fn link() -> Result<Box<dyn Link>> {
 fn link() -> Result<Box<dyn Link>> {
     Err(Error::Unsupported(
         "the setting `distribute` needs MPI, and this program is built without it: build it with `cargo \
-         build --release -p gramer-cli --features mpi` (docs/cluster.md)"
+         build --release -p gramer-cli --features mpi` (docs/guide/cluster.md)"
             .into(),
     ))
 }
@@ -73,7 +72,7 @@ pub fn above_0() -> Option<usize> {
     RANK.get().copied().filter(|rank| *rank > 0)
 }
 
-/// Whether a failure is told to rank 0, which prints it.
+/// Whether a failure is sent to rank 0, which prints it.
 pub fn tells(e: &Error) -> bool {
     above_0().is_some() && with(|cluster| cluster.failed(e)).is_some()
 }
@@ -90,7 +89,7 @@ pub fn aborts(code: u8) {
     }
 }
 
-/// Whether rank 0 says what is wrong with these words, once it has had the time for it.
+/// Whether rank 0 has reported what is wrong with these words, after the time that it has for it.
 pub fn rank_0_speaks(words: &[OsString]) -> bool {
     #[cfg(feature = "mpi")]
     if words.iter().any(|word| word == "--distribute")
@@ -114,7 +113,7 @@ pub fn list_of(path: &Path, rank: usize) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Refuses lists of ranks that this job doesn't have: whoever reads all lists would take them in.
+/// Refuses existing lists of ranks that this job doesn't have: a reader of all lists would include them.
 ///
 /// # Errors
 /// [`Error::Usage`] with the name of one.

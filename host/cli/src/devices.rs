@@ -9,8 +9,8 @@ use crate::options::told;
 use crate::report::pretty;
 use crate::report::symbols::new_table;
 use gramer_accelerator::launch::lacking;
-use gramer_accelerator::runtime::{Missing, PlatformDevice, devices};
-use gramer_graph::error::Result;
+use gramer_accelerator::runtime::{Obstacle, PlatformDevice, devices};
+use gramer_base::error::Result;
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -23,14 +23,14 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Listed {
+struct DeviceEntry {
     cpu: Cpu,
     emulator: Emulator,
     /// Accelerators.
     opencl: Vec<PlatformDevice>,
     /// GPUs, and processors behind OpenCL.
     gpus: Vec<gramer_gpu::platform::NamedDevice>,
-    missing: Vec<Missing>,
+    missing: Vec<Obstacle>,
     /// What GPUs lack here, a sentence each.
     gpus_missing: Vec<String>,
 }
@@ -40,7 +40,7 @@ struct Emulator {
     /// Machines that can be named after `emulator:`, the first where none is.
     machines: Vec<&'static str>,
     /// What it lacks here; nothing where it can be used.
-    missing: Vec<Missing>,
+    missing: Vec<Obstacle>,
 }
 
 #[derive(Debug, Serialize)]
@@ -58,7 +58,7 @@ impl Args {
     pub fn run(self) -> Result<()> {
         let (found, missing) = devices();
         let (gpus, gpus_missing) = gramer_gpu::platform::devices();
-        let listed = Listed {
+        let listed = DeviceEntry {
             cpu: Cpu {
                 threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
                 memory: memory(),
@@ -80,13 +80,13 @@ impl Args {
 }
 
 /// With options and devices as the command line has them: programs show these texts to people, too.
-fn in_words(mut missing: Missing) -> Missing {
+fn in_words(mut missing: Obstacle) -> Obstacle {
     missing.reason = told(&missing.reason);
     missing.remedy = told(&missing.remedy);
     missing
 }
 
-fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
+fn table(listed: &DeviceEntry, out: &mut dyn Write) -> io::Result<()> {
     let mut table = new_table();
     table.set_header(["--device", "platform", "device", "memory", "driver"]);
     let gib = |bytes: u64| match bytes {

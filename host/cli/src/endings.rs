@@ -1,13 +1,14 @@
 //! How the program ends where the system refuses memory, and what it says of refused threads.
 
-use gramer_graph::memory::{Ending, end_if_refused};
-use gramer_graph::parallel;
+use gramer_base::memory::{Ending, end_if_refused};
+use gramer_base::parallel;
 
-use crate::command_line::{Command, warn};
+use crate::command_line::Command;
 use crate::graph;
+use crate::program::warn;
 
 /// Of commands without an option that saves memory, and until the command line is read.
-static PLAIN: Ending =
+pub static PLAIN: Ending =
     Ending { program: "gramer", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
 /// Of commands whose threads are chosen.
 static THREADS: Ending = Ending {
@@ -25,13 +26,19 @@ pub fn begin() {
     end_if_refused(&PLAIN);
 }
 
-/// Has the line name what helps with this command.
-pub fn name_options(command: &Command) {
-    end_if_refused(match command {
-        Command::Mine(_) | Command::Run(_) | Command::Graph(graph::Command::Convert(_)) => &LIMITED,
+/// Has the line name what helps with the command at hand.
+pub fn name_options(ending: &'static Ending) {
+    end_if_refused(ending);
+}
+
+/// What helps with a command of `gramer`.
+pub fn of(command: &Command) -> &'static Ending {
+    match command {
+        Command::Mine(_) | Command::Run(_) => &LIMITED,
+        Command::Graph(command) if matches!(**command, graph::Command::Convert(_)) => &LIMITED,
         Command::Graph(_) => &THREADS,
         _ => &PLAIN,
-    });
+    }
 }
 
 /// Warns where the system refused some of the threads.

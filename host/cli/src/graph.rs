@@ -1,6 +1,7 @@
 //! `gramer graph info | convert | generate | rank | compress | restore`.
 
 use crate::choice::choice;
+use gramer_base::choice::Choice as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -13,13 +14,13 @@ use super::graph_compress::{CompressArgs, RestoreArgs, compress, restore};
 use super::graph_rank::{RankArgs, rank};
 use super::limit::{LimitArgs, Threads};
 use super::mine::Output;
-use crate::command_line::print_note;
+use crate::program::print_note;
 use crate::report::symbols::seconds;
 use crate::report::{Meter, pretty};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::output::{check_output, is_one_file, write_output};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
-use gramer_graph::output::{check_output, is_one_file, write_output};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{Compression, Format};
 use gramer_graph::write::{remarks, write_labels, write_text};
@@ -36,7 +37,7 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Show which vertices and edges are valuable, and how well ON_k finds them
     Rank(RankArgs),
-    /// Replace cliques by vertices next to theirs: a smaller graph that says the same
+    /// Replace cliques by new vertices: a smaller graph with the same information
     Compress(CompressArgs),
     /// Restore a graph that was compressed
     Restore(RestoreArgs),
@@ -180,7 +181,7 @@ pub(super) fn grouped(number: u64) -> String {
 /// Order of the vertices of a written graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OrderArg {
-    /// By Rank(ON_1), as mining wants it
+    /// By Rank(ON_1), the order of mining
     Rank,
     /// As in the input, by ascending id
     Input,
@@ -193,8 +194,7 @@ pub(super) struct Target {
     #[arg(value_name = "OUT", default_value = "-")]
     out: PathBuf,
 
-    /// Format to write, where the name of the file doesn't say it; a name without extension is an
-    /// edge list
+    /// Format to write [default: by the ending of the file, else an edge list]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT")]
     to: Option<Format>,
 
@@ -210,7 +210,7 @@ pub(super) struct Target {
     #[arg(long, value_name = "FILE")]
     labels_out: Option<PathBuf>,
 
-    /// Replace files that are there already
+    /// Replace existing files
     #[arg(long)]
     force: bool,
 }
@@ -251,15 +251,15 @@ impl Target {
     pub(super) fn check(&self, inputs: &[&Path]) -> Result<()> {
         check_output(&self.out, self.force, inputs)?;
         let format = self.format()?;
-        if format == Format::BvGraph {
+        if !format.is_written() {
             return Err(Error::usage(format!(
-                "{}: graphs in the format bvgraph can be read, but not written: name another with --to",
+                "{}: graphs in the format {format} can be read, but not written: name another with --to",
                 Place::file(&self.out)
             )));
         }
         if self.compress && format != Format::Image {
             return Err(Error::usage(format!(
-                "{}: --compress goes with images: end the name with .gramer, or leave it out",
+                "{}: --compress needs an image: end the name with .gramer, or omit --compress",
                 Place::file(&self.out)
             )));
         }
@@ -277,20 +277,17 @@ impl Target {
             return Ok(format);
         }
         let extension = self.out.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            Some("gramer") => Ok(Format::Image),
-            Some("lg") => Ok(Format::Lg),
-            Some("graph" | "tve") => Ok(Format::Tve),
-            Some("metis") => Ok(Format::Metis),
-            Some("mtx") => Ok(Format::Mtx),
-            Some("txt" | "edges" | "edgelist" | "el" | "snap") => Ok(Format::Edges),
-            None => Ok(Format::Edges),
-            Some(_) => Err(Error::usage(format!(
-                "{}: the name doesn't say which format to write: end it with .gramer (an image), \
-                 .txt (an edge list), .lg, .graph, .metis or .mtx, or name one with --to",
-                Place::file(&self.out)
-            ))),
-        }
+        let Some(extension) = extension else { return Ok(Format::Edges) };
+        Format::written_as(&extension).ok_or_else(|| {
+            let written = Format::ALL.iter().filter_map(|(format, ..)| {
+                Some(format!(".{} ({format})", format.extensions().first()?))
+            });
+            Error::usage(format!(
+                "{}: the name doesn't say which format to write: end it with one of {}, or name a format with --to",
+                Place::file(&self.out),
+                written.collect::<Vec<_>>().join(", ")
+            ))
+        })
     }
 
     /// The order in which the graph is written.

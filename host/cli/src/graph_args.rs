@@ -2,14 +2,14 @@
 
 use crate::choice::choice;
 use crate::cluster;
-use crate::command_line::print_note;
+use crate::program::print_note;
 use crate::report::Meter;
 use std::path::{Path, PathBuf};
 
 use crate::options::told;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Place, Result};
-use gramer_graph::read::{Format, Loaded, ReadOptions, read};
+use gramer_base::context::Context;
+use gramer_base::error::{Place, Result};
+use gramer_graph::read::{Columns, Format, Ids, Loaded, ReadOptions, VertexTable, read};
 use gramer_graph::{Graph, Order};
 
 /// Which graph, and how to read it.
@@ -24,7 +24,63 @@ pub struct GraphArgs {
     #[arg(hide_short_help = true)]
     pub format: Option<Format>,
 
-    /// Vertex labels: `id label` per line, or one label per line by id from 0
+    /// Column with one end of an edge: its name, or its number from 1 [default: by the usual names]
+    #[arg(long, value_name = "COLUMN", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub source: Option<String>,
+
+    /// Column with the other end
+    #[arg(long, value_name = "COLUMN", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub target: Option<String>,
+
+    /// Column with the label of an edge
+    #[arg(long, value_name = "COLUMN", conflicts_with = "no_edge_labels", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub edge_label: Option<String>,
+
+    /// Column with the weight of an edge: checked to be a number, and dropped, as no task takes weights
+    #[arg(long, value_name = "COLUMN", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub weight: Option<String>,
+
+    /// Column with the time of an edge, which is dropped: neither an end nor a label
+    #[arg(long, value_name = "COLUMN", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub time: Option<String>,
+
+    /// Ids of vertices: numbers, texts, or texts if any of them is not a number (auto)
+    ///
+    /// As numbers, 7 and 007 are one vertex; as texts they are two.
+    #[arg(long, value_parser = choice::<Ids>(), default_value = "auto", value_name = "AS")]
+    #[arg(help_heading = "Graph", hide_short_help = true, hide_possible_values = true)]
+    pub ids: Ids,
+
+    /// Read a file whose head claims other numbers of vertices or edges than follow
+    #[arg(long, help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub allow_mismatch: bool,
+
+    /// Vertex labels from a table with a row for each vertex
+    ///
+    /// The columns of ids and labels are found by the usual names, or named by --id and --label.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["labels", "no_vertex_labels"], help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub vertex_table: Option<PathBuf>,
+
+    /// Column of the id in the table of vertices: its name, or its number from 1
+    #[arg(long, value_name = "COLUMN", requires = "vertex_table", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub id: Option<String>,
+
+    /// Column of the label in the table of vertices
+    #[arg(long, value_name = "COLUMN", requires = "vertex_table", help_heading = "Graph")]
+    #[arg(hide_short_help = true)]
+    pub label: Option<String>,
+
+    /// Vertex labels: a line `id label` each
+    ///
+    /// Or one label per line, by id from 0.
     #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels", help_heading = "Graph")]
     pub labels: Option<PathBuf>,
 
@@ -33,12 +89,12 @@ pub struct GraphArgs {
     #[arg(hide_short_help = true)]
     pub labels_column: Option<usize>,
 
-    /// Leave vertex labels out
+    /// Ignore vertex labels
     #[arg(long, help_heading = "Graph")]
     #[arg(hide_short_help = true)]
     pub no_vertex_labels: bool,
 
-    /// Leave edge labels out
+    /// Ignore edge labels
     #[arg(long, help_heading = "Graph")]
     #[arg(hide_short_help = true)]
     pub no_edge_labels: bool,
@@ -59,19 +115,34 @@ impl GraphArgs {
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,
+            ids: self.ids,
+            allow_mismatch: self.allow_mismatch,
+            columns: Columns {
+                source: self.source.clone(),
+                target: self.target.clone(),
+                edge_label: self.edge_label.clone(),
+                weight: self.weight.clone(),
+                time: self.time.clone(),
+            },
+            vertex_table: self.vertex_table.as_ref().map(|path| VertexTable {
+                path: path.clone(),
+                id: self.id.clone(),
+                label: self.label.clone(),
+            }),
             labels: self.labels.clone(),
             labels_column: self.labels_column,
             vertex_labels: !self.no_vertex_labels,
             edge_labels: !self.no_edge_labels,
             verify: !self.trust_image,
             max_vertices: self.max_graph_vertices,
-            order: Order::Input,
+            ..ReadOptions::default()
         }
     }
 
     /// The files that are read.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
-        [Some(&self.graph), self.labels.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+        let files = [Some(&self.graph), self.labels.as_ref(), self.vertex_table.as_ref()];
+        files.into_iter().flatten().map(PathBuf::as_path)
     }
 
     /// Reads the graph and prints remarks about it to standard error.

@@ -1,4 +1,4 @@
-//! `gramer graph compress` and `restore`: cliques as vertices of their own.
+//! `gramer graph compress` and `restore`: cliques replaced by vertices.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -12,12 +12,13 @@ use super::limit::Threads;
 use super::mine::Output;
 use crate::report::pretty;
 use crate::report::symbols::seconds;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::input::{InterruptibleReader, open};
+use gramer_base::output::check_output;
+use gramer_cpu::Cpu;
 use gramer_engine::compress::{self, Compressed};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::input::{Interruptible, open};
-use gramer_graph::output::check_output;
 
 /// Options of `gramer graph compress`.
 #[derive(Debug, clap::Args)]
@@ -25,7 +26,7 @@ use gramer_graph::output::check_output;
     gramer graph compress graph.txt --cliques 5\n  \
     gramer graph compress graph.txt small.cliques --cliques 5\n  \
     gramer graph restore small.cliques graph.txt\n\n\
-    A clique is replaced if more of its edges are in no other clique of that size than the new vertex\n\
+    A clique is replaced if it has more edges in no other clique of that size than the new vertex\n\
     and its edges cost (Ferraz et al., \"DuMato\", appendix A).")]
 pub struct CompressArgs {
     #[command(flatten)]
@@ -39,7 +40,7 @@ pub struct CompressArgs {
     #[arg(long, value_name = "K")]
     cliques: usize,
 
-    /// Replace a file that is there already
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 
@@ -121,14 +122,19 @@ pub fn compress(args: &CompressArgs, context: &Context) -> Result<()> {
         check_output(out, args.force, &args.graph.inputs().collect::<Vec<_>>())?;
         if out.as_os_str() == "-" {
             return Err(Error::usage(
-                "what was found goes to standard output: name a file for the compressed graph",
+                "results go to standard output: name a file for the compressed graph",
             ));
         }
     }
     let graph = args.graph.load(context)?;
+    if args.out.is_some() && graph.names().vertices.is_some() {
+        let what = "the ids of the graph are names, and a compressed file holds numbers: write an image, whose rows \
+                    --compress makes smaller (gramer graph convert --compress)";
+        return Err(Error::Unsupported(what.into()));
+    }
     let begun = Instant::now();
     let (graph, compressed) = graph.guarded(|| {
-        let compressed = compress::compress(&graph, args.cliques, context)?;
+        let compressed = compress::compress(&Cpu, &graph, args.cliques, context)?;
         Ok((&graph, compressed))
     })?;
     let seconds = begun.elapsed().as_secs_f64();
@@ -152,7 +158,9 @@ pub fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     args.target.check(&[&args.file])?;
     let cancel = context.cancel.clone();
     let (name, input): (&Path, Box<dyn Read>) = match args.file.to_str() {
-        Some("-") => (Path::new("<stdin>"), Box::new(Interruptible::new(std::io::stdin(), cancel))),
+        Some("-") => {
+            (Path::new("<stdin>"), Box::new(InterruptibleReader::new(std::io::stdin(), cancel)))
+        }
         _ => {
             let refused = |e| Error::io(&args.file, "read", e);
             let file = open(&args.file).map_err(refused)?;
@@ -160,7 +168,7 @@ pub fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
                 let what = "is a folder, not a compressed graph";
                 return Err(Error::input(Place::file(&args.file), what));
             }
-            (&args.file, Box::new(Interruptible::new(file, cancel)))
+            (&args.file, Box::new(InterruptibleReader::new(file, cancel)))
         }
     };
     let graph = compress::read(BufReader::with_capacity(1 << 20, input), name, context)?;

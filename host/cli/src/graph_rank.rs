@@ -12,9 +12,10 @@ use super::mine::Output;
 use crate::report::pretty;
 use crate::report::symbols::{new_table, seconds};
 use crate::usage::threads;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_cpu::Cpu;
 use gramer_engine::reference::{Comparison, accesses};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
 use gramer_graph::prepare::{Capacities, Priority, on_k};
 use gramer_graph::{Graph, Order, VertexId};
@@ -30,7 +31,7 @@ const FIGURE_8_TOP: f64 = 0.05;
     gramer graph rank graph.txt --task motif:4 --top 1,5,10\n  \
     gramer graph rank labelled.lg --task fsm:3:100 --output json\n\n\
     Accesses are counted exactly by the paper's algorithm 1 (device reference), so a task takes \
-    as\nlong as there. Iteration i extends embeddings of i vertices.")]
+    as\nlong as with that device. Iteration i extends embeddings of i vertices.")]
 pub struct RankArgs {
     #[command(flatten)]
     graph: GraphArgs,
@@ -55,7 +56,7 @@ pub struct RankArgs {
     #[arg(long, value_parser = choice::<Comparison>(), default_value = "descending")]
     comparison: Comparison,
 
-    /// Give up a task after so many embeddings
+    /// Stop a task after this many embeddings
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     max_embeddings: u64,
 
@@ -72,7 +73,7 @@ pub struct RankArgs {
 fn parse_task(text: &str) -> Result<Task, String> {
     let words: Vec<&str> = text.split(':').collect();
     let number = |word: &str| -> Result<u64, String> {
-        word.parse().map_err(|_| format!("{word:?} is no number"))
+        word.parse().map_err(|_| format!("{word:?} is not a number"))
     };
     let task = match words[..] {
         ["clique", k] => Task::Clique { k: number(k)? as usize },
@@ -220,7 +221,7 @@ fn locality(
     context: &Context,
 ) -> Result<Locality> {
     let begun = Instant::now();
-    let accesses = accesses(graph, task, args.comparison, args.max_embeddings, context)?;
+    let accesses = accesses(&Cpu, graph, task, args.comparison, args.max_embeddings, context)?;
     let seconds = begun.elapsed().as_secs_f64();
     let iterations = (1..accesses.vertices.len()).map(|i| {
         let (vertices, edges) = (&accesses.vertices[i], &accesses.edges[i]);

@@ -9,25 +9,33 @@ use gramer_pattern::named;
 use crate::device;
 
 /// Words of other programs, and of the field, for commands of this one.
-const OTHER_WORDS: [(&[&str], &str); 9] = [
-    (&["count", "census", "motifs", "graphlet", "graphlets", "orbits"], "mine motif"),
-    (&["cliques", "maximal", "maximum", "kclique", "k-clique"], "mine clique"),
-    (&["frequent", "patterns", "fsg", "gspan"], "mine fsm"),
-    (&["find", "search", "query", "subgraph", "isomorphism", "list", "enumerate"], "mine match"),
-    (&["stats", "statistics", "summary", "describe", "show", "degree"], "graph info"),
-    (&["import", "export", "write", "save", "read"], "graph convert"),
-    (&["random", "rmat", "create"], "graph generate"),
-    (&["version"], "--version"),
-    (&["gpu", "gpus", "device"], "devices"),
+const OTHER_WORDS: [(&[&str], &str); 13] = [
+    (&["count", "census", "motifs", "graphlet", "graphlets", "orbits"], "gramer mine motif"),
+    (&["cliques", "maximal", "maximum", "kclique", "k-clique"], "gramer mine clique"),
+    (&["frequent", "patterns", "fsg", "gspan"], "gramer mine fsm"),
+    (
+        &["find", "search", "query", "subgraph", "isomorphism", "list", "enumerate"],
+        "gramer mine match",
+    ),
+    (&["stats", "statistics", "summary", "describe", "show", "degree"], "gramer graph info"),
+    (&["import", "export", "write", "save", "read"], "gramer graph convert"),
+    (&["random", "rmat", "create"], "gramer graph generate"),
+    (&["version"], "gramer --version"),
+    (&["gpu", "gpus", "device"], "gramer devices"),
+    // Commands of the other program.
+    (&["explore", "sweep"], "gramer-lab explore"),
+    (&["paper"], "gramer-lab paper"),
+    (&["paper-gpu"], "gramer-lab paper-gpu"),
+    (&["sim", "simulate", "simulator"], "gramer-lab simulate"),
 ];
 
 /// A line for a usage fault that clap can't explain.
 pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) -> Option<String> {
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
         (e.kind(), e.get(ContextKind::InvalidArg))
-        && let Some(of) = of_another_device(option)
+        && let Some(of) = of_setting(option)
     {
-        return Some(format!("tip: {of}"));
+        return Some(format!("tip: {of}: give it with --set NAME=VALUE"));
     }
     let all = command.clone();
     let (at, named_by) = command_of(command, words);
@@ -71,7 +79,7 @@ pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) ->
     }
 }
 
-/// How `mine match` is told its pattern, which is one of these operands or none.
+/// Advice on how to give `mine match` its pattern, which is one of these operands or none.
 fn pattern_of_match(operands: &[&str]) -> String {
     let is_name = |word: &&&str| named(word).is_some();
     let (pattern, graph) = match operands {
@@ -82,7 +90,7 @@ fn pattern_of_match(operands: &[&str]) -> String {
         [pattern, graph, ..] => (*pattern, *graph),
     };
     let what = match pattern {
-        "PATTERN" => " (a name such as triangle, or a file; gramer plan --names lists the names)",
+        "PATTERN" => " (a name such as triangle, or a file; gramer plan --list lists the names)",
         _ => "",
     };
     format!("tip: the pattern is an option: gramer mine match --pattern {pattern} {graph}{what}")
@@ -133,14 +141,14 @@ pub fn command_of<'a>(
     (command, words.len())
 }
 
-/// The commands that a word may mean, as they are written.
+/// The commands that a word may mean, as written on a command line.
 fn alike(wrong: &str, command: &clap::Command) -> Vec<String> {
     let wrong = wrong.to_ascii_lowercase();
     if let Some((_, meant)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*wrong)) {
-        return vec![format!("gramer {meant}")];
+        return vec![(*meant).into()];
     }
     let mut all = vec![];
-    paths(command, "gramer", &mut all);
+    paths(command, command.get_name(), &mut all);
     let distance = |path: &str| {
         let name = path.rsplit(' ').next().unwrap_or_default();
         strsim::damerau_levenshtein(name, &wrong)
@@ -151,9 +159,11 @@ fn alike(wrong: &str, command: &clap::Command) -> Vec<String> {
     all.into_iter().filter(|path| Some(distance(path)) == nearest).collect()
 }
 
-/// All commands that can be run, as they are written.
+/// All commands, as written on a command line.
 fn paths(command: &clap::Command, before: &str, all: &mut Vec<String>) {
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in
+        command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+    {
         let path = format!("{before} {}", sub.get_name());
         match sub.has_subcommands() {
             true => paths(sub, &path, all),
@@ -162,12 +172,11 @@ fn paths(command: &clap::Command, before: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Which devices have an option that the one at hand doesn't have.
-pub fn of_another_device(option: &str) -> Option<String> {
-    let option = option.split('=').next().unwrap_or(option);
+/// How a setting is given, for an option that would be one.
+pub fn of_setting(option: &str) -> Option<String> {
+    let name = option.split('=').next().unwrap_or(option).trim_start_matches('-').replace('-', "_");
     let devices: Vec<String> =
-        device::with_option(option).map(|kind| format!("--device {}", kind.example)).collect();
-    (!devices.is_empty()).then(|| {
-        format!("--{} is an option of {}", option.trim_start_matches('-'), devices.join(", "))
-    })
+        device::readers_of(&name).map(|kind| format!("--device {}", kind.example)).collect();
+    let of = devices.join(" or ");
+    (!devices.is_empty()).then(|| format!("{name} is a setting of {of}"))
 }

@@ -1,5 +1,5 @@
-//! The command line `gramer`, as a library that its program and its tests use. One file per
-//! subcommand.
+//! The command line `gramer`, one file per subcommand, as a library: its program, its tests and the program
+//! `gramer-lab` use it.
 
 mod choice;
 mod cluster;
@@ -7,7 +7,6 @@ mod command_line;
 mod device;
 mod devices;
 mod endings;
-mod explore;
 mod generated;
 mod graph;
 mod graph_args;
@@ -16,20 +15,30 @@ mod graph_rank;
 mod hints;
 mod limit;
 mod log;
+mod methods;
 mod mine;
 mod options;
-mod paper;
-mod paper_gpu;
 mod plan;
+mod program;
 pub mod report;
 mod run;
 mod selftest;
 mod signals;
 mod usage;
 mod version;
+mod worker;
 mod xclbin;
 
-pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, leave, print};
+pub(crate) use command_line::Cli;
+pub use program::print;
+pub(crate) use program::{LEAVE_AT_ONCE, leave};
 
 pub use command_line::main;
-pub use generated::command;
+pub use generated::{Completions, ManArgs, command};
+pub use graph_args::GraphArgs;
+pub use log::Args as LogArgs;
+pub use mine::{Output, time_limit};
+pub use options::told;
+pub use program::{Program, main as run_program, tell};
+pub use usage::{of_words, threads};
+pub use version::{COMMIT, LONG as LONG_VERSION};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gramer_graph::budget::Keeper;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::budget::Keeper;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 
 use super::device::cpu::budget_of;
 use super::device::size;
@@ -23,13 +23,13 @@ pub(super) struct Threads {
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct LimitArgs {
-    /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Edge
-    /// lists, Matrix Market, Arabesque, BVGraph and images may be larger
+    /// Memory limit in bytes, or with K, M or G [default: none]. Edge lists, Matrix Market, Arabesque, BVGraph and
+    /// images may be larger
     #[arg(long, value_name = "SIZE", value_parser = size)]
     #[arg(hide_short_help = true)]
     memory: Option<u64>,
 
-    /// Folder for what has no room there, which is gone after the run; by default that for temporary files
+    /// Folder for data beyond the memory limit, removed after the run [default: that for temporary files]
     #[arg(long, value_name = "FOLDER")]
     #[arg(hide_short_help = true)]
     spill: Option<PathBuf>,
@@ -44,7 +44,7 @@ impl LimitArgs {
     /// Keeps the run to the limit, if there is one, as long as the result lives.
     ///
     /// # Errors
-    /// [`Error::Usage`](gramer_graph::Error) for a folder without a limit, and one that isn't there.
+    /// [`Error::Usage`](gramer_base::Error) for a folder without a limit, and one that isn't there.
     pub(super) fn keep(&self, context: &mut Context) -> Result<Option<Keeper>> {
         let Some(budget) = budget_of(self.memory, self.spill.as_deref())? else { return Ok(None) };
         let keeper = budget.keep(&context.cancel);

@@ -1,22 +1,23 @@
-//! What goes to standard error beside errors and warnings: notes, progress, and the log of the libraries.
+//! Output on standard error besides errors and warnings: notes, progress, and the log of the libraries.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::choice::choice;
-use gramer_graph::choice::Choice;
-use gramer_graph::error::{Error, Result, quote};
+use gramer_base::choice::Choice;
+use gramer_base::error::{Error, Result, quote};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::fmt::time::uptime;
 
 /// The level where no option names one.
-const VARIABLE: &str = "GRAMER_LOG";
+pub const VARIABLE: &str = "GRAMER_LOG";
 
 /// Heading of the options of all commands.
-const HEADING: &str = "General";
+pub const HEADING: &str = "General";
 
 /// Levels of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Choice for Colour {
         (
             Colour::Auto,
             "auto",
-            "On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE stands for a terminal",
+            "On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE counts as a terminal",
         ),
         (Colour::Always, "always", "Always"),
         (Colour::Never, "never", "Never"),
@@ -72,7 +73,7 @@ pub struct Args {
     #[arg(long, short, global = true, conflicts_with_all = ["verbose", "log"])]
     quiet: bool,
 
-    /// Log phases, algorithms and progress (--log info); -vv logs more
+    /// Log phases, algorithms, progress; -vv logs more
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 
@@ -96,10 +97,17 @@ pub struct Args {
 static QUIET: AtomicBool = AtomicBool::new(false);
 /// Whether phases are logged, and progress with them.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
+/// The level of the log.
+static LEVEL: OnceLock<Level> = OnceLock::new();
 
 /// Whether notes and progress are left out.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
+}
+
+/// The name of the level of the log.
+pub fn level() -> &'static str {
+    LEVEL.get().copied().unwrap_or(Level::Off).name()
 }
 
 /// Whether progress is logged as lines.
@@ -121,6 +129,7 @@ impl Args {
             (None, 1) => Level::Info,
             (None, _) => Level::Debug,
         };
+        let _ = LEVEL.set(level);
         let most = match level {
             Level::Off => return Ok(()),
             Level::Warn => LevelFilter::WARN,

@@ -1,38 +1,46 @@
 //! The command line `gramer`; see [`gramer_cli`].
 
-// With the GNU C library the program has a start of its own.
-#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod mathematics;
-#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
-mod start;
-
 #[global_allocator]
-static MEMORY: gramer_graph::pages::LargeArrays = gramer_graph::pages::LargeArrays;
+static MEMORY: gramer_base::pages::LargeArrays = gramer_base::pages::LargeArrays;
 
-/// Whether the process began with this file open.
-fn is_open(file: libc::c_int) -> bool {
-    // SAFETY: `F_GETFD` has no pointers and changes nothing; a closed descriptor is an error that it returns.
-    unsafe { libc::fcntl(file, libc::F_GETFD) >= 0 }
+fn main() -> std::process::ExitCode {
+    gramer_cli::main().into()
 }
 
-/// Looks whether there is a standard output before Rust's library opens `/dev/null` in its place.
-#[cfg(any(not(target_os = "linux"), not(target_env = "gnu"), test))]
+/// Looks at the process before Rust's library does: that opens `/dev/null` in place of a closed standard output.
 extern "C" fn look() {
-    if !is_open(libc::STDOUT_FILENO) {
-        gramer_graph::standard_output::was_closed();
+    look_at_processor();
+    // SAFETY: `F_GETFD` has no pointers and changes nothing; a closed descriptor is an error that it returns.
+    if unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0 {
+        gramer_base::standard_output::was_closed();
     }
 }
 
 /// Functions in this section are called before `main`.
-#[cfg(any(not(target_os = "linux"), not(target_env = "gnu"), test))]
 #[used]
 // SAFETY: the section holds pointers to functions, and this one needs nothing of Rust's library.
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
 
-#[cfg(any(not(target_os = "linux"), not(target_env = "gnu"), test))]
-fn main() -> std::process::ExitCode {
-    gramer_cli::main().into()
+/// Ends the program with a message where the processor lacks what all of it is compiled for (`.cargo/config.toml`), rather
+/// than by a signal later.
+fn look_at_processor() {
+    #[cfg(all(target_arch = "x86_64", target_feature = "popcnt", target_feature = "sse4.2"))]
+    {
+        /// SSE4.2, which comes with SSSE3 and SSE4.1, and POPCNT.
+        const NEEDED: u32 = 1 << 20 | 1 << 23;
+        // Newer compilers know that every processor has the instruction.
+        #[allow(unused_unsafe)]
+        // SAFETY: every x86-64 processor has it.
+        let features = unsafe { std::arch::x86_64::__cpuid(1) }.ecx;
+        if features & NEEDED != NEEDED {
+            let said = b"gramer: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \
+                for an older one, build it with RUSTFLAGS=\"-C target-cpu=x86-64\"\n";
+            // SAFETY: the array has `said.len()` bytes. A failure to write them is ignored: the program ends anyway.
+            unsafe {
+                libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len());
+                libc::_exit(1);
+            }
+        }
+    }
 }

@@ -1,20 +1,24 @@
-//! `gramer plan`: how a pattern is searched.
+//! `gramer plan`: how a pattern is searched, and which methods answer a task.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_graph::NO_LABEL;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, quotients};
-use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
+use gramer_pattern::plan::search::{
+    CandidateSet, Formula, NextStep, SearchPlan, Source, Step, bits,
+};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
-use gramer_pattern::{MAX_VERTICES, VertexSet, labelled_name, named, read_pattern};
+use gramer_pattern::{FAMILIES, VertexSet, labelled_name, named, read_pattern};
 
 use crate::choice::choice;
-use crate::print;
-use crate::report::pretty;
+use crate::mine::matching::ambiguity;
+use crate::program::print_note;
+use crate::report::{SCHEMA, pretty};
+use crate::{device, methods, mine, print};
 
 /// How a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -31,15 +35,35 @@ enum Output {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  gramer plan house\n  \
     gramer plan query.graph --induced vertex --output json\n  \
-gramer plan 5-cycle --output svg > plan.svg\n  gramer plan --names")]
+    gramer plan 'a-b, b-c, c-d, a!-c'\n  \
+    gramer plan 5-cycle --output svg > plan.svg\n  gramer plan --list\n  \
+    gramer plan motif -k 5 graph.txt --device gpu")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
 pub struct Args {
-    /// The pattern: a file, or a name such as `triangle`, `5-path`, `house`
-    #[arg(value_name = "PATTERN", required_unless_present = "names")]
+    /// A task with the options of `gramer mine`: its methods, and the one that runs
+    #[command(subcommand)]
+    task: Option<Box<mine::Task>>,
+
+    /// The pattern: a name such as `triangle` or `K3,3`, edges such as 'a-b, b-c', or a file
+    #[arg(value_name = "PATTERN", required_unless_present_any = ["names", "list", "methods", "settings", "schema"])]
     pattern: Option<PathBuf>,
 
-    /// List the names of patterns instead
+    /// List the names of patterns instead (also --list without a pattern)
     #[arg(long, exclusive = true)]
     names: bool,
+
+    /// Print the JSON Schema of answers (`gramer mine --json`), docs/reference/answer.schema.json
+    #[arg(long, exclusive = true)]
+    schema: bool,
+
+    /// Print the page of all methods, docs/reference/methods.md
+    #[arg(long, exclusive = true)]
+    methods: bool,
+
+    /// List the settings of devices for experiments (`--set` of a task)
+    #[arg(long, exclusive = true)]
+    settings: bool,
 
     /// What an occurrence is
     #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
@@ -49,7 +73,7 @@ pub struct Args {
     #[arg(long)]
     mappings: bool,
 
-    /// The plan that meets every embedding, not the one that counts
+    /// The plan that meets every embedding, not the one that counts; without a pattern, the names of patterns
     #[arg(long)]
     list: bool,
 
@@ -64,12 +88,31 @@ impl Args {
     /// # Errors
     /// Those of reading the pattern and of writing.
     pub fn run(&self, context: &Context) -> Result<()> {
+        if let Some(task) = &self.task {
+            return task.explain(context);
+        }
         let Some(pattern) = &self.pattern else {
-            return print(|out| out.write_all(list_of_names().as_bytes()));
+            let page = match self {
+                Args { methods: true, .. } => methods::page(),
+                Args { settings: true, .. } => device::listed(),
+                Args { schema: true, .. } => SCHEMA.into(),
+                _ => list_of_names(),
+            };
+            return print(|out| out.write_all(page.as_bytes()));
         };
-        let pattern = read_pattern(pattern, &context.cancel)?;
+        let input = read_pattern(pattern, &context.cancel)?;
+        if let Some(other) = input.other {
+            print_note(&ambiguity(pattern, other));
+        }
+        let pattern = input.pattern;
         let (induced, mappings) = (self.induced, self.mappings);
         Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;
+        if !pattern.is_connected() {
+            return Err(Error::usage(
+                "search plans exist for connected patterns; for several components the CPU engine \
+                 multiplies the counts and subtracts the cases in which they meet",
+            ));
+        }
         let plan = SearchPlan::of(&pattern, induced, mappings, self.list);
         print(|out| match self.output {
             Output::Text => {
@@ -87,19 +130,19 @@ impl Args {
 fn list_of_names() -> String {
     let mut text = String::new();
     for name in gramer_pattern::names() {
-        let what = match (named(&name), name.strip_prefix("k-")) {
-            (Some(pattern), _) => {
+        let family = FAMILIES.iter().find(|(family, _)| *family == name);
+        let what = match (named(&name), family) {
+            (_, Some((_, what))) => what.to_string(),
+            (Some(pattern), None) => {
                 let edges = pattern.edges().into_iter().map(|(i, j)| format!(" {i}-{j}"));
                 let of = if pattern.vertices() == 1 { "vertex" } else { "vertices" };
                 format!("{} {of}{}", pattern.vertices(), edges.collect::<String>())
             }
-            (None, Some("star")) => {
-                format!("a vertex with k leaves, up to {}-star", MAX_VERTICES - 1)
-            }
-            (None, _) => format!("of k vertices, up to {MAX_VERTICES}"),
+            (None, None) => String::new(),
         };
         let _ = writeln!(text, "{name:<18}{what}");
     }
+    let _ = writeln!(text, "{:<18}several components: triangle+edge", "A+B");
     let _ = writeln!(text, "{:<18}the patterns of results without another name: 6v8e.3", "VvEe.N");
     text
 }
@@ -184,15 +227,15 @@ fn lines(plan: &SearchPlan, step: &Step, depth: usize, out: &mut Vec<(usize, Str
     }
     for then in &step.then {
         match then {
-            Then::Step(next) => lines(plan, &plan.steps[*next], depth + 1, out),
-            Then::Formula(formula) => {
+            NextStep::Step(next) => lines(plan, &plan.steps[*next], depth + 1, out),
+            NextStep::Formula(formula) => {
                 if let Formula::Intersection(source) = formula {
                     let what = set_text(plan, source.set);
                     out.push((depth + 1, format!("S{} = {what}", source.set)));
                 }
                 out.push((depth + 1, formula_text(formula)));
             }
-            Then::Emit => out.push((depth + 1, "an embedding".into())),
+            NextStep::Emit => out.push((depth + 1, "an embedding".into())),
         }
     }
 }
@@ -215,7 +258,7 @@ fn tail(plan: &SearchPlan) -> String {
         true => "mappings with the same image are one occurrence".to_string(),
         false => format!("an occurrence is {} mappings", plan.automorphisms),
     };
-    format!("Each mapping that is met stands for {}; {occurrence}.", plan.factor)
+    format!("Each mapping found stands for {}; {occurrence}.", plan.factor)
 }
 
 fn text(plan: &SearchPlan) -> String {

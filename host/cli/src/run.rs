@@ -11,17 +11,17 @@ use clap::error::{ContextKind, ContextValue};
 use serde_yaml::Value;
 
 use crate::command_line::{Cli, Command};
-use crate::{device, hints, usage};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result, quote, said};
-use gramer_graph::input::{MAX_SMALL_FILE, check_yaml, read_small};
+use crate::{hints, usage};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Place, Result, quote, said};
+use gramer_base::input::{MAX_SMALL_FILE, check_yaml, read_small};
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "A job:\n  \
     task: motif\n  graph: graph.txt\n  k: 4\n  output: json\n\n\
     Fields are the options of `gramer mine TASK` without dashes in front, `task` and `graph`;\n\
-    switches are true or false. Paths are relative to the current folder, as on the command line.")]
+    switches are true or false. `set` holds settings of the device as fields. Paths are relative to the current folder, as on the command line.")]
 pub struct Args {
     /// The job
     #[arg(value_name = "JOB")]
@@ -36,9 +36,9 @@ impl Args {
     pub fn run(self, context: Context) -> Result<()> {
         let text = read_small(&self.job, MAX_SMALL_FILE, "job", &context.cancel)?;
         let text = String::from_utf8(text)
-            .map_err(|_| Error::usage(format!("{}: this is no text", Place::file(&self.job))))?;
+            .map_err(|_| Error::usage(format!("{}: this is not text", Place::file(&self.job))))?;
         let line = command_line(&self.job, &text)?;
-        let cli = Cli::read(&line).map_err(|e| refused(&self.job, &text, &e))?;
+        let cli = Cli::of_words(&line).map_err(|e| refused(&self.job, &text, &e))?;
         match cli.command {
             Command::Mine(task) => task.of_job(self.job).run(context),
             _ => Err(Error::usage(format!("{}: a job is a mining task", Place::file(&self.job)))),
@@ -109,7 +109,7 @@ impl Job<'_> {
         check_yaml(self.text).map_err(|(line, what)| self.fault(line_of(line), what))?;
         let value: Value = serde_yaml::from_str(self.text).map_err(|e| {
             let place = line_of(e.location().map(|l| l.line() as u64));
-            self.fault(place, format!("this is no YAML: {}", said(&e.to_string())))
+            self.fault(place, format!("this is not YAML: {}", said(&e.to_string())))
         })?;
         match value {
             Value::Mapping(fields) => Ok(fields),
@@ -148,6 +148,20 @@ impl Job<'_> {
         }
     }
 
+    /// The words for the settings of a device: its fields are names.
+    fn settings(&self, value: &Value) -> Result<Vec<OsString>> {
+        let Value::Mapping(fields) = value else {
+            return Err(
+                self.at("set", "the value of `set` must be fields such as `tau: 0.1`".into())
+            );
+        };
+        let word = |(name, value): (&Value, &Value)| {
+            let name = self.scalar("set", name)?;
+            Ok(format!("--set={name}={}", self.scalar(&name, value)?).into())
+        };
+        fields.iter().map(word).collect()
+    }
+
     /// Refuses a field that the task's command doesn't have.
     fn no_field(&self, key: &str, options: &clap::Command) -> Error {
         let long = key.replace('_', "-");
@@ -161,8 +175,8 @@ impl Job<'_> {
             Some(near) => format!("; did you mean `{near}`?"),
             None => format!("; its fields are {}", known.join(", ")),
         };
-        let hint = match hints::of_another_device(&long) {
-            Some(of) => format!("; {of}"),
+        let hint = match hints::of_setting(&long) {
+            Some(of) => format!("; {of}: write it below `set`"),
             None => hint,
         };
         self.at(key, format!("there is no field {}{hint}", quote(key)))
@@ -178,12 +192,7 @@ fn name_of(option: &clap::Arg) -> Option<&str> {
 fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
     let job = Job { path, text };
     let fields = job.fields()?;
-    // The fields are those of the device that the job names.
-    let named = match fields.get("device") {
-        Some(device) => vec!["--device".into(), OsString::from(job.scalar("device", device)?)],
-        None => vec![],
-    };
-    let mine = device::command_for(Cli::command(), &named);
+    let mine = Cli::command();
     let mine = mine.find_subcommand("mine").expect("mine is a subcommand");
     let tasks: Vec<&str> = mine.get_subcommands().map(|c| c.get_name()).collect();
     let task = job.scalar("task", fields.get("task").ok_or_else(|| job.missing("task"))?)?;
@@ -196,11 +205,14 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
     let mut graph = None;
     for (key, value) in &fields {
         let Value::String(key) = key else {
-            return Err(job.whole(format!("{} is no name of a field", quote(format!("{key:?}")))));
+            return Err(
+                job.whole(format!("{} is not the name of a field", quote(format!("{key:?}"))))
+            );
         };
         match key.as_str() {
             "task" => {}
             "graph" => graph = Some(job.scalar(key, value)?),
+            "set" => line.extend(job.settings(value)?),
             _ => {
                 let long = key.replace('_', "-");
                 let option = options.get_arguments().find(|a| name_of(a) == Some(&long));
@@ -233,6 +245,8 @@ mod tests {
             "task: match\ngraph: -x y.txt\npattern: house\nmappings: true\nlist_format: tsv\n";
         let expected = "gramer mine match --pattern=house --mappings --list-format=tsv -- -x y.txt";
         assert_eq!(words(text).unwrap(), expected);
+        let text = "task: motif\ngraph: g\nset:\n  tau: 0.5\n  lru: true\n";
+        assert_eq!(words(text).unwrap(), "gramer mine motif --set=tau=0.5 --set=lru=true -- g");
     }
 
     #[test]
@@ -242,6 +256,13 @@ mod tests {
             message(text),
             "job.yaml:4: there is no field `indused`; did you mean `induced`?"
         );
+        let said = message("task: motif\ngraph: g\ntau: 0.5\n");
+        assert!(
+            said.ends_with("tau is a setting of --device emulator: write it below `set`"),
+            "{said}"
+        );
+        let said = message("task: motif\ngraph: g\nset: tau\n");
+        assert_eq!(said, "job.yaml:3: the value of `set` must be fields such as `tau: 0.1`");
         // Nothing is called alike.
         let said = message("task: motif\ngraph: g\nk: 4\nfoo: 3\n");
         assert!(
@@ -251,7 +272,7 @@ mod tests {
         assert_eq!(message("graph: g\n"), "job.yaml: the field `task` is missing");
         assert_eq!(message("task: motif\nk: 3\n"), "job.yaml: the field `graph` is missing");
         let text = "graph: g\ntask: motiv\n";
-        let tasks = "the tasks are clique, motif, fsm, match";
+        let tasks = "the tasks are clique, motif, fsm, match, core, truss, densest";
         assert_eq!(message(text), format!("job.yaml:2: there is no task `motiv`; {tasks}"));
         let text = "task: clique\ngraph: g\nmaximal: 3\n";
         assert_eq!(message(text), "job.yaml:3: the value of `maximal` must be true or false");

@@ -9,10 +9,10 @@ use comfy_table::CellAlignment;
 
 use super::device::{self, DeviceOptions};
 use crate::report::symbols::{new_table, time};
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Units};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_cpu::Cpu;
+use gramer_engine::{Ask, Engine, EngineExt, Facts, Outcome, PreparedGraph, Query, Sink, Units};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 use gramer_graph::{Builder, Graph, VertexId};
@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: String,
 
-    /// MiB that are written to and read from each memory bank
+    /// MiB to write to and read from each memory bank
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     mib: u32,
@@ -36,7 +36,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Tests the device; prints a line a test as it is done.
+    /// Tests the device and prints a line for each test.
     ///
     /// # Errors
     /// [`Error::Device`] if an answer differs from the CPU engine's, and what the device refuses.
@@ -50,13 +50,15 @@ impl Args {
             let device = engine.prepare(&graph, context)?;
             let host = Cpu.prepare(&graph, context)?;
             for (task, list) in tasks() {
-                if engine.supports(&task, Some(&graph)).is_err() {
+                let query = Query::new(task.clone()).list(list);
+                let facts = Facts::of(&graph);
+                if engine.plan(&Ask::new(&query).facts(Some(&facts))).is_err() {
                     continue;
                 }
                 context.cancel.check()?;
                 let question = format!("{}{}", describe(&task), if list { ", listed" } else { "" });
                 let begun = Instant::now();
-                let answer = match ask(device.as_ref(), &task, list, context) {
+                let answer = match ask(&device, &task, list, context) {
                     // A device that counts, but lists nothing or takes no shares, says so when it is
                     // asked.
                     Err(Error::Unsupported(_)) if list || several => continue,
@@ -64,7 +66,7 @@ impl Args {
                 };
                 let took = begun.elapsed();
                 context.cancel.check()?;
-                let right = ask(host.as_ref(), &task, list, context)?;
+                let right = ask(&host, &task, list, context)?;
                 let equal = answer.0.results == right.0.results
                     && answer.0.complete == right.0.complete
                     && answer.1 == right.1;
@@ -89,10 +91,10 @@ impl Args {
         }
         self.memories(engine, context)?;
         if wrong.is_empty() {
-            return super::print(|out| writeln!(out, "{tests} tests: all right"));
+            return super::print(|out| writeln!(out, "{tests} tests passed"));
         }
         Err(Error::Device(format!(
-            "{} of {tests} tests are wrong:\n{}",
+            "{} of {tests} tests failed:\n{}",
             wrong.len(),
             wrong.join("\n")
         )))
@@ -100,7 +102,7 @@ impl Args {
 
     /// The speed of the device's memories, if it has its own.
     fn memories(&self, engine: &dyn Engine, context: &Context) -> Result<()> {
-        let rows = engine.memories(u64::from(self.mib) << 20, context)?;
+        let rows = device::accelerator::memories(engine, u64::from(self.mib) << 20, context)?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -192,7 +194,7 @@ impl Sink for Collect {
 }
 
 fn ask(
-    prepared: &dyn Prepared,
+    prepared: &PreparedGraph,
     task: &Task,
     list: bool,
     context: &Context,

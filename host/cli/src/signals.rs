@@ -1,29 +1,20 @@
 //! Signals that ask a run to stop.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use signal_hook::SigId;
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use gramer_accelerator::launch;
-use gramer_graph::context::Cancel;
-use rustix::time::{ClockId, clock_gettime};
+use gramer_base::context::Cancel;
 
 /// The first signal that came; 0 if none did.
 static FIRST: AtomicU8 = AtomicU8::new(0);
 
 /// Whether a time limit asked the run to stop.
 static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
-
-/// When a time limit asks the run to stop, in nanoseconds of the clock that all processes share; 0 if
-/// none was set.
-static DEADLINE: AtomicU64 = AtomicU64::new(0);
-
-/// Tells the child of a launcher the launcher's deadline: the limit is one for both.
-const DEADLINE_OF_LAUNCHER: &str = "GRAMER_DEADLINE";
 
 /// The exit code after a time limit, as that of `timeout`.
 const TIME_LIMIT: u8 = 124;
@@ -37,19 +28,12 @@ pub fn is_time_up() -> bool {
 pub struct Alarm(Option<SigId>);
 
 impl Alarm {
-    /// Begins to wait; in the child of a launcher for what the launcher has left of the time.
+    /// Begins to wait.
     ///
     /// # Errors
     /// If the system refuses.
     pub fn set(after: Duration, cancel: &Cancel) -> io::Result<Self> {
         let cancel = cancel.clone();
-        let launched = std::env::var(DEADLINE_OF_LAUNCHER).ok().and_then(|text| text.parse().ok());
-        let launched = launched.filter(|_| launch::xclbin_of_child().is_some());
-        let begun = now();
-        let deadline = launched
-            .unwrap_or(begun.saturating_add(after.as_nanos().try_into().unwrap_or(u64::MAX)));
-        DEADLINE.store(deadline, Ordering::Relaxed);
-        let after = Duration::from_nanos(deadline.saturating_sub(begun));
         let rings = move || {
             TIME_IS_UP.store(true, Ordering::Relaxed);
             cancel.cancel();
@@ -84,18 +68,6 @@ fn ring_after(time: Duration) -> io::Result<()> {
     }
 }
 
-/// What the child of a launcher must know of this process.
-pub fn for_child() -> Option<(&'static str, String)> {
-    let deadline = DEADLINE.load(Ordering::Relaxed);
-    (deadline != 0).then(|| (DEADLINE_OF_LAUNCHER, deadline.to_string()))
-}
-
-/// The time of the clock that all processes share, in nanoseconds.
-fn now() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 /// The exit code after a signal, as shells give it: 130 after Ctrl-C, or where none came; 124 after
 /// a time limit.
 pub fn exit_code() -> u8 {
@@ -117,42 +89,20 @@ pub fn exit_code() -> u8 {
 pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
     let wanted = wanted.filter(|&signal| signal != SIGHUP || !is_ignored(signal));
-    if launch::xclbin_of_child().is_some() {
-        return tell_launcher_of(wanted, cancel.clone());
-    }
     for signal in wanted {
         let cancel = cancel.clone();
         let came = move || {
             let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
             if cancel.ask() && !launch::give_up() {
-                gramer_graph::output::remove_unfinished();
+                gramer_base::output::remove_unfinished();
                 signal_hook::low_level::exit(exit_code().into());
             }
         };
-        // Without a thread that waits for signals, since to start one is a good part of a small run (`docs/cpu.md`).
+        // Without a thread that waits for signals, since to start one is a good part of a small run (`docs/decisions/small-runs.md`).
         // SAFETY: what it does within a signal's handler is to read and write atomic numbers, to remove files and to end the process.
         unsafe { signal_hook::low_level::register(signal, came)? };
     }
     Ok(())
-}
-
-/// The same in the child of a launcher, which wants to know that a signal was noticed, repeats it until then, and
-/// kills by itself. A file tells it, which is nothing for a signal's handler: a thread waits for signals.
-fn tell_launcher_of(wanted: impl Iterator<Item = i32>, cancel: Cancel) -> io::Result<()> {
-    let mut signals = Signals::new(wanted)?;
-    let listen = move || {
-        for signal in signals.forever() {
-            let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
-            // A launcher whose time is up may say so before the alarm here does.
-            let deadline = DEADLINE.load(Ordering::Relaxed);
-            if deadline != 0 && now() >= deadline {
-                TIME_IS_UP.store(true, Ordering::Relaxed);
-            }
-            cancel.cancel();
-            launch::noticed();
-        }
-    };
-    std::thread::Builder::new().spawn(listen).map(drop)
 }
 
 fn is_ignored(signal: i32) -> bool {

@@ -17,7 +17,7 @@ const WORDS: [(&str, &str); 7] = [
     ("unrecognized subcommand", "there is no command"),
 ];
 
-/// A fault as it is printed: with colours where `coloured`, and begun as all errors are, by `name`.
+/// A fault as printed: with colours if `coloured`, and with the program's `name` in front, as all errors.
 pub fn text(
     mut fault: clap::Error,
     mut command: clap::Command,
@@ -45,8 +45,19 @@ pub fn text(
     format!("{}\n\n  {tip}{}", &text[..end], &text[end..])
 }
 
+/// Reads the words of a command line with a command's options.
+///
+/// # Errors
+/// What clap refuses.
+pub fn of_words<C: clap::FromArgMatches>(
+    command: clap::Command,
+    words: &[OsString],
+) -> Result<C, clap::Error> {
+    C::from_arg_matches(&with_negative_numbers(command).try_get_matches_from(words)?)
+}
+
 /// Lets every option take a negative number, to say what it takes instead.
-pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let options = command.mut_args(|option| match option.get_action().takes_values() {
         true if !option.is_positional() => option.allow_negative_numbers(true),
         _ => option,
@@ -101,6 +112,9 @@ pub fn whole<T: std::str::FromStr + Clone + Send + Sync + 'static>(
 }
 
 /// Threads: a number, or all with `0` and `auto`, for which the context has 0.
+///
+/// # Errors
+/// What a number of threads is.
 pub fn threads(text: &str) -> Result<u16, String> {
     const MOST: u16 = 1024;
     match text {

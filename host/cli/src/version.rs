@@ -22,3 +22,5 @@ pub const LONG: &str = long!("mpi");
 /// The version with commit, features and target, as bug reports need it.
 #[cfg(not(feature = "mpi"))]
 pub const LONG: &str = long!("none");
+/// The commit of this build, or `unknown`.
+pub const COMMIT: &str = env!("GRAMER_COMMIT");

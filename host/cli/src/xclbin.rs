@@ -1,5 +1,6 @@
 //! `gramer xclbin build | info`.
 
+use crate::program::print_note;
 use crate::report::{BuildMeter, pretty};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,12 +11,14 @@ use serde::Serialize;
 use crate::report::symbols::new_table;
 use gramer_accelerator::session::Session;
 use gramer_accelerator::xclbin::build::{BuildOptions, build, read_machine};
+use gramer_accelerator::xclbin::fit::{self, Fit};
 use gramer_accelerator::xclbin::layout::{KERNEL, Memory};
-use gramer_accelerator::xclbin::metadata::{Argument, Passed};
+use gramer_accelerator::xclbin::metadata::{Argument, ArgumentKind};
 use gramer_accelerator::xclbin::{self, Xclbin};
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
-use gramer_graph::output::check_output;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::output::check_output;
+use gramer_machine::Accelerator;
 
 /// The subcommands of `gramer xclbin`.
 #[derive(Debug, clap::Subcommand)]
@@ -37,6 +40,10 @@ pub struct BuildArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15))]
     compute_units: Option<u32>,
 
+    /// Refuse a machine that does not fit this card: u55c, u50, u250, u280 or u200
+    #[arg(long, value_name = "BOARD")]
+    board: Option<String>,
+
     /// The functional model of the core instead of its simulated hardware: fast, no cycles
     #[arg(long)]
     functional: bool,
@@ -45,7 +52,7 @@ pub struct BuildArgs {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Replace the file if it is there already
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
@@ -73,6 +80,9 @@ impl Command {
                 let inputs: Vec<&Path> = args.machine.as_deref().into_iter().collect();
                 check_output(&args.output, args.force, &inputs)?;
                 let machine = read_machine(args.machine.as_deref())?;
+                if let Some(board) = &args.board {
+                    check_fit(&machine, args.compute_units, board)?;
+                }
                 let options = BuildOptions {
                     compute_units: args.compute_units,
                     functional: args.functional,
@@ -95,6 +105,24 @@ impl Command {
     }
 }
 
+/// Refuses a machine that does not fit a card, and notes what is in doubt.
+fn check_fit(machine: &Accelerator, compute_units: Option<u32>, board: &str) -> Result<()> {
+    let mut machine = machine.clone();
+    machine.kernels.compute_units = compute_units.unwrap_or(machine.kernels.compute_units);
+    match fit::check(&machine, board)? {
+        Fit::Fits => {}
+        Fit::InDoubt => print_note(
+            "the fit is in doubt: what the platform leaves of each region is not published \
+             (docs/reference/boards.md)",
+        ),
+        Fit::Unknown => print_note(
+            "the area of this machine is not known, so its fit is not checked; \
+             scripts/hardware.py synth --machine NAME maps it",
+        ),
+    }
+    Ok(())
+}
+
 /// What `info` prints.
 #[derive(Debug, Serialize)]
 struct Info {
@@ -105,6 +133,9 @@ struct Info {
     uuid: String,
     /// Name in its own description, where it has one.
     machine: Option<String>,
+    /// MHz that the machine's description asks for, where the kernels run at another clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    described_mhz: Option<u32>,
     /// Why `--device` doesn't take it; absent if it does.
     refused: Option<String>,
     sections: Vec<Section>,
@@ -179,6 +210,9 @@ impl Info {
             Kernel { name: kernel.name, arguments: kernel.arguments, instances }
         });
         let kernels = kernels.collect();
+        let machine = x.machine()?;
+        let described = machine.as_ref().map(|a| a.machine.clock_mhz);
+        let kernels_mhz = x.kernel_mhz()?;
         let (major, minor, patch) = x.version;
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         Ok(Info {
@@ -187,7 +221,9 @@ impl Info {
             target: x.mode.to_string(),
             version: format!("{major}.{minor}.{patch}"),
             uuid: hex(&x.uuid),
-            machine: x.machine()?.map(|a| a.machine.name),
+            described_mhz: described
+                .filter(|described| kernels_mhz.is_some_and(|mhz| mhz != *described)),
+            machine: machine.map(|a| a.machine.name),
             refused: Session::taken(x).err().map(|e| e.to_string()),
             sections: x
                 .sections
@@ -232,6 +268,12 @@ fn tables(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     for clock in &info.clocks {
         writeln!(out, "clock {}: {} MHz", clock.name, clock.mhz)?;
     }
+    if let Some(mhz) = info.described_mhz {
+        writeln!(
+            out,
+            "the machine's description asks for {mhz} MHz; times are of the DATA_CLK above"
+        )?;
+    }
     let mut sections = table(&["section", "bytes"], &[1]);
     for s in &info.sections {
         sections.add_row([s.name.clone(), s.bytes.to_string()]);
@@ -240,7 +282,8 @@ fn tables(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     if !info.program.is_empty() {
         writeln!(
             out,
-            "\nthe BITSTREAM is a program, which runs as you when this device is used:\n  {}",
+            "\nthe BITSTREAM is a program, which runs with your rights when this device is used:\n \
+              {}",
             info.program.join("\n  ")
         )?;
     }
@@ -260,10 +303,10 @@ fn tables(info: &Info, out: &mut dyn Write) -> io::Result<()> {
         let mut arguments = table(&header, &[2, 3]);
         for a in &kernel.arguments {
             let (passed, offset) = match a.passed {
-                Passed::Scalar => ("scalar", format!("{:#x}", a.offset)),
-                Passed::Buffer => ("buffer", format!("{:#x}", a.offset)),
-                Passed::Stream => ("stream", String::new()),
-                Passed::Other => ("other", format!("{:#x}", a.offset)),
+                ArgumentKind::Scalar => ("scalar", format!("{:#x}", a.offset)),
+                ArgumentKind::Buffer => ("buffer", format!("{:#x}", a.offset)),
+                ArgumentKind::Stream => ("stream", String::new()),
+                ArgumentKind::Other => ("other", format!("{:#x}", a.offset)),
             };
             let mut row =
                 vec![a.name.clone(), passed.into(), offset, a.size.to_string(), a.port.clone()];

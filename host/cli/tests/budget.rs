@@ -118,23 +118,31 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
         (
             vec![&labelled, "--memory", "1G"],
             1,
-            "g.lg: memory is limited, and only edge lists, Matrix Market, Arabesque, BVGraph and the file of an image",
+            "g.lg: memory is limited, and only edge lists, tables, Matrix Market, Arabesque, DIMACS, adjacency lists",
         ),
         (vec![&text, "--memory", "1M"], 1, "take at least 25M of memory"),
         (vec![&image, "--memory", "1M"], 1, "takes at least 25M of memory"),
         (vec![&image, "--memory", "much"], 2, "it must be a number of bytes"),
-        (vec![&none, "--spill", "."], 2, "--spill goes with --memory"),
+        (vec![&none, "--spill", "."], 2, "--spill needs --memory"),
         (
             vec![&none, "--memory", "1G", "--spill", "/none"],
             2,
             "--spill /none: there is no such folder",
         ),
-        (vec![&none, "--memory", "1G", "--per", "vertex"], 2, "--memory goes with neither --per"),
-        (vec![&none, "--memory", "1G", "--estimate", "1%"], 2, "neither --per nor --estimate"),
+        (
+            vec![&none, "--memory", "1G", "--per", "vertex"],
+            2,
+            "per vertex and within a memory limit at once; leave --memory out",
+        ),
+        (
+            vec![&none, "--memory", "1G", "--estimate", "1%"],
+            2,
+            "as an estimate and within a memory limit at once",
+        ),
         (
             vec![&none, "--memory", "1G", "--device", "reference"],
             2,
-            "unexpected argument '--memory'",
+            "--memory is an option of --device cpu or --device gpu",
         ),
     ] {
         let stderr = fails(&[&triangles[..], &args].concat(), code);
@@ -142,7 +150,10 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
     }
     let fsm = ["mine", "fsm", "--support", "2", "--max-vertices", "2", &none, "--memory", "1G"];
     let stderr = fails(&fsm, 1);
-    assert!(stderr.contains("keeps to no limit of memory for the task"), "{stderr}");
+    assert!(
+        stderr.contains("does not answer it within a memory limit; leave --memory out"),
+        "{stderr}"
+    );
     let packed = ["graph", "convert", "--compress", "--memory", "1G", &image, &path("x.gramer")];
     let stderr = fails(&packed, 2);
     assert!(stderr.contains("--compress holds all rows in memory"), "{stderr}");
@@ -150,7 +161,7 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
     let stderr = fails(&back, 1);
     assert!(stderr.contains("the order of its input takes memory"), "{stderr}");
     let stderr = fails(&["graph", "convert", "--compress", &image, &path("x.txt")], 2);
-    assert!(stderr.contains("--compress goes with images"), "{stderr}");
+    assert!(stderr.contains("--compress needs an image"), "{stderr}");
 }
 
 /// Edges of a skewed graph, with loops and duplicates, whose ids are those of numbers below `vertices`.
@@ -240,4 +251,21 @@ fn a_text_larger_than_the_memory_becomes_an_image() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     gramer(&["graph", "convert", &text, &other]);
     assert!(std::fs::read(&image).unwrap() == std::fs::read(&other).unwrap());
+}
+
+#[test]
+fn names_are_converted_with_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (text, limited, whole) = (path("names.csv"), path("limited.gramer"), path("whole.gramer"));
+    let rows: String = (0..200_000u64)
+        .map(|i| format!("person {},\"x, {}\"\n", i * i % 50_021, i * 7919 % 40_009))
+        .collect();
+    std::fs::write(&text, format!("source,target\n{rows}")).unwrap();
+    gramer(&["graph", "convert", &text, &limited, "--memory", "48M"]);
+    gramer(&["graph", "convert", &text, &whole]);
+    let edges = |image: &str| gramer(&["graph", "convert", image, "--to", "table"]);
+    assert_eq!(edges(&limited), edges(&whole));
+    let little = fails(&["graph", "convert", &text, &path("none.gramer"), "--memory", "2M"], 1);
+    assert!(little.contains("memory"), "{little}");
 }

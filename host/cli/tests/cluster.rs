@@ -211,7 +211,7 @@ fn what_is_wrong_is_said_once_and_the_job_ends() {
     let cases: [(&[&str], i32, &str); 7] = [
         (&["clique", "-k", "4", missing], 1, "missing.txt"),
         (&["clique", "-k", "99", &good], 2, "99"),
-        (&["clique", "--maximum", &good], 1, "several machines can't do this task together"),
+        (&["clique", "--maximum", &good], 1, "ranks divide it: leave --distribute out"),
         (&["clique", "-k", "4", &good, "--per", "vertex"], 2, "leave --distribute out"),
         (&["clique", "-k", "4", "-"], 2, "standard input reaches one process alone"),
         (&["clique", "-k", "4", &good, "--list", "-"], 2, "name a file"),
@@ -241,7 +241,7 @@ fn what_is_wrong_is_said_once_and_the_job_ends() {
     };
     for (second, part) in [
         (["-k", "4", &other], "its graph has 512 vertices"),
-        (["-k", "5", &good], r#"its task is {"task":"clique","k":5}"#),
+        (["-k", "5", &good], r#"its question is {"task":{"task":"clique","k":5}}"#),
         (["-k", "4", missing], "missing.txt"),
     ] {
         let begun = Instant::now();
@@ -341,7 +341,7 @@ fn change(file: &Path, cut: bool) {
 fn an_image_that_is_changed_ends_the_job_in_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.json");
-    for (cut, part) in [(true, "the image was cut"), (false, "the image was changed")] {
+    for (cut, part) in [(true, "the image was truncated"), (false, "the image was changed")] {
         let tried = (11..16).find_map(|scale| {
             let _ = fs::remove_file(&file);
             let graph = graph(folder.path(), scale, false);

@@ -63,13 +63,13 @@ fn faults_of_files() {
     let path = |name: &str| shown(&folder.path().join(name));
     let (missing, empty, bad) = (path("missing.txt"), path("empty.txt"), path("bad.txt"));
     std::fs::write(&empty, "").unwrap();
-    std::fs::write(&bad, "0 1\n1 2\nfoo bar\n").unwrap();
+    std::fs::write(&bad, "0 1\n1 2\nfoo bar baz\n").unwrap();
     let here = shown(folder.path());
     for (file, message) in [
         (&missing, format!("{missing}: cannot read: No such file or directory")),
         (&here, format!("{here}: is a directory; name the graph file in it")),
         (&empty, format!("{empty}: is empty")),
-        (&bad, format!("{bad}:3: `foo bar` is no edge line: names of vertices are text")),
+        (&bad, format!("{bad}:3: `foo bar baz` has 3 columns, but the first line has 2")),
     ] {
         let stderr = fails(&["graph", "info", file], 1);
         assert!(stderr.contains(&message), "{stderr}");
@@ -86,7 +86,10 @@ fn faults_of_files() {
     let stderr = fails(&["graph", "info", &good, "--labels-column", "2"], 2);
     assert!(stderr.contains("--labels <FILE>"), "{stderr}");
     let stderr = fails(&["graph", "info", &good, "--format", "xml"], 2);
-    assert!(stderr.contains("edges, lg, tve, arabesque, metis, mtx, triples, image"), "{stderr}");
+    assert!(
+        stderr.contains("edges, table, lg, tve, arabesque, metis, mtx, triples, image"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -115,7 +118,9 @@ fn faults_of_images() {
     damaged[last] ^= 1;
     std::fs::write(&image, &damaged).unwrap();
     assert!(fails(&["graph", "info", &image], 1).contains("the checksum of its data is wrong"));
-    assert!(fails(&["graph", "info", &good, "--format", "image"], 1).contains("is no graph image"));
+    assert!(
+        fails(&["graph", "info", &good, "--format", "image"], 1).contains("is not a graph image")
+    );
 }
 
 #[test]
@@ -127,7 +132,7 @@ fn standard_input_and_output() {
     let back = stdout(&["graph", "convert", "-"], image);
     assert_eq!(String::from_utf8_lossy(&back), "5 7\n7 9\n");
     let output = gramer().args(["graph", "info", "-"]).write_stdin("x\n").output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("<stdin>:1: `x` is no edge line"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("<stdin>:1: `x` is not an edge line"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gramer_testing::environment;
 use rustix::process::{Resource, Rlimit, getuid, setrlimit};
 
 const MB: u64 = 1 << 20;
@@ -156,7 +157,10 @@ fn outcome(line: &str, folder: &Path, limit: impl FnOnce(&mut Command)) -> Optio
         }
         Some(1) => {
             assert!(left.iter().all(|name| name == "out.point"), "{left:?}: {said}");
-            let errors: Vec<&str> = stderr.lines().filter(|l| !l.contains(": warning: ")).collect();
+            let errors: Vec<&str> = stderr
+                .lines()
+                .filter(|l| !l.contains(": warning: ") && !l.starts_with("note: "))
+                .collect();
             assert_eq!(errors.len(), 1, "{said}");
             assert!(errors[0].starts_with("gramer: "), "{said}");
             let memory = errors[0].contains("not enough memory") && errors[0].contains("limit");
@@ -296,4 +300,131 @@ fn a_refusal_names_size_phase_and_what_helps() {
         said.contains("iB were refused while mining on the CPU; use fewer --threads"),
         "{said}"
     );
+}
+
+/// PoCL, which ends the process where it is refused memory at its start, is not opened without room for it.
+#[test]
+fn a_driver_without_address_space_is_refused_with_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    inputs(folder.path());
+    let run = |most: Option<u64>| {
+        let mut command = gramer();
+        let words = ["mine", "clique", "-k", "4", "--device", "gpu:portable", "--json", "g.gramer"];
+        command.args(words).current_dir(folder.path());
+        command.env("POCL_CACHE_DIR", folder.path().join("pocl"));
+        if let Some(most) = most {
+            limited(&mut command, Resource::As, most * MB);
+        }
+        command.output().unwrap()
+    };
+    let whole = run(None);
+    if !whole.status.success() {
+        let said = String::from_utf8_lossy(&whole.stderr);
+        assert!(said.contains("no OpenCL driver for the processor was found"), "{said}");
+        println!("SKIPPED: PoCL is not installed");
+        return;
+    }
+    let results = |output: &Output| {
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["results"].to_string()
+    };
+    let (mut refused, mut answers) = (0, 0);
+    let step = if all() { 4 } else { 20 };
+    for most in (least(Resource::As) + 40..640).step_by(step) {
+        let output = run(Some(most));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), None, "{most} MB: {stderr}");
+        if output.status.success() {
+            assert_eq!(results(&output), results(&whole), "{most} MB");
+            answers += 1;
+        } else {
+            assert_eq!((output.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
+            assert!(
+                stderr.starts_with("gramer: ") && stderr.contains("limit"),
+                "{most} MB: {stderr}"
+            );
+            refused += u64::from(stderr.contains("OpenCL: no driver is opened in"));
+        }
+    }
+    // On a machine of many processors the driver needs more than the largest limit here.
+    assert!(refused > 0 && (answers > 0 || refused > 10), "{refused} refused, {answers} answered");
+}
+
+/// An emulation is several programs, those of others among them, which fail in ways of their own.
+#[test]
+fn an_emulated_device_without_room_or_processes_is_an_answer_or_one_line() {
+    let emulator = gramer::accelerator::xclbin::build::find_emulator().map_err(|e| e.to_string());
+    if let Err(missing) = emulator.and_then(|_| environment::runtime()) {
+        return environment::skip(environment::XRT, &missing);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    inputs(folder.path());
+    let run = |device: &str, limit: &dyn Fn(&mut Command)| {
+        let mut command = gramer();
+        let words = ["mine", "clique", "-k", "3", "--json", "small.gramer", "--device", device];
+        command.args(words).current_dir(folder.path()).env("TMPDIR", folder.path());
+        limit(&mut command);
+        command.output().unwrap()
+    };
+    let results = |output: &Output| {
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["results"].to_string()
+    };
+    let (few, many): (&[u64], &[u64]) = (&[48, 400], &[16, 48, 96, 160, 240, 400, 800, 1600]);
+    let beyond = if all() { many } else { few };
+    for device in ["emulator:small", "emulator:set-small"] {
+        // Its model is built without a limit.
+        let whole = run(device, &|_| {});
+        assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
+        let (mut refused, mut answers) = (0, 0);
+        let mut check = |what: &str, output: Output| {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let said = format!("{device}, {what}: {:?}: {stderr}", output.status);
+            for word in ["panicked", "bug in gramer", "RUST_BACKTRACE", "terminate called"] {
+                assert!(!stderr.contains(word), "{said}");
+            }
+            match output.status.code() {
+                Some(0) => {
+                    assert_eq!(results(&output), results(&whole), "{said}");
+                    answers += 1;
+                }
+                Some(1) => {
+                    // Who has no model of the machine begins to build one.
+                    let other = |line: &&str| {
+                        !line.contains(": warning: ") && !line.starts_with("building the model")
+                    };
+                    let errors: Vec<&str> = stderr.lines().filter(other).collect();
+                    assert_eq!(errors.len(), 1, "{said}");
+                    assert!(errors[0].starts_with("gramer: "), "{said}");
+                    // A user who can't read this one's models has nowhere to build one.
+                    let reasons = ["limit", "could not build the model"];
+                    assert!(reasons.iter().any(|word| errors[0].contains(word)), "{said}");
+                    refused += 1;
+                }
+                _ => panic!("{said}"),
+            }
+        };
+        for resource in [Resource::As, Resource::Data] {
+            let base = least(resource);
+            for more in beyond {
+                let limit = |command: &mut Command| limited(command, resource, (base + more) * MB);
+                check(&format!("{resource:?} {more} MB more"), run(device, &limit));
+            }
+        }
+        let mut start = gramer();
+        with_threads(start.arg("--version").current_dir(folder.path()), 1);
+        let starts = start.output().is_ok_and(|done| done.status.success());
+        let processes: &[u64] = match (starts, all()) {
+            (false, _) => &[],
+            (true, true) => &[1, 4, 8, 16, 24],
+            (true, false) => &[4],
+        };
+        for most in processes {
+            let limit = |command: &mut Command| with_threads(command, *most);
+            check(&format!("{most} processes"), run(device, &limit));
+        }
+        assert!(refused > 0, "{device}: nothing was refused");
+        println!("{device}: {answers} answers, {refused} refusals");
+    }
 }

@@ -17,6 +17,36 @@ fn json(words: &[&str], graph: &str) -> serde_json::Value {
     serde_json::from_str(&mine(&[words, &["--json"]].concat(), graph)).unwrap()
 }
 
+/// Files of other programs, with counts of NetworkX, igraph and brute force.
+#[test]
+fn files_of_other_programs() {
+    for (text, format, triangles) in [
+        ("0 1 2\n1 0 2\n2 0 1 3\n3 2\n", "adjlist", 1),
+        ("0,1,1,0\n1,0,1,0\n1,1,0,1\n0,0,1,0\n", "matrix", 1),
+        ("p edge 5 6\ne 1 2\ne 2 3\ne 1 3\ne 3 4\ne 4 5\ne 3 5\n", "dimacs", 2),
+        (">>graph6<<C~\n", "graph6", 4),
+        ("{\"nodes\": [{\"id\": 1}, {\"id\": 2}], \"links\": []}", "node-link", 0),
+    ] {
+        let answer = json(&["clique", "-k", "3"], text);
+        let own = (&answer["total"], &answer["graph"]["format"]);
+        assert_eq!(own, (&triangles.into(), &format.into()), "{text}");
+    }
+    let wedges = mine(&["motif", "-k", "3"], "8 7\n0 1\n0 2\n0 3\n0 4\n4 5\n5 6\n6 7\n");
+    assert!(wedges.contains("0-1 0-2     ┆     9 │"), "{wedges}");
+    let three = "t # 0\nv 0 1\nv 1 2\nv 2 4\ne 0 1 7\ne 1 2 8\nt # 1\nv 0 2\nv 1 4\nv 2 5\ne 0 1 8\ne 0 2 9\n\
+                 t # 2\nv 0 1\nv 1 2\nv 2 4\ne 0 1 7\ne 1 2 8\ne 0 2 9\nt # -1\n";
+    let found =
+        mine(&["fsm", "--measure", "transactions", "--support", "2", "--max-edges", "7"], three);
+    for line in [
+        "edge[2,4]{8}      ┆        2 ┆ 0-1     ┆       3",
+        "edge[1,2]{7}      ┆        2 ┆ 0-1     ┆       2",
+    ] {
+        assert!(found.contains(line), "{found}");
+    }
+    assert!(found.contains("wedge[4,1,2]{8,7} ┆        3 ┆ 0-2 1-2 ┆       2"), "{found}");
+    assert_eq!(found.matches('┆').count(), 4 * 3, "{found}");
+}
+
 #[test]
 fn notes_are_in_the_answer_for_programs() {
     let clique = ["clique", "-k", "3"];

@@ -2,18 +2,18 @@
 
 #[path = "pages/browser.rs"]
 mod browser;
-#[path = "../../tests/common/environment.rs"]
-mod environment;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use gramer::cpu::Cpu;
+use gramer::engine::EngineExt;
 use gramer::engine::metrics::{DeviceMetrics, Timeline, Value as Measured};
-use gramer::engine::{Engine, cpu::Cpu};
 use gramer::task::{Induced, Task};
 use gramer_picture::{Answer, Times};
+use gramer_testing::environment;
 use serde_json::Value;
 
 fn gramer() -> Command {
@@ -206,7 +206,7 @@ fn pages_have_estimates_with_their_intervals() {
         assert!(mine(&[&words[..], &["--force"]].concat(), &graph, &path).status.success());
         let page = fs::read_to_string(&path).unwrap();
         let samples = grouped(&answer["estimate"]["samples"]);
-        // Numbers have a mark of their own, which keeps them whole.
+        // Numbers have their own mark, which keeps them whole.
         let page = page.replace("<span class=\"n\">", "").replace("</span>", "");
         assert!(page.contains(&format!("An estimate from {samples} samples, no count")), "{page}");
         assert!(page.contains("the total is within ±5 %"), "{page}");
@@ -269,7 +269,7 @@ fn a_page_is_written_whole_and_over_nothing() {
     let output = gramer().args(words).arg(&graph).output().unwrap();
     assert!(text(&output.stdout).ends_with("</html>\n"));
     let output = gramer().args(["mine", "clique", "-k", "3", "--force"]).arg(&graph).output();
-    assert!(text(&output.unwrap().stderr).contains("--force goes with --to or --list"));
+    assert!(text(&output.unwrap().stderr).contains("--force needs --to or --list"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn tables_have_pictures_where_they_are_wanted() {
         |table: &str| table.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
     // Standard output is no terminal here.
     assert_eq!(dots(&table(&[])), 0);
-    assert_eq!(dots(&table(&["--no-drawing"])), 0);
+    assert_eq!(dots(&table(&["--drawing", "never"])), 0);
     let drawn = table(&["--drawing", "always"]);
     assert!(dots(&drawn) > 10, "{drawn}");
     // The same table but for the pictures.
@@ -390,7 +390,7 @@ fn accelerated(windows: usize) -> String {
     let task = Task::Motif { k: 3, induced: Induced::Vertex };
     let mut outcome = Cpu.run(&graph, &task, None, &gramer::Context::default()).unwrap();
     let states = ["busy", "waiting_for_memory", "waiting_inside", "no_work"];
-    // Each window of a PU is cut in four in a way of its own, up to nothing at all.
+    // Each window of a PU is cut in four in its own way, up to nothing at all.
     let cut = |pu: usize, window: usize| {
         let at = (pu * 31 + window * 17) % 1000;
         let share = |part: usize| (12_345_678 * ((at * part) % 100) / 400) as u64;
@@ -418,7 +418,7 @@ fn accelerated(windows: usize) -> String {
     let time = Duration::from_millis(1234);
     let mut answer = Answer::new(&task, "graph.txt", &graph, &outcome);
     answer.device = "emulator:a-machine-with-a-long-name.yaml";
-    answer.times = Times { load: time, prepare: time, mine: time };
+    answer.times = Times { load: time, prepare: time, mine: time, first: None };
     answer.page()
 }
 
@@ -434,42 +434,10 @@ fn huge(k: usize) -> String {
     Answer::new(&task, "graph.txt", &graph, &outcome).page()
 }
 
-/// The page of a sweep, whose points a program makes that stands in for the simulator.
-fn explored(folder: &Path) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
-    let graph = folder.join("small.txt");
-    fs::write(&graph, "10 20\n20 30\n30 10\n20 400\n30 400\n400 5000\n").unwrap();
-    let program = folder.join("stand-in");
-    let answer = r#"{"cycles": 1234567890, "results": [{"name": "3-clique", "count": 2}],
-"counters": {"pu.vertex_accesses": [[8], [2]], "partition.vertex_high_hits": [[5]],
-"partition.vertex_low_hits": [[0]]}}"#;
-    let script = format!(
-        "#!/bin/sh\ncase \"$1\" in\n--identity) echo 1234;;\n--model) echo 12;;\n*) echo '{answer}';;\nesac\n"
-    );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let output = gramer()
-        .current_dir(environment::root())
-        .env("GRAMER_SIM", program)
-        .arg("explore")
-        .arg(graph)
-        .args(["--machine", "machines/explore.yaml", "--task", "clique:3"])
-        .args(["--vary", "slots=1,2,4", "--vary", "stealing=on,off", "--out"])
-        .arg(folder.join("out"))
-        .arg("--cache")
-        .arg(folder.join("cache"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    folder.join("out/index.html")
-}
-
 #[test]
-fn a_browser_shows_and_prints_pages_of_an_accelerator_and_of_sweeps() {
+fn a_browser_shows_and_prints_pages_of_an_accelerator() {
     let Some(program) = browser::browser() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let explored = explored(folder.path());
-    let read = |path: &Path| fs::read_to_string(path).unwrap();
     let over_time = accelerated(256);
     assert!(
         over_time.contains("over time: <span class=\"n\">3,160,493,568</span> cycles"),
@@ -478,7 +446,6 @@ fn a_browser_shows_and_prints_pages_of_an_accelerator_and_of_sweeps() {
     let pages = [
         ("over time", over_time),
         ("in all", accelerated(1)),
-        ("explore", read(&explored)),
         ("huge", huge(3)),
         ("huge, two", huge(4)),
     ];

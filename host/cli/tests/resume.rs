@@ -1,14 +1,12 @@
 //! Runs with a checkpoint: stopped at random times by signals and time limits, killed, and resumed until
 //! they are done, with the answer of a plain run.
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
+use gramer_testing::environment;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -61,7 +59,7 @@ impl Random {
     }
 }
 
-/// Work that the file says is done: entries of lists, and vertices without any. More than any graph has if all is
+/// Work that the file says is done: phases, or entries of lists and vertices without any. More than any graph has if all is
 /// done, which a file says that has no list of it.
 fn done(file: &Path) -> u64 {
     let Ok(text) = fs::read_to_string(file) else { return 0 };
@@ -71,6 +69,9 @@ fn done(file: &Path) -> u64 {
         let length = |e: &Value| e[from + 1].as_u64().unwrap() - e[from].as_u64().unwrap();
         list.as_array().into_iter().flatten().map(length).sum()
     };
+    if let Some(joins) = saved["joins"].as_array().filter(|joins| !joins.is_empty()) {
+        return joins.len() as u64;
+    }
     let outcome = &saved["outcome"];
     let share = &outcome["share"];
     if outcome.is_object() && share.is_null() {
@@ -175,6 +176,14 @@ fn frequent_patterns_by_embeddings() {
     until_stopped(&task, "cpu", 10..17, true);
 }
 
+/// Phase by phase, alone and with another device.
+#[test]
+fn frequent_patterns_by_minimum_images() {
+    let task = ["fsm", "--measure", "mni", "--support", "40", "--max-edges", "4"];
+    until_stopped(&task, "cpu", 8..15, true);
+    until_stopped(&task, "cpu,cpu", 8..15, true);
+}
+
 #[test]
 fn matches_on_two_devices() {
     until_stopped(&["match", "--pattern", "diamond"], "cpu,cpu", 11..18, false);
@@ -211,7 +220,10 @@ fn a_file_of_another_run_is_refused_and_stays() {
     assert!(saved.contains(r#""outcome":null"#), "{saved}");
     let task = r#""task":{"task":"motif","k":6,"induced":"vertex"}"#;
     assert!(saved.contains(task), "{saved}");
-    fs::write(&path, saved.replace(task, r#""task":{"task":"clique","k":4}"#)).unwrap();
+    let rule = r#""rule":"cpu, motif-equations""#;
+    assert!(saved.contains(rule), "{saved}");
+    let saved = saved.replace(task, r#""task":{"task":"clique","k":4}"#);
+    fs::write(&path, saved.replace(rule, r#""rule":"cpu, cliques""#)).unwrap();
     let saved = fs::read(&path).unwrap();
     let refused = |words: &[&str], code: i32, parts: &[&str]| {
         let output = run(&[&["mine"], words, &["--checkpoint", file]].concat());
@@ -225,11 +237,12 @@ fn a_file_of_another_run_is_refused_and_stays() {
     refused(&[&clique[..], &[&labelled]].concat(), 1, &["another graph"]);
     refused(&["clique", "-k", "5", &mine], 1, &[r#""k":4"#, r#""k":5"#]);
     let by_ids = [&clique[..], &[&mine, "--device", "cpu,reference"]].concat();
-    refused(&by_ids, 1, &["by the rule `cpu`, and these by the rule `ids`"]);
+    refused(&by_ids, 1, &["and these by the rule `ids`"]);
 
     let mni = ["fsm", "--measure", "mni", "--max-edges", "2", "--support", "5", &labelled];
-    refused(&mni, 1, &["a checkpoint keeps shares of a run", "leave --checkpoint out"]);
-    refused(&["clique", "--maximum", &mine], 1, &["leave --checkpoint out"]);
+    refused(&mni, 1, &["by the rule `in phases, levels`"]);
+    let whole = ["a checkpoint keeps shares or phases", "leave --checkpoint out"];
+    refused(&["clique", "--maximum", &mine], 1, &whole);
     let with = |more: &[&'static str]| [&clique[..], &[&mine], more].concat();
     let list = with(&["--list", "list.tsv"]);
     refused(&list, 2, &["--checkpoint", "--list"]);
@@ -245,10 +258,10 @@ fn a_file_of_another_run_is_refused_and_stays() {
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(said.contains("there is no such checkpoint") && said.contains("--resume"), "{said}");
-    // A file that is no checkpoint, and one that was written whole.
+    // A file that is not a checkpoint, and one that was written whole.
     let output = run(&["mine", "clique", "-k", "4", &mine, "--checkpoint", &other]);
     let said = text(&output.stderr);
-    assert!(said.contains("this is no checkpoint"), "{said}");
+    assert!(said.contains("this is not a checkpoint"), "{said}");
     let whole =
         run(&["mine", "clique", "-k", "4", &mine, "--json", "--resume", "--checkpoint", file]);
     let plain = run(&["mine", "clique", "-k", "4", &mine, "--json"]);
@@ -269,7 +282,7 @@ fn a_file_is_of_one_run_at_a_time() {
     let second = run(&words);
     let said = text(&second.stderr);
     assert_eq!(second.status.code(), Some(2), "{said}");
-    assert!(said.contains("run.json: another run is at work with it"), "{said}");
+    assert!(said.contains("run.json: another run uses it"), "{said}");
     kill_process(Pid::from_child(&child), Signal::KILL).expect("the first one is still at work");
     child.wait_with_output().unwrap();
     let third = run(&[&words[..], &["--time-limit", "0.5"]].concat());

@@ -1,9 +1,6 @@
 //! Containers of programmed devices: what is written is read back, by us and by the runtime's own
 //! header; files of others are read; damaged ones are refused.
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -14,9 +11,10 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use environment::root;
 use gramer::accelerator::session::Session;
 use gramer::accelerator::xclbin::build::{BuildOptions, build, describe, read_machine};
-use gramer::accelerator::xclbin::metadata::Passed;
+use gramer::accelerator::xclbin::metadata::ArgumentKind;
 use gramer::accelerator::xclbin::{Mode, Section, Xclbin, kind};
 use gramer_machine::Accelerator;
+use gramer_testing::environment;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -84,7 +82,7 @@ fn what_is_built_is_read_back() {
     assert!(connections.iter().any(|c| (c.argument, c.instance, c.memory) == (bank1, 1, 1)));
     for (at, instance) in instances.iter().enumerate() {
         let kernel = metadata.kernel(instance.name.split(':').next().unwrap()).unwrap();
-        let buffers = kernel.arguments.iter().filter(|a| a.passed == Passed::Buffer);
+        let buffers = kernel.arguments.iter().filter(|a| a.passed == ArgumentKind::Buffer);
         let mut wanted: Vec<u32> = buffers.map(|a| a.id.unwrap()).collect();
         let own = connections.iter().filter(|c| c.instance == at as i32);
         let mut found: Vec<u32> = own.map(|c| c.argument as u32).collect();
@@ -253,9 +251,36 @@ fn a_linked_file_is_taken_when_its_machine_is_described() {
                 .arg(path("gramer.xclbin"))
                 .assert()
                 .success()
-                .stdout(contains("it is taken by --device").and(contains("machine paper")));
+                .stdout(
+                    contains("it is taken by --device")
+                        .and(contains("machine paper"))
+                        .and(contains("clock DATA_CLK: 300 MHz"))
+                        .and(contains("description asks for 200 MHz")),
+                );
+            assert_eq!(x.kernel_mhz().unwrap(), Some(300));
+        } else {
+            assert_eq!(x.kernel_mhz().unwrap(), None, "a simulator has no clock");
         }
     }
+}
+
+#[test]
+fn a_machine_that_does_not_fit_a_card_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.xclbin");
+    let build = |machine: &str, board: &str| {
+        let mut command = cargo_bin_cmd!("gramer");
+        command.env("GRAMER_EMULATOR", emulator(folder.path()));
+        command.args(["xclbin", "build", "--force", "--machine", machine, "--board", board, "-o"]);
+        command.arg(&out).assert()
+    };
+    build("set-plans", "u55c")
+        .code(1)
+        .stderr(contains("does not fit the Alveo U55C").and(contains("% of the LUT of SLR2")));
+    build("set", "u99").code(2).stderr(contains("no board u99; boards: "));
+    assert!(!out.exists());
+    build("paper", "u250").success().stderr(contains("the fit is in doubt"));
+    build("small", "u55c").success().stderr(contains("the area of this machine is not known"));
 }
 
 #[test]
@@ -299,7 +324,7 @@ fn what_has_no_end_is_not_read_to_it() {
     file.set_len((1 << 30) + 1).unwrap();
     let info = |path: &Path| cargo_bin_cmd!("gramer").args(["xclbin", "info"]).arg(path).assert();
     info(&large).code(1).stderr(contains("large.xclbin: it has more than 1024 MiB"));
-    info(Path::new("/dev/zero")).code(1).stderr(contains("this is no xclbin"));
+    info(Path::new("/dev/zero")).code(1).stderr(contains("this is not an xclbin"));
 }
 
 #[test]
@@ -402,7 +427,7 @@ fn a_program_in_the_bitstream_is_shown_and_one_that_leaves_its_folder_is_not_sta
     let script = ("behav_waveform/xsim/launch_hw_emu.sh", "#!/bin/sh\nexit 1\n");
     fs::write(&path, with_program(&x, &[script]).to_bytes()).unwrap();
     cargo_bin_cmd!("gramer").args(["xclbin", "info"]).arg(&path).assert().success().stdout(
-        contains("the BITSTREAM is a program, which runs as you")
+        contains("the BITSTREAM is a program, which runs with your rights")
             .and(contains("behav_waveform/xsim/launch_hw_emu.sh")),
     );
     let refused = |x: &Xclbin, part: &str| {
@@ -422,7 +447,7 @@ fn a_program_in_the_bitstream_is_shown_and_one_that_leaves_its_folder_is_not_sta
     refused(&x, "BITSTREAM is missing");
     let mut x = x;
     x.sections.push(Section { kind: kind::BITSTREAM, name: String::new(), data: vec![1; 99] });
-    refused(&x, "is no zip");
+    refused(&x, "is not a zip");
 }
 
 /// Whatever argument a description lacks, it ends in a message before anything is opened.
@@ -478,8 +503,8 @@ fn damaged_files_are_refused_with_a_reason() {
             .code(1)
             .stderr(contains(format!("gramer: {}: ", path.display())).and(contains(part)));
     };
-    refused(b"", "this is no xclbin");
-    refused(b"xclbin0\0 and so on", "of another version of the format");
+    refused(b"", "this is not an xclbin");
+    refused(b"xclbin0\0 and so on", "another version of the format");
     refused(&good[..100], "truncated: 100 bytes, but the head alone has 456");
     refused(&good[..good.len() - 8], "truncated: ");
     let with = |at: usize, value: &[u8]| {

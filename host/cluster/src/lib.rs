@@ -1,25 +1,24 @@
 //! One task on several machines.
 //!
-//! A *rank* is a process, usually one per machine, with an engine and the whole graph. Rank 0 cuts the
-//! task into portions of work units as [`gramer_many`] does, deals them as ranks become free, merges what
-//! comes back, and keeps the checkpoint, whose format is that of runs on one host. All other ranks speak
-//! with rank 0 alone. How they reach each other is a [`Link`]: threads of one process, or, with the
-//! feature `mpi`, processes of an MPI job (`mpi::Mpi`).
+//! A *rank* is a process, usually one per machine, with an engine and the whole graph. Rank 0 has the
+//! [`Desk`](gramer_crew::desk::Desk), at which its own engine and all ranks are members: its main thread speaks for
+//! the other ranks, since an MPI may allow only one thread to do so. All other ranks talk to rank 0 alone, over a
+//! [`Link`]: threads of one process, or, with the feature `mpi`, processes of an MPI job (`mpi::Mpi`).
 //!
-//! Portions are numbers: every rank cuts the same units of the same graph in the same way. That they have
-//! the same graph, task and version is checked before anything is mined.
+//! Portions are numbers: every rank cuts the same units of the same graph in the same way. Rank 0 checks before mining
+//! that all have the same graph, task and version.
 //!
-//! Minimum-image support is no sum of portions. Its candidates are dealt instead, level by level, and all
-//! ranks get the domains of those that are frequent (`levels`). In the same way ranks whose engines all can
-//! share the sums of a closed form, which one engine has for the whole graph alone.
+//! Minimum-image support is no sum of portions. Its candidates are dealt instead, level by level, and all ranks get the
+//! domains of the frequent ones. Ranks whose engines can also share the sums of a closed form, phase by phase.
 //!
-//! A device that fails leaves its portions to other ranks, with a warning, as it does on one host. A rank
-//! that fails in another way, or says nothing any more, ends the job.
+//! A failed device leaves its portions to other ranks, with a warning, as on one host. Any other failure of a rank, and
+//! a rank that no longer answers, ends the job.
 //!
 //! ```
 //! use gramer_cluster::{Cluster, InProcess, Job};
-//! use gramer_engine::cpu::Cpu;
-//! use gramer_graph::{Builder, Context};
+//! use gramer_cpu::Cpu;
+//! use gramer_base::Context;
+//! use gramer_graph::Builder;
 //! use gramer_pattern::Task;
 //!
 //! let mut builder = Builder::new();
@@ -46,24 +45,24 @@
 //! ```
 
 mod dealer;
-mod levels;
 pub mod link;
 mod message;
+mod mining;
 #[cfg(feature = "mpi")]
 pub mod mpi;
-mod taker;
 #[cfg(test)]
 mod tests;
 mod worker;
 
 use std::time::{Duration, Instant};
 
-use gramer_engine::{Engine, Outcome, Sink, shares};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_crew::checkpoint::{Checkpoint, CheckpointSettings};
+use gramer_engine::division::{Offer, SHARES, TERMS};
+use gramer_engine::{Ask, Division, Engine, EngineExt, Facts, Needs, Outcome, Query, Sink};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_many::checkpoint::{self, Checkpoint, Keeping};
-use gramer_pattern::task::{Measure, Task};
+use gramer_pattern::task::Task;
 
 pub use link::{Alone, InProcess, Link};
 
@@ -71,41 +70,41 @@ use message::{Failure, Message};
 
 /// How often ranks look for messages.
 const LOOK: Duration = Duration::from_millis(1);
-/// How often ranks say that they are there.
+/// How often ranks report that they are alive.
 const BEAT: Duration = Duration::from_secs(1);
-/// So long rank 0 waits for the others at the end of a job that has failed.
+/// How long rank 0 waits for the others at the end of a failed job.
 const BYE: Duration = Duration::from_secs(2);
 
 /// What a rank is given.
 #[derive(Clone, Copy)]
-pub struct Job<'g, 'a> {
+pub struct Job<'a> {
     /// What mines here.
     pub engine: &'a dyn Engine,
     /// The graph, which is the same on all ranks.
-    pub graph: &'g Graph,
+    pub graph: &'a Graph,
     /// The task, which is the same on all ranks.
     pub task: &'a Task,
     /// How the run is kept; rank 0 alone looks at it.
-    pub keeping: Option<&'a Keeping>,
+    pub keeping: Option<&'a CheckpointSettings>,
     /// Takes the embeddings that this rank finds; all ranks have one or none has.
     pub sink: Option<&'a dyn Sink>,
 }
 
-/// What rank 0 has in the end.
+/// Result of a job, on rank 0.
 #[derive(Debug)]
-pub struct Mined<'g> {
+pub struct JobResult {
     /// The answer; each rank is one of its devices.
     pub outcome: Outcome,
     /// The checkpoint, if there is one: to be removed once the answer is where it belongs.
-    pub kept: Option<Checkpoint<'g>>,
+    pub kept: Option<Checkpoint>,
 }
 
 /// How long ranks wait for each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// A rank of which nothing is heard for so long has failed.
+    /// A rank that is silent for this long has failed.
     pub silence: Duration,
-    /// So long ranks have to answer once all are told to stop; asked when it is needed.
+    /// How long ranks have to answer after all were stopped.
     pub grace: fn() -> Duration,
 }
 
@@ -126,33 +125,38 @@ pub struct Cluster {
     ended: Option<u8>,
 }
 
-/// Whether a task, with or without a list, can be dealt to ranks.
+/// The terms under which ranks work together, in order of preference; a checkpoint keeps shares.
+fn terms(kept: bool) -> &'static [Needs] {
+    const RANKS: [Needs; 3] = [TERMS[0], TERMS[2], TERMS[3]];
+    if kept { &SHARES } else { &RANKS }
+}
+
+/// Refuses a question that ranks with this engine can't divide. Nothing is read or opened for it.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the reason.
-pub fn supports(task: &Task, listed: bool) -> Result<()> {
-    match (by_levels(task), listed) {
-        (true, false) => return Ok(()),
-        (true, true) => {
-            return Err(Error::Unsupported(
-                "several machines don't list the occurrences of patterns that are frequent by \
-                 minimum-image support: leave the setting `list` out, or the setting `distribute`"
-                    .into(),
-            ));
+pub fn check(engine: &dyn Engine, ask: &Ask<'_>, kept: bool) -> Result<()> {
+    engine.plan(ask)?;
+    match Division::among(&[&Offer::of(engine, ask)], terms(kept)) {
+        Some(_) => Ok(()),
+        None => {
+            let whole =
+                format!("`{}` answers it only as a whole, and ranks divide it", engine.name());
+            Err(undivided(&ask.query.task, &whole))
         }
-        (false, _) => {}
     }
-    shares::divisible(task, listed).map_err(|error| match error {
-        Error::Unsupported(what) => Error::Unsupported(format!(
-            "several machines can't do this task together: {what}; or leave the setting `distribute` out"
-        )),
-        other => other,
-    })
 }
 
-/// Whether a task can be done level by level alone, not in portions.
-fn by_levels(task: &Task) -> bool {
-    matches!(task, Task::Fsm { measure: Measure::Mni, .. })
+fn undivided(task: &Task, reason: &str) -> Error {
+    let task = task.info().subject;
+    Error::Unsupported(format!("{task}: {reason}: leave the setting `distribute` out"))
+}
+
+impl Job<'_> {
+    /// The question.
+    fn query(&self) -> Query {
+        Query::new(self.task.clone()).list(self.sink.is_some())
+    }
 }
 
 impl Cluster {
@@ -183,36 +187,27 @@ impl Cluster {
     /// Mines with all ranks. Rank 0 gets the answer, others nothing.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] as [`supports`]; on rank 0 those of the checkpoint and of the engines of
-    /// all ranks, and [`Error::Device`] for a rank that doesn't go with the others or isn't heard any
-    /// more; on others what is wrong there, and [`Error::Interrupted`] if rank 0 has ended the job.
-    pub fn mine<'g>(&mut self, job: &Job<'g, '_>, context: &Context) -> Result<Option<Mined<'g>>> {
-        job.task.check()?;
-        supports(job.task, job.sink.is_some())?;
-        if job.keeping.is_some() {
-            checkpoint::supports(job.task)?;
-        }
-        job.engine.supports(job.task, Some(job.graph))?;
-        if by_levels(job.task) {
-            job.engine.supports_together(job.task)?;
-        }
+    /// [`Error::Unsupported`] as [`check`]; on rank 0 those of the checkpoint and of the engines of all ranks, and
+    /// [`Error::Device`] for a rank that differs from the others or no longer answers; on other ranks their own
+    /// errors, and [`Error::Interrupted`] if rank 0 has ended the job.
+    pub fn mine(&mut self, job: &Job<'_>, context: &Context) -> Result<Option<JobResult>> {
+        let query = job.query();
+        let facts = Facts::of(job.graph);
+        check(job.engine, &Ask::new(&query).facts(Some(&facts)), job.keeping.is_some())?;
         if self.rank() != 0 {
             let mut asked = false;
             let start = worker::wait_for_start(self, job, context, &mut asked)?;
-            match start.levels {
-                Some(threads) => levels::work(self, job, threads, context, asked)?,
-                None => worker::run(self, job, &start, context, asked)?,
-            }
+            worker::run(self, job, &start, context, asked)?;
             return Ok(None);
         }
         let hellos = dealer::gather(self, job, context)?;
-        // What lies in a checkpoint is of shares.
-        let can = |hello: &message::Hello| hello.together && hello.rule == hellos[0].rule;
-        if by_levels(job.task) || job.keeping.is_none() && hellos.iter().all(can) {
-            let outcome = levels::deal(self, job, &hellos, context)?;
-            return Ok(Some(Mined { outcome, kept: None }));
-        }
-        dealer::run(self, job, &hellos, context).map(Some)
+        let offers: Vec<&Offer> = hellos.iter().map(|hello| &hello.offer).collect();
+        let division = Division::among(&offers, terms(job.keeping.is_some()));
+        let division = division.ok_or_else(|| {
+            let reason = "the devices of the ranks divide it in different ways, so give all ranks devices of one kind";
+            undivided(job.task, reason)
+        })?;
+        dealer::run(self, job, (&hellos, division), context).map(Some)
     }
 
     /// Says how many embeddings the list of this rank has, once it is in its place. Rank 0 gets the
@@ -240,7 +235,7 @@ impl Cluster {
                 Some(_) => heard = Instant::now(),
                 None if heard.elapsed() > 10 * self.settings.silence => {
                     let name = self.name(silent);
-                    return Err(Error::Device(format!("{name} has not put its list in its place")));
+                    return Err(Error::Device(format!("{name} failed to put its list in place")));
                 }
                 None => std::thread::sleep(LOOK),
             }
@@ -318,7 +313,7 @@ impl Cluster {
     fn check_rank_0(&self, last: Instant) -> Result<()> {
         let seconds = self.settings.silence.as_secs_f64();
         match last.elapsed() > self.settings.silence {
-            true => Err(Error::Device(format!("rank 0 has said nothing for {seconds} s"))),
+            true => Err(Error::Device(format!("rank 0 has been silent for {seconds} s"))),
             false => Ok(()),
         }
     }
@@ -332,20 +327,20 @@ impl Cluster {
             return Ok(());
         }
         Err(Error::Device(format!(
-            "{} said nothing for {} s: its process, its host or the network has failed",
+            "{} was silent for {} s: its process, its host or the network has failed",
             silent.join(", "),
             self.settings.silence.as_secs_f64()
         )))
     }
 
-    /// What another rank has said, if there is something.
+    /// The next message of another rank, if there is one.
     fn hear(&mut self) -> Result<Option<(usize, Message)>> {
         let Some((from, bytes)) = self.link.receive()? else { return Ok(None) };
         let message = Message::read(&bytes, &self.name(from))?;
         Ok(Some((from, message)))
     }
 
-    /// What rank 0 has said to this one; the end of the job is an error.
+    /// The next message of rank 0; the end of the job is an error.
     fn hear_rank_0(&mut self) -> Result<Option<Message>> {
         if self.ended.is_some() {
             return Err(Error::Interrupted);

@@ -1,8 +1,8 @@
-//! How ranks reach each other.
+//! Links between ranks.
 
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 /// The connections of one rank. Messages are whole, and those of one rank come in their order.
 pub trait Link {
@@ -18,7 +18,7 @@ pub trait Link {
     /// [`Error::Device`] if it can't be sent.
     fn send(&mut self, to: usize, message: &[u8]) -> Result<()>;
 
-    /// A message that has come, with the rank that sent it; `None` if there is none now.
+    /// The next received message with its sender; `None` if there is none now.
     ///
     /// # Errors
     /// [`Error::Device`] if the connection is broken.
@@ -32,7 +32,7 @@ pub trait Link {
     fn abort(self: Box<Self>, code: u8);
 }
 
-/// One rank by itself.
+/// The link of a single rank.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 
@@ -67,7 +67,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// So many ranks.
+    /// Links of this many ranks.
     pub fn ranks(size: usize) -> Vec<InProcess> {
         let (to, come): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
         let link = |(rank, come)| InProcess { rank, to: to.clone(), come };

@@ -1,16 +1,18 @@
-//! What ranks say to each other, as JSON. No type is tagged within: numbers of 128 bits would be lost.
+//! Messages between ranks, as JSON. Types are not internally tagged, which would lose 128-bit numbers.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use gramer_engine::work::Share;
-use gramer_engine::{BY_IDS, Engine, Outcome};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_crew::checkpoint::Fingerprint;
+use gramer_crew::deal::Portions;
+use gramer_crew::order::{Candidates, Work};
+use gramer_engine::division::Offer;
+use gramer_engine::work::{Share, Units};
+use gramer_engine::{Ask, Division, Engine, Facts, Outcome, Query};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_many::checkpoint::Fingerprint;
-use gramer_pattern::task::Task;
 
 /// What a rank is, and what it is about to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,14 +23,10 @@ pub struct Hello {
     pub host: String,
     /// Of the graph in its order.
     pub graph: Fingerprint,
-    /// The task.
-    pub task: Task,
-    /// The rule of its engine.
-    pub rule: String,
-    /// Whether it lists embeddings.
-    pub listed: bool,
-    /// Whether its engine can do the task level by level.
-    pub together: bool,
+    /// The question.
+    pub query: Query,
+    /// How its engine divides it.
+    pub offer: Offer,
     /// Threads that mine.
     pub threads: usize,
 }
@@ -41,24 +39,20 @@ impl Hello {
     pub fn new(
         engine: &dyn Engine,
         graph: &Graph,
-        task: &Task,
-        listed: bool,
+        query: Query,
         context: &Context,
     ) -> Result<Self> {
-        // What memory is limited to differs from rank to rank, and with it the way to an answer.
-        // GPUs do tasks together that they have the same lists for, which those of several machines may not have.
-        let together = !listed
-            && context.budget.is_none()
-            && !engine.runs_cost()
-            && engine.supports_together(task).is_ok();
+        // A limit of memory differs from rank to rank, and with it the way to an answer.
+        let memory = context.budget.as_ref().map(|budget| budget.bytes);
+        let facts = Facts::of(graph);
+        let ask = Ask::new(&query).facts(Some(&facts)).memory(memory);
+        let offer = Offer::of(engine, &ask);
         Ok(Hello {
             gramer: env!("CARGO_PKG_VERSION").into(),
             host: host(),
             graph: Fingerprint::of(graph, &context.cancel)?,
-            task: task.clone(),
-            rule: engine.rule(),
-            listed,
-            together,
+            query,
+            offer,
             threads: context.threads(),
         })
     }
@@ -82,13 +76,10 @@ impl Hello {
                     .into(),
             );
         }
-        if self.task != first.task {
-            let text = |task: &Task| serde_json::to_string(task).unwrap_or_default();
-            let (mine, theirs) = (text(&self.task), text(&first.task));
-            all.push(format!("its task is {mine}, and that of rank 0 {theirs}"));
-        }
-        if self.listed != first.listed {
-            all.push("of it and rank 0, one lists embeddings and the other doesn't".into());
+        if self.query != first.query {
+            let text = |query: &Query| serde_json::to_string(query).unwrap_or_default();
+            let (mine, theirs) = (text(&self.query), text(&first.query));
+            all.push(format!("its question is {mine}, and that of rank 0 {theirs}"));
         }
         all
     }
@@ -97,10 +88,10 @@ impl Hello {
 /// How all work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
-    /// Whether the task is done level by level, by so many threads in all.
-    pub levels: Option<usize>,
-    /// Whether engines take the common rule.
-    pub by_ids: bool,
+    /// How the question is divided.
+    pub division: Division,
+    /// Threads of all ranks.
+    pub threads: usize,
     /// Portions that were wished for.
     pub portions: usize,
     /// The units that are left; `None` for all.
@@ -108,18 +99,21 @@ pub struct Start {
 }
 
 impl Start {
-    /// The rule by which units have their embeddings.
-    pub fn rule(&self, own: &str) -> String {
-        if self.by_ids { BY_IDS.into() } else { own.into() }
+    /// The portions of a run in shares, which are the same on all ranks.
+    pub fn portions(&self, graph: &Graph) -> Option<Portions> {
+        let units = self.rest.as_ref().map_or(Units::All, Units::Share);
+        let whole = self.division.by_ids();
+        let of = || Portions::of(graph.view(), units, self.portions, whole);
+        (!self.division.in_phases()).then(of)
     }
 }
 
-/// What portions held.
+/// Result of an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
-    /// The answer of their units.
-    pub outcome: Outcome,
-    /// How long they took.
+pub struct OrderResult {
+    /// The answer of its units; `None` for phases, whose answer is the same on all ranks.
+    pub outcome: Option<Outcome>,
+    /// How long it took.
     pub took: Duration,
     /// Time that all processors have given to the process since its begin.
     pub processor: Duration,
@@ -137,7 +131,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What became of a rank.
+    /// How a rank ended.
     pub fn of(error: &Error) -> Self {
         let device = matches!(error, Error::Device(_));
         Failure { what: error.to_string(), device, code: error.exit_code() }
@@ -162,30 +156,28 @@ pub enum Message {
     Hello(Box<Hello>),
     /// From rank 0, once all have said what they are.
     Start(Start),
-    /// From rank 0: these portions.
-    Take(Vec<usize>),
+    /// From rank 0: this work.
+    Do(Work),
     /// To rank 0.
-    Found(Box<Found>),
+    OrderResult(Box<OrderResult>),
     /// To rank 0.
     Failed(Failure),
     /// The sender is there.
     Alive,
-    /// To rank 0: whoever runs this rank wants the job to stop.
+    /// To rank 0: this rank's process was told to stop.
     Asked,
-    /// To rank 0: which of so many candidates of a level does this rank examine next?
-    Next(usize, usize),
+    /// To rank 0: which of these candidates does this rank examine next?
+    Next(Candidates),
     /// From rank 0: these.
     Range(usize, usize),
-    /// To rank 0: what this rank has found of a level; from rank 0 what the others have, [`pack`]ed. No JSON: the
-    /// bytes behind a first one of 0.
+    /// To rank 0: this rank's results of a level; from rank 0: the results of all, [`pack`]ed. No JSON: the bytes
+    /// behind a first one of 0.
     Level(Vec<u8>),
-    /// To rank 0: the levels are done; time that all processors have given to the process.
-    Done(Duration),
-    /// From rank 0: say what you have, and begin nothing any more.
+    /// From rank 0: report results and begin no more work.
     Stop,
     /// From rank 0: no more is mined, and lists are put in their places.
     Over,
-    /// To rank 0: the list is in its place and has so many embeddings.
+    /// To rank 0: the list is in place, with its number of embeddings.
     Listed(u64),
     /// From rank 0: end with this exit code.
     End(u8),
@@ -212,7 +204,8 @@ impl Message {
         }
         serde_json::from_slice(bytes).map_err(|_| {
             Error::Device(format!(
-                "{rank} says what this version doesn't know: run the same gramer on all machines"
+                "{rank} sent a message that this version doesn't know: run the same gramer on all \
+                 machines"
             ))
         })
     }
@@ -228,7 +221,7 @@ pub fn pack<'a>(all: impl Iterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-/// What [`pack`] has packed.
+/// The parts of a [`pack`]ed message.
 ///
 /// # Errors
 /// [`Error::Device`] for what it hasn't.
@@ -239,7 +232,7 @@ pub fn unpack(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
             let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
             rest.split_at_checked(length)
         });
-        let broken = || Error::Device("what rank 0 says of a level is cut off".into());
+        let broken = || Error::Device("a message of rank 0 is cut off".into());
         let (text, rest) = text.ok_or_else(broken)?;
         all.push(text.to_vec());
         bytes = rest;

@@ -1,11 +1,11 @@
-//! Ranks that are processes of an MPI job.
+//! Ranks as processes of an MPI job.
 
 use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Equivalence, Source};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use crate::link::Link;
 
@@ -37,16 +37,14 @@ impl Mpi {
     /// Becomes a rank, once per process.
     ///
     /// # Errors
-    /// [`Error::Device`] if the process is one already, or the MPI allows no threads beside it.
+    /// [`Error::Device`] if the process is a rank already, or this MPI allows no further threads.
     pub fn open() -> Result<Self> {
         let opened = mpi::initialize_with_threading(Threading::Funneled);
-        let (universe, threading) =
-            opened.ok_or_else(|| Error::Device("MPI was begun before in this process".into()))?;
+        let (universe, threading) = opened
+            .ok_or_else(|| Error::Device("MPI is already initialised in this process".into()))?;
         if threading < Threading::Funneled {
             return Err(Error::Device(
-                "this MPI allows a process no threads of its own (MPI_THREAD_FUNNELED): take one \
-                 that does"
-                    .into(),
+                "this MPI does not support threads (MPI_THREAD_FUNNELED): use one that does".into(),
             ));
         }
         let world = universe.world();

@@ -1,18 +1,20 @@
 //! Ranks as threads of one process: counts, checkpoints, failures, stops.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gramer_engine::cpu::Cpu;
+use gramer_base::budget::Budget;
+use gramer_cpu::Cpu;
+use gramer_crew::Crew;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Prepared, Units};
-use gramer_graph::budget::Budget;
+use gramer_engine::{
+    Choices, Device, Failure, Held, Plan, PreparedGraph, Reply, Run, Scheme, Units,
+};
 use gramer_graph::{Builder, VertexId};
-use gramer_many::Many;
-use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
+use gramer_testing::sinks::Collect;
 
 use super::*;
 
@@ -42,7 +44,7 @@ fn tasks() -> Vec<Task> {
     ]
 }
 
-/// Runs `work` on so many ranks, and gives what rank 0 has, then the others.
+/// Runs `work` on this many ranks, and gives what rank 0 has, then the others.
 fn on_ranks<R: Send>(size: usize, work: impl Fn(&mut Cluster) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let rank = |link| {
@@ -84,7 +86,8 @@ fn any_number_of_ranks_has_the_answer_of_a_plain_run() {
             let outcome = mined.next().unwrap().unwrap();
             assert_eq!(mined.filter(Option::is_none).count(), size - 1);
             // What engines measure stands behind what is known of their ranks.
-            let levels = Cpu.supports_together(&task).is_ok();
+            let query = Query::new(task.clone());
+            let levels = !Cpu.choose(&Ask::new(&query).terms(Needs::PEERS)).fits.is_empty();
             let name = if levels { "share.candidates" } else { "share.portions" };
             let parts: Vec<f64> = outcome
                 .devices
@@ -118,28 +121,22 @@ fn engines_of_several_kinds_take_the_common_rule() {
 struct Other;
 
 impl Engine for Other {
-    fn name(&self) -> String {
-        "other".into()
+    fn device(&self) -> Device {
+        Device::named("other")
     }
 
-    fn rule(&self) -> String {
-        "another rule".into()
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        let mut choices = Cpu.choose(ask);
+        for plan in &mut choices.fits {
+            let (kind, method, settings) = ("other".into(), plan.method.clone(), vec![]);
+            plan.scheme = Scheme::Own { kind, method, settings };
+        }
+        choices
     }
 
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        Cpu.supports(task, graph)
-    }
-
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        Cpu.supports_together(task)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn gramer_engine::Prepared + 'a>> {
-        Cpu.prepare(graph, context)
+    fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph> {
+        let held = Cpu.prepare(graph, context)?;
+        Ok(PreparedGraph::new(Other, graph, held))
     }
 }
 
@@ -212,22 +209,11 @@ fn a_rank_with_little_memory_has_its_share_in_portions() {
     assert_eq!(said(outcome), plain(&graph, &task));
 }
 
-/// Gathers what is listed, as a set would be too kind.
-#[derive(Default)]
-struct Gather(Mutex<Vec<Vec<VertexId>>>);
-
-impl Sink for Gather {
-    fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> std::ops::ControlFlow<()> {
-        self.0.lock().unwrap().push(vertices.to_vec());
-        std::ops::ControlFlow::Continue(())
-    }
-}
-
 #[test]
 fn the_lists_of_all_ranks_are_that_of_a_plain_run() {
     let (graph, task) = (graph(17), Task::Clique { k: 3 });
     let lists = on_ranks(3, |cluster| {
-        let sink = Gather::default();
+        let sink = Collect::default();
         let job =
             Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: Some(&sink) };
         cluster.mine(&job, &Context::with_threads(1)).unwrap();
@@ -235,7 +221,7 @@ fn the_lists_of_all_ranks_are_that_of_a_plain_run() {
         let all = cluster.listed(list.len() as u64).unwrap();
         (cluster.rank(), all, list)
     });
-    let whole = Gather::default();
+    let whole = Collect::default();
     Cpu.run(&graph, &task, Some(&whole), &Context::with_threads(1)).unwrap();
     let sorted = |mut list: Vec<Vec<VertexId>>| {
         list.iter_mut().for_each(|vertices| vertices.sort_unstable());
@@ -248,61 +234,61 @@ fn the_lists_of_all_ranks_are_that_of_a_plain_run() {
     assert_eq!(sorted(all), whole);
 }
 
+/// What a run does first.
+type First = dyn Fn(&Context) -> Result<()> + Send + Sync;
+
 /// The CPU engine until it has run so often; then it does something else.
-struct Until<F> {
-    runs: AtomicUsize,
+#[derive(Clone)]
+struct Until {
+    runs: Arc<AtomicUsize>,
     last: usize,
-    then: F,
+    then: Arc<First>,
 }
 
-impl<F> Until<F> {
-    fn new(last: usize, then: F) -> Self {
-        Until { runs: AtomicUsize::new(0), last, then }
+impl Until {
+    fn new(last: usize, then: impl Fn(&Context) -> Result<()> + Send + Sync + 'static) -> Self {
+        Until { runs: Arc::default(), last, then: Arc::new(then) }
     }
 }
 
-struct UntilOn<'a, F> {
-    engine: &'a Until<F>,
-    on: Box<dyn Prepared + 'a>,
+struct UntilOn {
+    engine: Until,
+    on: PreparedGraph,
 }
 
-impl<F: Fn(&Context) -> Result<()> + Send + Sync> Engine for Until<F> {
-    fn name(&self) -> String {
-        "cpu".into()
+impl Engine for Until {
+    fn device(&self) -> Device {
+        Device::named("cpu")
     }
 
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
-        Cpu.supports(task, graph)
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        // It works in shares alone.
+        match ask.terms.has(Needs::PEERS) {
+            true => Choices::default(),
+            false => Cpu.choose(ask),
+        }
     }
 
-    fn prepare<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(UntilOn { engine: self, on: Cpu.prepare(graph, context)? }))
+    fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph> {
+        let held = UntilOn { engine: self.clone(), on: Cpu.prepare(graph, context)? };
+        Ok(PreparedGraph::new(self.clone(), graph, held))
     }
 }
 
-impl<F: Fn(&Context) -> Result<()> + Send + Sync> Prepared for UntilOn<'_, F> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
+impl Held for UntilOn {
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         if self.engine.runs.fetch_add(1, Ordering::Relaxed) >= self.engine.last {
-            (self.engine.then)(context)?;
+            (self.engine.then)(run.context)?;
         }
         // Others shall have the time to take something.
         std::thread::sleep(Duration::from_millis(2));
-        self.on.run(task, units, sink, context)
+        self.on.answer(query, plan, run)
     }
 }
 
-/// A device that fails when it is asked for the second time, or one that waits until another has failed.
-fn lost(fails: bool, gone: &AtomicBool) -> Until<impl Fn(&Context) -> Result<()> + '_> {
+/// A device that fails when it is requested the second time, or one that waits until another has failed.
+fn lost(fails: bool, gone: &Arc<AtomicBool>) -> Until {
+    let gone = gone.clone();
     Until::new(usize::from(fails), move |_: &Context| {
         if fails {
             gone.store(true, Ordering::Relaxed);
@@ -320,7 +306,7 @@ fn lost(fails: bool, gone: &AtomicBool) -> Until<impl Fn(&Context) -> Result<()>
 fn a_device_that_fails_leaves_its_work_to_other_ranks() {
     let (graph, task) = (graph(17), Task::Clique { k: 4 });
     for failing in [0, 1] {
-        let gone = AtomicBool::new(false);
+        let gone = Arc::new(AtomicBool::new(false));
         let mined = on_ranks(3, |cluster| {
             let engine = lost(cluster.rank() == failing, &gone);
             let job =
@@ -339,10 +325,10 @@ fn a_device_that_fails_leaves_its_work_to_other_ranks() {
     }
     // A list has lines that nobody can take back, and where all fail nobody is left.
     for (failing, listed) in [(1..2, true), (0..3, false)] {
-        let gone = AtomicBool::new(false);
+        let gone = Arc::new(AtomicBool::new(false));
         let errors = on_ranks(3, |cluster| {
             let engine = lost(failing.contains(&cluster.rank()), &gone);
-            let gather = Gather::default();
+            let gather = Collect::default();
             let sink = listed.then_some(&gather as &dyn Sink);
             let job = Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink };
             cluster.mine(&job, &Context::with_threads(1)).map(|_| ())
@@ -356,11 +342,11 @@ fn a_device_that_fails_leaves_its_work_to_other_ranks() {
 #[test]
 fn ranks_that_do_not_go_together_are_named() {
     let (graphs, tasks) = ([graph(17), graph(18)], [Task::Clique { k: 4 }, Task::Clique { k: 5 }]);
-    let gather = Gather::default();
+    let gather = Collect::default();
     for (graph, task, listed, part) in [
         (1, 0, false, "its graph is another one than that of rank 0"),
-        (0, 1, false, r#"its task is {"task":"clique","k":5}"#),
-        (0, 0, true, "one lists embeddings and the other doesn't"),
+        (0, 1, false, r#"its question is {"task":{"task":"clique","k":5}}"#),
+        (0, 0, true, r#""list":true}"#),
     ] {
         let errors = on_ranks(3, |cluster| {
             let other = cluster.rank() == 2;
@@ -375,7 +361,7 @@ fn ranks_that_do_not_go_together_are_named() {
     }
 }
 
-/// Each rank has a file of its own, as on machines without a file system in common: one that is changed there.
+/// Each rank has its own file, as on machines without a file system in common: one that is changed there.
 #[test]
 fn an_image_that_is_changed_where_one_rank_has_it_gives_no_answer() {
     for task in [Task::Motif { k: 5, induced: Induced::Vertex }, minimum_image(4)] {
@@ -426,7 +412,7 @@ fn what_fails_before_anything_is_mined_ends_the_job() {
 fn a_rank_that_says_nothing_any_more_ends_the_job() {
     let folder = tempfile::tempdir().unwrap();
     let (graph, task) = (graph(17), Task::Motif { k: 4, induced: Induced::Vertex });
-    let keeping = Keeping {
+    let keeping = CheckpointSettings {
         file: folder.path().join("run.json"),
         resume: false,
         interval: Duration::from_secs(60),
@@ -434,7 +420,8 @@ fn a_rank_that_says_nothing_any_more_ends_the_job() {
     let errors = on_ranks(2, |cluster| {
         let context = Context::with_threads(1);
         if cluster.rank() == 1 {
-            let hello = message::Hello::new(&Cpu, &graph, &task, false, &context).unwrap();
+            let hello =
+                message::Hello::new(&Cpu, &graph, Query::new(task.clone()), &context).unwrap();
             cluster.say(0, &Message::Hello(Box::new(hello))).unwrap();
             return Ok(());
         }
@@ -444,12 +431,12 @@ fn a_rank_that_says_nothing_any_more_ends_the_job() {
         cluster.mine(&job, &context).map(|_| ())
     });
     let text = errors[0].as_ref().unwrap_err().to_string();
-    assert!(text.starts_with("rank 1 (") && text.contains("said nothing for 0.3 s"), "{text}");
+    assert!(text.starts_with("rank 1 (") && text.contains("was silent for 0.3 s"), "{text}");
     // All but what the silent one had.
-    let resumed = Keeping { resume: true, ..keeping.clone() };
-    let many = Many::new(vec![Box::new(Cpu)]);
+    let resumed = CheckpointSettings { resume: true, ..keeping.clone() };
+    let crew = Crew::new(vec![Box::new(Cpu)]);
     let (outcome, kept) =
-        many.run_kept(&graph, &task, &resumed, &Context::with_threads(1)).unwrap();
+        crew.run_kept(&graph, &task, &resumed, &Context::with_threads(1)).unwrap();
     assert_eq!(outcome.results, plain(&graph, &task).results);
     let portions = outcome.devices[0].get("share.portions").and_then(Value::number);
     assert_eq!(portions, Some(1.0), "the rest was mined");
@@ -461,7 +448,7 @@ fn a_stopped_job_goes_on_with_other_ranks_and_on_one_host() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(17);
     for task in [tasks().remove(0), tasks().remove(3), tasks().remove(5)] {
-        let keeping = |resume| Keeping {
+        let keeping = |resume| CheckpointSettings {
             file: folder.path().join("run.json"),
             resume,
             interval: Duration::ZERO,
@@ -493,9 +480,9 @@ fn a_stopped_job_goes_on_with_other_ranks_and_on_one_host() {
             assert!(now > before, "{now} after {before}");
             before = now;
         }
-        let many = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+        let crew = Crew::new(vec![Box::new(Cpu), Box::new(Cpu)]);
         let context = Context::with_threads(1);
-        let (outcome, kept) = many.run_kept(&graph, &task, &keeping(true), &context).unwrap();
+        let (outcome, kept) = crew.run_kept(&graph, &task, &keeping(true), &context).unwrap();
         assert_eq!(outcome.results, plain(&graph, &task).results, "{task:?}");
         // It is of one run at a time.
         drop(kept);
@@ -516,7 +503,7 @@ fn a_stopped_job_goes_on_with_other_ranks_and_on_one_host() {
 #[test]
 fn a_rank_that_does_not_stop_is_named() {
     let (graph, task) = (graph(17), Task::Clique { k: 4 });
-    let release = AtomicUsize::new(0);
+    let release = Arc::new(AtomicUsize::new(0));
     let errors = on_ranks(2, |cluster| {
         let context = Context::with_threads(1);
         cluster.settings.grace = || Duration::from_millis(200);
@@ -532,7 +519,8 @@ fn a_rank_that_does_not_stop_is_named() {
             release.store(1, Ordering::Relaxed);
             return mined;
         }
-        let engine = Until::new(0, |_: &Context| {
+        let release = release.clone();
+        let engine = Until::new(0, move |_: &Context| {
             while release.load(Ordering::Relaxed) == 0 {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -560,11 +548,11 @@ fn what_is_no_sum_is_refused() {
             true,
         ),
     ] {
-        let gather = Gather::default();
+        let gather = Collect::default();
         let sink = listed.then_some(&gather as &dyn Sink);
         let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink };
         let refused = Cluster::new(Box::new(Alone)).mine(&job, &Context::default()).unwrap_err();
-        assert!(refused.to_string().starts_with("several machines "), "{refused}");
+        assert!(refused.to_string().contains("leave the setting `distribute` out"), "{refused}");
     }
 }
 

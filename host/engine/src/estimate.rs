@@ -4,17 +4,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::on_threads;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_base::parallel::on_threads;
 use gramer_pattern::Pattern;
 
-/// What share of all samples has intervals that hold the truth.
+/// Share of all samples whose intervals contain the true value.
 pub const CONFIDENCE: f64 = 0.95;
 /// Half the width of such an interval, in standard deviations of the mean.
 const DEVIATIONS: f64 = 1.959_963_985;
-/// From so many samples on that found something, a mean is close to normally distributed.
+/// Number of successful samples from which a mean is close to normally distributed.
 const ENOUGH: u64 = 50;
 /// Samples of the first look, whose variance says how many the estimate takes.
 const PILOT: u64 = 1 << 14;
@@ -23,8 +24,8 @@ const MOST: u64 = 1 << 34;
 /// More samples than the first look calls for, since its variance is itself an estimate.
 const MARGIN: f64 = 1.25;
 
-/// What is asked of an estimate.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Requested precision of an estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
     /// Half the width of the interval of the total, as a share of the total: 0.01 is 1 %.
     pub relative: f64,
@@ -57,19 +58,19 @@ pub struct Estimate {
     pub hits: u64,
 }
 
-/// An answer from a sample.
+/// Counts estimated from a sample.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
-pub struct Estimated {
+pub struct SampledCounts {
     /// By pattern.
     pub results: Vec<(Pattern, Estimate)>,
-    /// The sum of all; of a sample of its own kind, so that its interval is narrower than theirs together.
+    /// The sum of all; from a separate sample, so that its interval is narrower than theirs together.
     pub total: Option<Estimate>,
     /// Samples taken.
     pub samples: u64,
-    /// Whether the interval of the total is as narrow as was asked.
+    /// Whether the interval of the total is as narrow as requested.
     pub reached: bool,
-    /// Whether the sample was taken to its end; without, there are no results.
+    /// Whether the sample is complete; otherwise there are no results.
     pub complete: bool,
 }
 
@@ -128,13 +129,14 @@ impl Moments {
 }
 
 /// Takes the values of a sample, by result; says whether more are wanted.
-pub(crate) type Take<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
+pub type Take<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
 
 /// Draws samples: each has a value for each result, whose expectation is the result's number.
-pub(crate) trait Sampler: Sync {
+pub trait Sampler: Sync {
     /// What a thread keeps.
     type State;
 
+    /// What a thread begins with.
     fn state(&self) -> Self::State;
 
     /// Draws `samples` samples and hands the values of each to `take`, which may end it. A value that
@@ -151,15 +153,15 @@ pub(crate) trait Sampler: Sync {
 /// Estimates the numbers of `patterns` with samples of `sampler`: a first look says how many samples
 /// the precision takes, and the answer is that of as many new ones, so that when to stop doesn't
 /// depend on what they say.
-pub(crate) fn estimate<S: Sampler>(
+pub fn estimate<S: Sampler>(
     patterns: Vec<Pattern>,
     sampler: &S,
     precision: Precision,
     context: &Context,
-) -> Estimated {
+) -> SampledCounts {
     let total = patterns.len();
     let Some(look) = moments(sampler, total, PILOT, 0, precision.seed, context) else {
-        return Estimated::default();
+        return SampledCounts::default();
     };
     let (mean, variance) = look.mean(total);
     let needed = match mean > 0.0 {
@@ -172,11 +174,11 @@ pub(crate) fn estimate<S: Sampler>(
     };
     let samples = (needed as u64).clamp(PILOT, MOST);
     let Some(found) = moments(sampler, total, samples, 1, precision.seed, context) else {
-        return Estimated::default();
+        return SampledCounts::default();
     };
     let sum = found.estimate(total);
     let narrow = |(from, to): (f64, f64)| to - from <= 2.0 * precision.relative * sum.value;
-    Estimated {
+    SampledCounts {
         results: (0..).zip(patterns).map(|(at, p)| (p, found.estimate(at))).collect(),
         total: Some(sum),
         samples,
@@ -196,17 +198,19 @@ fn rng(seed: u64, phase: u64, batch: u64) -> ChaCha8Rng {
 }
 
 /// A number in [0, 1) with 53 random bits.
-pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
+#[inline]
+pub fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A number below `bound`, which is below 2^48, so that the bias is below 2^-16 of a sample's weight.
-pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
+#[inline]
+pub fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
-/// Samples in batches, each with random numbers of its own, so that the threads don't matter; `None`
-/// once the run is asked to stop.
+/// Samples in batches, each with its own random numbers, so that the threads don't matter; `None`
+/// once the run was cancelled.
 fn moments<S: Sampler>(
     sampler: &S,
     results: usize,

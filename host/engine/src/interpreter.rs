@@ -7,14 +7,14 @@
 
 use std::ops::ControlFlow;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{NO_LABEL, VertexId, View};
 use gramer_pattern::VertexSet;
 use gramer_pattern::plan::search::{
-    CandidateSet, Formula, Partitions, SCHEMA, SearchPlan, Source, Step, Then, bits,
+    CandidateSet, Formula, NextStep, Partitions, SCHEMA, SearchPlan, Source, Step, bits,
 };
 
-/// Runs a plan over the whole graph. Each mapping that a [`Then::Emit`] meets goes to `emit`, by
+/// Runs a plan over the whole graph. Each mapping that a [`NextStep::Emit`] meets goes to `emit`, by
 /// pattern vertex. The result is the number of mappings that the plan counts, before
 /// [`SearchPlan::factor`] and [`SearchPlan::automorphisms`].
 ///
@@ -32,7 +32,7 @@ use gramer_pattern::plan::search::{
 /// let plan = SearchPlan::of(&Pattern::clique(3), Induced::Edge, false, true);
 /// let counted = interpret(&plan, graph.view(), |_| ControlFlow::Continue(()))?;
 /// assert_eq!(counted, 1);
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub fn interpret(
             plan.schema
         )));
     }
-    let mut run = Run {
+    let mut run = Interpretation {
         plan,
         graph,
         images: vec![None; plan.pattern.vertices()],
@@ -71,7 +71,7 @@ fn too_many() -> Error {
 }
 
 /// The state of a run.
-struct Run<'a, E> {
+struct Interpretation<'a, E> {
     plan: &'a SearchPlan,
     graph: View<'a>,
     /// By pattern vertex.
@@ -82,7 +82,7 @@ struct Run<'a, E> {
     stopped: bool,
 }
 
-impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Run<'_, E> {
+impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Interpretation<'_, E> {
     /// Whether a graph vertex has the label of a class.
     fn belongs(&self, v: VertexId, class: u8) -> bool {
         let label = self.plan.classes[usize::from(class)];
@@ -146,7 +146,7 @@ impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Run<'_, E> {
         let mut product = 1u128;
         for then in &step.then {
             let factor = match then {
-                Then::Step(next) => {
+                NextStep::Step(next) => {
                     let next = &self.plan.steps[*next];
                     let source = next.source.as_ref().expect("only the root has none");
                     let mut sum = 0u128;
@@ -157,8 +157,8 @@ impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Run<'_, E> {
                     }
                     sum
                 }
-                Then::Formula(formula) => self.formula(formula)?,
-                Then::Emit => {
+                NextStep::Formula(formula) => self.formula(formula)?,
+                NextStep::Emit => {
                     let mapping: Vec<VertexId> =
                         (0..self.images.len()).map(|v| self.image(v)).collect();
                     self.stopped |= (self.emit)(&mapping).is_break();

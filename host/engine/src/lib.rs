@@ -1,66 +1,133 @@
-//! Engines: what answers a task. Each implements [`Engine`], and nothing outside it knows how.
+#![doc = include_str!("../README.md")]
 
 pub mod compress;
-pub mod cpu;
+pub mod division;
 pub mod estimate;
-pub mod formulas;
 pub mod frequent;
 pub mod interpreter;
+pub mod method;
 pub mod metrics;
+pub mod peers;
 pub mod per;
+mod prepared_graph;
+pub mod query;
+pub mod reason;
 pub mod reference;
+pub mod setting;
 pub mod shares;
-pub mod together;
 pub mod work;
 
+use std::any::Any;
+use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, Order, VertexId};
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::Task;
+use gramer_pattern::closing::Sums;
 
-pub use estimate::{Estimated, Precision};
+pub use division::{Device, Division};
+pub use estimate::{Precision, SampledCounts};
+pub use method::{Choices, Failure, Plan, Reply, Run, Scheme};
 pub use metrics::DeviceMetrics;
-pub use per::{Per, PerOutcome};
-pub use together::Together;
+pub use peers::Peers;
+pub use per::{Column, Per};
+pub use prepared_graph::{EngineExt, PreparedGraph};
+pub use query::{Answer, Ask, Facts, Needs, Query};
 pub use work::{Share, Units, WorkUnit};
 
-/// The name of the rule of assignment that engines of several kinds know. A clique and a vertex-induced
-/// motif belong to their vertex with the largest number, as in algorithm 1 in descending order. What is
-/// matched belongs to the image of the first vertex of the plan that [`SearchPlan::of`] makes for
-/// listing, whose conditions of symmetry ask for falling numbers.
-///
-/// [`SearchPlan::of`]: gramer_pattern::plan::search::SearchPlan::of
-pub const BY_IDS: &str = "ids";
+pub use gramer_pattern::Count;
 
-/// One line of an answer: a pattern with its count.
+/// What a number is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    /// A pattern.
+    Pattern(Pattern),
+    /// The cliques of a size beyond [`gramer_pattern::SMALL_VERTICES`].
+    Clique(usize),
+    /// What this name says.
+    Name(String),
+}
+
+impl Subject {
+    /// The cliques of a size.
+    pub fn clique(size: usize) -> Self {
+        match size <= gramer_pattern::SMALL_VERTICES {
+            true => Subject::Pattern(Pattern::clique(size)),
+            false => Subject::Clique(size),
+        }
+    }
+
+    /// The pattern, if there is one.
+    pub fn pattern(&self) -> Option<&Pattern> {
+        if let Subject::Pattern(pattern) = self { Some(pattern) } else { None }
+    }
+
+    /// Its name, with the labels of a pattern.
+    pub fn name(&self) -> String {
+        match self {
+            Subject::Pattern(pattern) => gramer_pattern::labelled_name(pattern),
+            Subject::Clique(size) => format!("{size}-clique"),
+            Subject::Name(name) => name.clone(),
+        }
+    }
+
+    /// As [`Subject::name`], with labels as the graph's input has them.
+    pub fn name_in(&self, graph: &Graph) -> String {
+        match self {
+            Subject::Pattern(pattern) => gramer_pattern::labelled_name_in(pattern, graph),
+            of => of.name(),
+        }
+    }
+
+    /// Vertices and edges, if it has a size.
+    pub fn size(&self) -> Option<(usize, usize)> {
+        match self {
+            Subject::Pattern(pattern) => Some((pattern.vertices(), pattern.edge_count())),
+            Subject::Clique(size) => Some((*size, size * size.saturating_sub(1) / 2)),
+            Subject::Name(_) => None,
+        }
+    }
+}
+
+/// A line of an answer for which no pattern stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
-    /// The pattern; for [`Task::Motif`] and [`Task::Fsm`] in canonical form.
-    pub pattern: Pattern,
-    /// Number of occurrences, or the support where the task asks for that.
+pub struct Row {
+    /// What is counted.
+    pub of: Subject,
+    /// Its number.
     pub count: u128,
 }
 
-/// An answer, of the whole graph or of a share of its work units.
+/// A line of an answer, as printers see it.
+#[derive(Debug, Clone)]
+pub struct Line<'a> {
+    /// What is counted.
+    pub of: Cow<'a, Subject>,
+    /// Its number.
+    pub count: u128,
+}
+
+/// An answer, of the whole graph or of a share of its work units: a table of counts, and a table of columns by vertex or
+/// by edge where these were asked for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Outcome {
-    /// One entry per pattern (per size for [`Task::CliqueSizes`] and [`Task::MaximalCliques`]), in
-    /// a fixed order.
+    /// One entry per pattern (per size for the tasks of cliques), in a fixed order.
     pub results: Vec<Count>,
-    /// For the tasks of cliques: size and number of those that are larger than a pattern can be
-    /// ([`gramer_pattern::SMALL_VERTICES`]), ascending; empty otherwise.
+    /// Lines that follow them, for which no pattern stands: cliques that are larger than one can be, by ascending size,
+    /// and numbers with names. Those of shares add up.
     #[serde(default)]
-    pub larger_cliques: Vec<(usize, u128)>,
+    pub rows: Vec<Row>,
+    /// The columns per vertex or per edge; none if the run was cancelled. They belong to no share.
+    #[serde(skip)]
+    pub columns: Vec<Column>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
     /// counts are then lower bounds (zero, which says nothing, for motifs that are only counted),
-    /// and [`Task::Fsm`] has the patterns of the sizes that were finished.
+    /// and [`Task::Fsm`](gramer_pattern::Task::Fsm) has the patterns of the sizes that were finished.
     pub complete: bool,
     /// What devices measured of themselves, where they do.
     #[serde(default)]
@@ -68,42 +135,16 @@ pub struct Outcome {
     /// The share that was mined; `None` for the whole graph.
     #[serde(default)]
     pub share: Option<Share>,
-    /// What the counts of a share follow from, where they don't add up themselves; see
-    /// [`Outcome::merge`].
+    /// What the counts of a share follow from, where they don't add up themselves; [`Outcome::merge`] closes them.
     #[serde(default)]
-    pub open: Option<Open>,
+    pub sums: Option<Sums>,
     /// Of a run that was stopped, where the engine knows it: the units whose embeddings are not in the
     /// counts, which are exact for all others; see [`Outcome::finished`].
     #[serde(default)]
     pub rest: Option<Share>,
-    /// What the user should hear of a run that went well all the same, a sentence each.
+    /// Warnings of a successful run, a sentence each.
     #[serde(default)]
     pub warnings: Vec<String>,
-}
-
-/// Sums over work units that answer the task when all units are in them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Open {
-    /// The sums of the CPU engine's equations for [`Task::Motif`], whose results are empty until then.
-    Motifs {
-        /// In the engine's order.
-        sums: Vec<u128>,
-    },
-    /// The sums of the closed formulas for [`Task::Motif`] of 3 and 4 vertices; see [`formulas`].
-    Formulas {
-        /// In the order of [`formulas::Sums`].
-        sums: formulas::Sums,
-    },
-    /// Mappings of [`Task::Match`] beyond those of the result, whose number of occurrences is rounded down until
-    /// then.
-    Mappings {
-        /// Number of these mappings.
-        rest: u128,
-        /// Mappings of an occurrence.
-        each: u128,
-    },
 }
 
 impl Outcome {
@@ -112,27 +153,37 @@ impl Outcome {
         Outcome { results, complete, ..Outcome::default() }
     }
 
+    /// All lines, in order.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let pattern = |line: &Count| Subject::Pattern(line.pattern.clone());
+        let patterns = self.results.iter().map(move |line| (Cow::Owned(pattern(line)), line.count));
+        let rows = self.rows.iter().map(|row| (Cow::Borrowed(&row.of), row.count));
+        patterns.chain(rows).map(|(of, count)| Line { of, count })
+    }
+
+    /// The numbers of all lines.
+    pub fn counts(&self) -> impl Iterator<Item = u128> + Clone + '_ {
+        let rows = self.rows.iter().map(|row| row.count);
+        self.results.iter().map(|line| line.count).chain(rows)
+    }
+
+    /// A count that stands for itself and all larger ones, where an answer has some counts of more than 128 bits.
+    pub const SATURATED: u128 = u128::MAX;
+
+    /// Adds a line at the end.
+    pub fn push(&mut self, of: Subject, count: u128) {
+        match of {
+            Subject::Pattern(pattern) => self.results.push(Count { pattern, count }),
+            of => self.rows.push(Row { of, count }),
+        }
+    }
+
     /// Says which units it is of; the last thing that an engine does.
     #[must_use]
     pub fn of(mut self, units: Units<'_>) -> Self {
         self.share = units.share().cloned();
         self
     }
-}
-
-/// How fast a memory of a device is, as the host sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemorySpeed {
-    /// The device's name.
-    pub device: String,
-    /// The memory's name: of a bank, its number.
-    pub memory: String,
-    /// Bytes that were moved each way.
-    pub bytes: u64,
-    /// Time to write them, the best of several.
-    pub write: Duration,
-    /// Time to read them, the best of several.
-    pub read: Duration,
 }
 
 /// Takes embeddings as an engine finds them. Called from several threads at a time.
@@ -152,9 +203,14 @@ pub trait Sink: Sync {
 
 /// A device that can mine.
 ///
+/// A value of it is a handle: copies of a device that is open share it. What callers use beside these methods is in
+/// [`EngineExt`].
+///
 /// ```
-/// use gramer_engine::{Engine, Units, cpu::Cpu};
-/// use gramer_graph::{Builder, Context};
+/// use gramer_cpu::Cpu;
+/// use gramer_engine::{Engine, Units};
+/// use gramer_base::Context;
+/// use gramer_graph::Builder;
 /// use gramer_pattern::Task;
 ///
 /// let mut builder = Builder::new();
@@ -166,222 +222,32 @@ pub trait Sink: Sync {
 /// let prepared = Cpu.prepare(&graph, &context)?;
 /// let triangles = prepared.run(&Task::Clique { k: 3 }, Units::All, None, &context)?;
 /// assert_eq!(triangles.results[0].count, 1);
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
-pub trait Engine: Send + Sync {
-    /// What results call it: `cpu`, `reference`, or a device's own name.
-    fn name(&self) -> String;
+pub trait Engine: Any + Send + Sync {
+    /// What it is. Nothing is opened for it.
+    fn device(&self) -> Device;
 
-    /// The order of vertices in which it is fastest; answers are the same in any order.
-    fn order(&self) -> Order {
-        Order::RankOn1
-    }
+    /// What each of its methods says to a question: nothing is read or opened for it.
+    fn choose(&self, ask: &Ask<'_>) -> Choices;
 
-    /// Whether it counts the embeddings of a task, all of them, as soon in a graph in any order, so that it isn't worth
-    /// while to bring it into [`Engine::order`] for that.
-    fn any_order(&self, task: &Task) -> bool {
-        let _ = task;
-        false
-    }
-
-    /// The rule by which it assigns embeddings to work units. Outcomes of shares add up over all
-    /// engines of one rule, so that these may share a task; see [`BY_IDS`].
-    fn rule(&self) -> String {
-        self.name()
-    }
-
-    /// Whether each run costs much beside its work, so that many small shares are dearer than a large one.
-    fn runs_cost(&self) -> bool {
-        false
-    }
-
-    /// Whether this engine can do the task, on `graph` where that is known already.
+    /// Prepares a graph for any number of questions. A device with its own memory keeps the graph there until the
+    /// result is dropped.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason and the engine that can.
-    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()>;
-
-    /// Whether this engine gives the counts of the task per vertex or per edge.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
-    fn supports_per(&self, task: &Task, per: Per) -> Result<()> {
-        let _ = task;
-        Err(only_whole(&self.name(), per))
-    }
-
-    /// Whether this engine estimates the counts of the task.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
-    fn supports_estimate(&self, task: &Task) -> Result<()> {
-        let _ = task;
-        Err(only_exact(&self.name()))
-    }
-
-    /// Whether this engine does a task that is no sum of shares together with other processes.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
-    fn supports_together(&self, task: &Task) -> Result<()> {
-        Err(not_together(&self.name(), task))
-    }
-
-    /// Answers such a task together with other processes, which have the same graph in the same order.
-    /// Each gets the whole answer.
-    ///
-    /// # Errors
-    /// As [`Engine::supports_together`], and those of `together`.
-    fn run_together(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.supports_together(task)?;
-        self.prepare(graph, context)?.run_together(task, together, context)
-    }
-
-    /// Makes a graph ready for any number of tasks: a device with a memory of its own keeps it
-    /// there until what comes back is dropped.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] if the device has no room for the graph,
-    /// [`gramer_graph::Error::Interrupted`].
-    fn prepare<'a>(&'a self, graph: &'a Graph, context: &Context)
-    -> Result<Box<dyn Prepared + 'a>>;
-
-    /// The same as [`Engine::prepare`], with embeddings assigned to units by the rule [`BY_IDS`], which
-    /// may take longer than the engine's own. Shares then consist of vertices with their whole lists.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the engine doesn't know that rule, and those of
-    /// [`Engine::prepare`].
-    fn prepare_by_ids<'a>(
-        &'a self,
-        graph: &'a Graph,
-        context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        if self.rule() == BY_IDS {
-            return self.prepare(graph, context);
-        }
-        Err(only_its_kind(&self.name()))
-    }
-
-    /// Writes and reads about so many bytes in each memory that the device has of its own, and checks
-    /// that what was written is read; nothing for devices without one. No graph may be prepared.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Device`] if what is read isn't what was written, and for what the device
-    /// refuses.
-    fn memories(&self, _bytes: u64, _context: &Context) -> Result<Vec<MemorySpeed>> {
-        Ok(vec![])
-    }
-
-    /// Prepares a graph for one task and answers it for all units; see [`Prepared::run`].
-    ///
-    /// # Errors
-    /// Those of [`Engine::prepare`] and [`Prepared::run`].
-    fn run(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        self.supports(task, Some(graph))?;
-        self.prepare(graph, context)?.run(task, Units::All, sink, context)
-    }
+    /// [`gramer_base::Error::Unsupported`] if the device has no room for the graph,
+    /// [`gramer_base::Error::Device`] if it can't be opened, [`gramer_base::Error::Interrupted`].
+    fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph>;
 }
 
-/// Why a device shares nothing with those of other kinds.
-pub fn only_its_kind(name: &str) -> Error {
-    Error::Unsupported(format!(
-        "{name} divides work by a rule of its own, so that it shares no task with devices of another \
-         kind: name devices of its kind alone"
-    ))
-}
-
-/// Why an engine of this name doesn't do a task together with other processes.
-pub fn not_together(engine: &str, task: &Task) -> Error {
-    match shares::divisible(task, false) {
-        Err(_) if matches!(task, Task::Fsm { .. }) => Error::Unsupported(format!(
-            "`{engine}` finds minimum-image supports alone; the engines `cpu` and `gpu` and set cores with plans do it with others"
-        )),
-        Err(error) => error,
-        Ok(()) => Error::Unsupported(format!("the task {} is done in shares", task.name())),
-    }
-}
-
-fn only_exact(engine: &str) -> Error {
-    Error::Unsupported(format!("`{engine}` counts exactly; the engine `cpu` makes estimates"))
-}
-
-fn only_whole(engine: &str, per: Per) -> Error {
-    Error::Unsupported(format!(
-        "`{engine}` counts the whole graph, not per {per}; the engine `cpu` counts per vertex and per edge"
-    ))
-}
-
-/// A graph on a device.
-pub trait Prepared: Send + Sync {
-    /// Answers `task` for some work units. With a `sink` every embedding is handed to it as well (for
-    /// [`Task::Fsm`], those of the reported patterns). [`Outcome::merge`] joins the outcomes of shares.
-    ///
-    /// Once `context.cancel` is raised the engine returns what it has, with
-    /// [`Outcome::complete`] unset.
+/// A graph on a device, as the engine has it. It borrows nothing: it keeps a copy of the graph, which shares the arrays,
+/// and of the engine.
+pub trait Held: Send + Sync {
+    /// Answers a question by the method of a plan that [`Engine::choose`] made for it. With a sink every embedding is
+    /// handed to it as well (for [`Task::Fsm`](gramer_pattern::Task::Fsm), those of the reported patterns). [`Outcome::merge`] joins the outcomes
+    /// of shares. Once `context.cancel` is raised the engine returns what it has, with [`Outcome::complete`] unset.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Usage`] for a task out of range, and for units that the graph doesn't
-    /// have; [`gramer_graph::Error::Unsupported`] as [`Engine::supports`] and [`shares::check`].
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome>;
-
-    /// Answers a task that is no sum of shares together with others that have the same graph in the same
-    /// order; see [`Engine::run_together`].
-    ///
-    /// # Errors
-    /// As [`Engine::supports_together`], and those of `together`.
-    fn run_together(
-        &self,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        let _ = (together, context);
-        Err(not_together("this engine", task))
-    }
-
-    /// Estimates the counts of the whole graph from a random sample. Once `context.cancel` is raised
-    /// there are no results, and [`Estimated::complete`] is unset.
-    ///
-    /// # Errors
-    /// As [`Engine::supports_estimate`], and [`Precision::check`].
-    fn estimate(&self, task: &Task, precision: Precision, context: &Context) -> Result<Estimated> {
-        let _ = (task, precision, context);
-        Err(only_exact("this engine"))
-    }
-
-    /// Counts per vertex or per edge, of the whole graph. Once `context.cancel` is raised there are no
-    /// columns, and [`PerOutcome::complete`] is unset.
-    ///
-    /// # Errors
-    /// As [`Engine::supports_per`]; [`gramer_graph::Error::Unsupported`] for a count of more than 128
-    /// bits.
-    fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
-        let _ = (task, context);
-        Err(only_whole("this engine", per))
-    }
+    /// [`Failure::Retreat`] if only running could tell that the method doesn't do it.
+    fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure>;
 }
-
-/// The README, whose example runs as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

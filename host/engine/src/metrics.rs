@@ -34,7 +34,7 @@ pub struct Metric {
     pub unit: Cow<'static, str>,
     /// What was measured.
     pub value: Value,
-    /// Whether it is for people as well as for programs.
+    /// Whether tables for people show it, too.
     pub headline: bool,
 }
 
@@ -196,7 +196,7 @@ impl DeviceMetrics {
     }
 
     fn push(&mut self, name: Cow<'static, str>, unit: &'static str, value: Value, headline: bool) {
-        debug_assert!(self.get(&name).is_none(), "{name} is there twice");
+        debug_assert!(self.get(&name).is_none(), "{name} is repeated");
         self.metrics.push(Metric { name, unit: unit.into(), value, headline });
     }
 

@@ -3,13 +3,12 @@
 use ethnum::U256;
 use serde::{Deserialize, Serialize};
 
-use gramer_graph::choice::Choice;
-use gramer_graph::error::{Error, Result};
+use gramer_base::choice::Choice;
+use gramer_base::memory::with_room_or_unwind;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::Task;
 
-use crate::Count;
+use crate::Subject;
 
 /// What a number is given for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,12 +18,15 @@ pub enum Per {
     Vertex,
     /// Every edge of the graph.
     Edge,
+    /// Every graph of a file of several.
+    Graph,
 }
 
 impl Choice for Per {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Per::Vertex, "vertex", "For every vertex, the occurrences that it is in"),
         (Per::Edge, "edge", "For every edge, the occurrences that it is in"),
+        (Per::Graph, "graph", "For every graph of a file of several, its occurrences"),
     ];
 }
 
@@ -44,12 +46,13 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// None yet, with room for so many.
+    /// No columns yet, with room for this many items.
     pub fn with_capacity(capacity: usize) -> Self {
-        Numbers::Narrow(Vec::with_capacity(capacity))
+        Numbers::Narrow(with_room_or_unwind(capacity))
     }
 
     /// Adds a number at the end.
+    #[inline]
     pub fn push(&mut self, number: u128) {
         match (&mut *self, u64::try_from(number)) {
             (Numbers::Narrow(all), Ok(number)) => all.push(number),
@@ -78,7 +81,7 @@ impl Numbers {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -87,6 +90,7 @@ impl Numbers {
     ///
     /// # Panics
     /// If there are not so many.
+    #[inline]
     pub fn get(&self, at: usize) -> u128 {
         match self {
             Numbers::Narrow(all) => all[at].into(),
@@ -95,7 +99,7 @@ impl Numbers {
     }
 
     /// All, in order.
-    pub fn iter(&self) -> impl Iterator<Item = u128> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = u128> + '_ {
         (0..self.len()).map(|at| self.get(at))
     }
 
@@ -104,11 +108,12 @@ impl Numbers {
         self.iter().try_fold(0u128, u128::checked_add)
     }
 
-    /// The number of occurrences, each of which is in so many of the numbers; `None` if it needs more than 128 bits.
+    /// The number of occurrences, if each of them is in this many of the numbers; `None` if it needs more than 128
+    /// bits.
     ///
     /// # Panics
     /// If these are no numbers of such occurrences.
-    pub(crate) fn occurrences(&self, places: u128) -> Option<u128> {
+    pub fn occurrences(&self, places: u128) -> Option<u128> {
         let sum: U256 = self.iter().map(U256::from).sum();
         let places = U256::from(places);
         assert_eq!(sum % places, U256::ZERO, "an occurrence is counted at each of its places");
@@ -119,66 +124,43 @@ impl Numbers {
 /// The numbers of one place that a vertex or an edge can have in an occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// The pattern.
-    pub pattern: Pattern,
-    /// For cliques of more vertices than a pattern can have, their size.
-    pub larger_clique: Option<usize>,
+    /// What the numbers are about.
+    pub of: Subject,
     /// The orbit of the vertex or edge in the pattern, as ORCA numbers them; `None` for cliques,
     /// which have one.
     pub orbit: Option<Orbit>,
-    /// By vertex, or by edge in the order of [`edges`].
+    /// By vertex, by edge in the order of [`edges`], or by graph in the order of
+    /// [`transactions`](gramer_graph::transactions::of).
     pub counts: Numbers,
 }
 
 impl Column {
-    /// In how many places of one occurrence a vertex or edge has this orbit: by so many the sum of
-    /// the column is more than the number of occurrences.
-    pub fn places(&self, per: Per) -> u128 {
-        match (&self.orbit, self.larger_clique) {
-            (Some(orbit), _) => orbit.places.len() as u128,
-            (None, larger) => {
-                let k = larger.unwrap_or(self.pattern.vertices()) as u128;
-                match per {
-                    Per::Vertex => k,
-                    Per::Edge => k * (k - 1) / 2,
-                }
-            }
+    /// Number of places of one occurrence in which a vertex or edge has this orbit: the sum of the column is that
+    /// many times the number of occurrences. `None` for a column of other numbers, whose sum says nothing.
+    pub fn places(&self, per: Per) -> Option<u128> {
+        match (&self.orbit, self.of.size()) {
+            (Some(orbit), _) => Some(orbit.places.len() as u128),
+            (None, Some((vertices, edges))) => Some(match per {
+                Per::Vertex => vertices as u128,
+                Per::Edge => edges as u128,
+                Per::Graph => 1,
+            }),
+            (None, None) => None,
         }
     }
-}
 
-/// An answer per vertex or per edge.
-///
-/// ```
-/// use gramer_engine::per::Per;
-/// use gramer_engine::{Engine, cpu::Cpu};
-/// use gramer_graph::{Builder, Context};
-/// use gramer_pattern::Task;
-///
-/// let mut builder = Builder::new();
-/// for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
-///     builder.edge(u, v);
-/// }
-/// let graph = builder.build();
-/// let context = Context::default();
-/// let prepared = Cpu.prepare(&graph, &context)?;
-/// let triangles = prepared.run_per(&Task::Clique { k: 3 }, Per::Vertex, &context)?;
-/// let numbers: Vec<u128> = triangles.columns[0].counts.iter().collect();
-/// assert_eq!(numbers, [1, 1, 1, 0]);
-/// # Ok::<(), gramer_graph::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct PerOutcome {
-    /// The patterns with the numbers of their occurrences in the graph, as the task without
-    /// [`Per`] gives them.
-    pub results: Vec<Count>,
-    /// Sizes and numbers of cliques that are larger than a pattern can be.
-    pub larger_cliques: Vec<(usize, u128)>,
-    /// The columns; none if the run was asked to stop.
-    pub columns: Vec<Column>,
-    /// Whether the run went to its end.
-    pub complete: bool,
+    /// The number of occurrences that the column is about; `None` if it needs more than 128 bits or there are none such.
+    ///
+    /// # Panics
+    /// If these are no numbers of such occurrences.
+    pub fn occurrences(&self, per: Per) -> Option<u128> {
+        self.counts.occurrences(self.places(per)?)
+    }
+
+    /// Whether its numbers are those of occurrences, which add up.
+    pub fn adds_up(&self) -> bool {
+        self.of.size().is_some()
+    }
 }
 
 /// The edges in the order of columns per edge: (u, v) with u < v, ascending by v, then by u.
@@ -186,26 +168,6 @@ pub fn edges(view: View<'_>) -> impl Iterator<Item = (VertexId, VertexId)> + '_ 
     (0..view.vertices() as VertexId).flat_map(move |v| {
         view.neighbours(v).iter().copied().take_while(move |&u| u < v).map(move |u| (u, v))
     })
-}
-
-/// Whether a task has counts per vertex and per edge.
-///
-/// # Errors
-/// [`Error::Unsupported`] for tasks that have none.
-pub fn check(task: &Task) -> Result<()> {
-    task.check()?;
-    match task {
-        Task::Clique { .. } | Task::CliqueSizes { .. } | Task::Motif { k: 3 | 4, .. } => Ok(()),
-        Task::Motif { k, .. } => Err(Error::Unsupported(format!(
-            "counts per vertex and per edge are those of cliques and of motifs of 3 and 4 vertices, \
-             and k is {k}"
-        ))),
-        other => Err(Error::Unsupported(format!(
-            "counts per vertex and per edge are those of cliques of k vertices and of motifs of 3 \
-             and 4 vertices, not of the task {}",
-            other.name()
-        ))),
-    }
 }
 
 /// A class of the vertices, or of the edges, of a pattern that its symmetries take to each other.
@@ -219,15 +181,19 @@ pub struct Orbit {
 }
 
 /// A pattern with one of its vertices or edges, the root.
-struct Rooted {
+struct RootedPattern {
     vertices: usize,
     edges: &'static [(usize, usize)],
     /// A vertex twice, or the ends of an edge.
     root: (usize, usize),
 }
 
-const fn rooted(vertices: usize, edges: &'static [(usize, usize)], root: (usize, usize)) -> Rooted {
-    Rooted { vertices, edges, root }
+const fn rooted(
+    vertices: usize,
+    edges: &'static [(usize, usize)],
+    root: (usize, usize),
+) -> RootedPattern {
+    RootedPattern { vertices, edges, root }
 }
 
 const EDGE: &[(usize, usize)] = &[(0, 1)];
@@ -243,7 +209,7 @@ const DIAMOND: &[(usize, usize)] = &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)];
 const CLIQUE: &[(usize, usize)] = &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
 /// The orbits of vertices, by number.
-const OF_VERTICES: [Rooted; 15] = [
+const OF_VERTICES: [RootedPattern; 15] = [
     rooted(2, EDGE, (0, 0)),
     rooted(3, WEDGE, (0, 0)),
     rooted(3, WEDGE, (1, 1)),
@@ -262,7 +228,7 @@ const OF_VERTICES: [Rooted; 15] = [
 ];
 
 /// The orbits of edges, by number.
-const OF_EDGES: [Rooted; 12] = [
+const OF_EDGES: [RootedPattern; 12] = [
     rooted(3, WEDGE, (0, 1)),
     rooted(3, TRIANGLE, (0, 1)),
     rooted(4, PATH, (0, 1)),
@@ -297,12 +263,13 @@ impl Orbits {
     /// If `k` isn't 2 to 4.
     pub fn of(k: usize, per: Per) -> Self {
         assert!((2..=4).contains(&k));
-        let all: &[Rooted] = match per {
+        let all: &[RootedPattern] = match per {
             Per::Vertex => &OF_VERTICES,
             Per::Edge => &OF_EDGES,
+            Per::Graph => &[],
         };
         let first = all.iter().position(|r| r.vertices == k).unwrap_or(0);
-        let rooted: Vec<&Rooted> = all.iter().filter(|r| r.vertices == k).collect();
+        let rooted: Vec<&RootedPattern> = all.iter().filter(|r| r.vertices == k).collect();
         let forms: Vec<_> = rooted.iter().map(|r| form(k, r.edges, r.root)).collect();
         let orbits = rooted.iter().zip(&forms).enumerate().map(|(at, (r, own))| {
             let pattern = Pattern::from_edges(k, r.edges).canonical().0;
@@ -311,11 +278,12 @@ impl Orbits {
             let places = match per {
                 Per::Vertex => (0..k).map(|v| (v, v)).filter(alike).collect(),
                 Per::Edge => edges.iter().copied().filter(alike).collect(),
+                Per::Graph => vec![],
             };
             (pattern, Orbit { number: first + at, places })
         });
         let orbits = orbits.collect();
-        let held = |inner: &[u32], host: &Rooted| {
+        let held = |inner: &[u32], host: &RootedPattern| {
             // Every choice of the host's edges with all of its vertices.
             (0..1u32 << host.edges.len())
                 .map(|chosen| {
@@ -359,7 +327,7 @@ fn form(k: usize, edges: &[(usize, usize)], root: (usize, usize)) -> Vec<u32> {
     let mut order: Vec<usize> = (0..k).collect();
     permutations(&mut order, 0, &mut |to| {
         let pair = |(a, b): (usize, usize)| 1u32 << (4 * to[a].min(to[b]) + to[a].max(to[b]));
-        // A root that isn't an edge of these is no root of theirs; it then has a form of its own.
+        // A root that isn't an edge of these is no root of theirs; it then has its own form.
         let kept = root.0 == root.1 || edges.iter().any(|&e| pair(e) == pair(root));
         let form = vec![edges.iter().map(|&e| pair(e)).sum(), pair(root), u32::from(kept)];
         if best.as_ref().is_none_or(|best| form < *best) {

@@ -1,68 +1,15 @@
-//! Outcomes of shares of a task, and how they become that of the whole.
+//! Outcomes of shares of a task, and their merge into the outcome of the whole.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{Graph, View};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Measure, Task, parts_reported};
+use gramer_pattern::closing::{results, too_large, unlike};
+use gramer_pattern::task::Task;
 
-use crate::cpu::motif_counts;
 use crate::work::WorkUnit;
-use crate::{Count, Open, Outcome, Share, Sink, Units, formulas};
-
-/// Whether a task can be done on these units with this sink; for every engine to ask before it runs.
-///
-/// # Errors
-/// [`Error::Usage`] for units that the graph doesn't have; [`Error::Unsupported`] for a share of
-/// frequent subgraph mining by minimum-image support or of the largest clique, and for a list of a share's frequent patterns.
-pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sink>) -> Result<()> {
-    units.check(graph.view())?;
-    match units {
-        Units::All => Ok(()),
-        Units::Share(_) => divisible(task, sink.is_some()),
-    }
-}
-
-/// Whether a task, with or without a list, is the sum of its shares.
-///
-/// # Errors
-/// [`Error::Unsupported`] with the reason, as [`check`].
-pub fn divisible(task: &Task, listed: bool) -> Result<()> {
-    match task {
-        Task::Fsm { measure: Measure::Mni, .. } => Err(Error::Unsupported(
-            "minimum-image support counts the different vertices of the whole graph, so it is not \
-             the sum of shares: mine all units, or take the measure embeddings"
-                .into(),
-        )),
-        Task::MaximumClique => Err(Error::Unsupported(
-            "the largest clique of the graph is not the sum of those of shares: mine all units"
-                .into(),
-        )),
-        Task::Fsm { .. } if listed => Err(Error::Unsupported(
-            "which patterns are frequent is known when all shares are merged, so a share can't list \
-             their embeddings: list those of all units"
-                .into(),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Whether devices of different kinds can share a task: those that assign embeddings to units by the rule
-/// [`BY_IDS`](crate::BY_IDS).
-///
-/// # Errors
-/// [`Error::Unsupported`] for a task that has no such rule.
-pub fn divisible_by_ids(task: &Task) -> Result<()> {
-    match task {
-        Task::Clique { .. } | Task::Motif { .. } | Task::Match { .. } => Ok(()),
-        other => Err(Error::Unsupported(format!(
-            "devices of different kinds don't share the task {}: name devices of one kind",
-            other.name()
-        ))),
-    }
-}
+use crate::{Count, Outcome, Row, Share, Subject, Units};
 
 impl Units<'_> {
     /// These units without those of a share.
@@ -76,7 +23,7 @@ impl Units<'_> {
     /// let half = Share::new([1..3], [WorkUnit { start: 0, first: 0, limit: 2 }])?;
     /// let rest = Units::All.without(graph.view(), &half)?;
     /// assert_eq!(rest, Share::new([3..4], [WorkUnit { start: 0, first: 2, limit: 3 }])?);
-    /// # Ok::<(), gramer_graph::Error>(())
+    /// # Ok::<(), gramer_base::Error>(())
     /// ```
     ///
     /// # Errors
@@ -119,30 +66,6 @@ impl Units<'_> {
     }
 }
 
-/// The order of frequent patterns: smaller ones first (by vertices, then edges), more frequent ones
-/// first among those of one size, then by canonical form.
-pub fn sort(results: &mut [Count]) {
-    let key = |at: usize| {
-        let Count { pattern, count } = &results[at];
-        (pattern.vertices(), pattern.edge_count(), Reverse(*count), at)
-    };
-    let mut order: Vec<_> = (0..results.len()).map(key).collect();
-    // Patterns are compared where all else is equal, and none is copied.
-    order.sort_unstable_by(|a, b| {
-        let patterns = || results[a.3].pattern.cmp(&results[b.3].pattern);
-        (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then_with(patterns).then(a.3.cmp(&b.3))
-    });
-    let mut place = vec![0; results.len()];
-    order.iter().zip(0..).for_each(|(from, to)| place[from.3] = to);
-    for at in 0..results.len() {
-        while place[at] != at {
-            let to = place[at];
-            results.swap(at, to);
-            place.swap(at, to);
-        }
-    }
-}
-
 impl Outcome {
     /// Joins the outcomes of disjoint shares of one task, all of the same engine with the same
     /// settings on the same graph in the same order. Counts add up, and so do what devices measured;
@@ -154,8 +77,10 @@ impl Outcome {
     /// frequent is decided here when all are there.
     ///
     /// ```
-    /// use gramer_engine::{Engine, Outcome, cpu::Cpu, work::{Share, Units}};
-    /// use gramer_graph::{Builder, Context};
+    /// use gramer_cpu::Cpu;
+    /// use gramer_engine::{Engine, Outcome, work::{Share, Units}};
+    /// use gramer_base::Context;
+    /// use gramer_graph::Builder;
     /// use gramer_pattern::task::{Induced, Task};
     ///
     /// let mut builder = Builder::new();
@@ -172,7 +97,7 @@ impl Outcome {
     ///     .collect::<Result<_, _>>()?;
     /// let merged = Outcome::merge(&task, &graph, parts)?;
     /// assert_eq!(merged, prepared.run(&task, Units::All, None, &context)?);
-    /// # Ok::<(), gramer_graph::Error>(())
+    /// # Ok::<(), gramer_base::Error>(())
     /// ```
     ///
     /// # Errors
@@ -232,28 +157,11 @@ impl Outcome {
             (Some(mine), Some(theirs)) if !self.complete => Some(mine.union(theirs)?),
             _ => None,
         };
-        match (&mut self.open, other.open) {
+        match (&mut self.sums, other.sums) {
             // What can't be closed says nothing.
-            (open, _) if !self.complete => *open = None,
+            (sums, _) if !self.complete => *sums = None,
             (None, None) => {}
-            (Some(Open::Motifs { sums }), Some(Open::Motifs { sums: others }))
-                if sums.len() == others.len() =>
-            {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum = sum.checked_add(other).ok_or_else(too_large)?;
-                }
-            }
-            (Some(Open::Formulas { sums }), Some(Open::Formulas { sums: others })) => {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum = sum.checked_add(other).ok_or_else(too_large)?;
-                }
-            }
-            (
-                Some(Open::Mappings { rest, each }),
-                Some(Open::Mappings { rest: other, each: others }),
-            ) if *each == others => {
-                *rest = rest.checked_add(other).ok_or_else(too_large)?;
-            }
+            (Some(sums), Some(others)) => sums.add(&others)?,
             _ => return Err(unlike()),
         }
         let mut places: HashMap<Pattern, usize> =
@@ -270,12 +178,13 @@ impl Outcome {
                 }
             }
         }
-        let mut larger: BTreeMap<usize, u128> = self.larger_cliques.drain(..).collect();
-        for (size, count) in other.larger_cliques {
-            let sum = larger.entry(size).or_default();
+        let mut rows: BTreeMap<Subject, u128> =
+            self.rows.drain(..).map(|row| (row.of, row.count)).collect();
+        for Row { of, count } in other.rows {
+            let sum = rows.entry(of).or_default();
             *sum = sum.checked_add(count).ok_or_else(too_large)?;
         }
-        self.larger_cliques = larger.into_iter().collect();
+        self.rows = rows.into_iter().map(|(of, count)| Row { of, count }).collect();
         self.warnings.extend(other.warnings);
         for device in other.devices {
             if !self.devices.iter_mut().any(|d| d.join(&device)) {
@@ -287,62 +196,17 @@ impl Outcome {
 
     /// Makes it the outcome of the whole graph if its share is that.
     fn close(&mut self, task: &Task, graph: &Graph) -> Result<()> {
-        match task {
-            // A share has no sizes above its largest, so others come later.
-            Task::CliqueSizes { .. } | Task::MaximalCliques => {
-                self.results.sort_by_key(|r| r.pattern.vertices())
-            }
-            Task::Fsm { .. } => sort(&mut self.results),
-            // Only those that occur are there.
-            Task::Motif { k: 7.., .. } => {
-                self.results.sort_by_key(|r| (r.pattern.edge_count(), r.pattern.bits()))
-            }
-            _ => {}
+        results::arrange(task, &mut self.results);
+        let whole = self.share.as_ref().is_some_and(|share| share.is_all(graph.view()));
+        if let Some(sums) = &mut self.sums {
+            sums.close(task, whole, &mut self.results)?;
         }
-        match (&mut self.open, &mut self.results[..]) {
-            (Some(Open::Mappings { rest, each }), [only]) => {
-                only.count = only.count.checked_add(*rest / *each).ok_or_else(too_large)?;
-                *rest %= *each;
-            }
-            (Some(Open::Mappings { .. }), _) => return Err(unlike()),
-            _ => {}
-        }
-        if !self.share.as_ref().is_some_and(|share| share.is_all(graph.view())) {
-            return Ok(());
-        }
-        self.share = None;
-        match (task, self.open.take()) {
-            (Task::Motif { k, induced }, Some(Open::Motifs { sums })) => {
-                self.results = motif_counts(*k, *induced, &sums).ok_or_else(unlike)?;
-            }
-            (Task::Motif { k, induced }, Some(Open::Formulas { sums })) => {
-                self.results = formulas::motifs(*k, *induced, &sums).ok_or_else(unlike)?;
-            }
-            (_, Some(Open::Motifs { .. } | Open::Formulas { .. })) => return Err(unlike()),
-            (Task::Fsm { support, measure: Measure::Embeddings, .. }, _) => {
-                let mut reported = HashSet::new();
-                // Smaller ones come first.
-                self.results.retain(|Count { pattern, count }| {
-                    let frequent =
-                        *count >= u128::from(*support) && parts_reported(pattern, &reported);
-                    if frequent {
-                        reported.insert(pattern.clone());
-                    }
-                    frequent
-                });
-            }
-            _ => {}
+        if whole {
+            (self.share, self.sums) = (None, None);
+            results::apply_threshold(task, &mut self.results);
         }
         Ok(())
     }
-}
-
-fn too_large() -> Error {
-    Error::Unsupported("the number needs more than 128 bits".into())
-}
-
-fn unlike() -> Error {
-    Error::usage("the outcomes are of different tasks or engines, and don't add up")
 }
 
 #[cfg(test)]
@@ -350,6 +214,7 @@ mod tests {
     use super::*;
     use crate::metrics::{DeviceMetrics, Value};
     use crate::work::WorkUnit;
+    use gramer_pattern::closing::{Closing, Sums};
 
     #[test]
     fn what_is_left_and_what_is_taken_are_all() {
@@ -410,7 +275,7 @@ mod tests {
     fn outcomes_come_back_from_text_with_all_their_digits() {
         let results = vec![Count { pattern: Pattern::clique(3), count: u128::MAX }];
         let mut outcome = Outcome::new(results, true);
-        outcome.larger_cliques = vec![(17, u128::from(u64::MAX) + 1)];
+        outcome.push(Subject::Clique(17), u128::from(u64::MAX) + 1);
         outcome.share = Some(
             Share::new(std::iter::once(0..4), [WorkUnit { start: 5, first: 1, limit: 2 }]).unwrap(),
         );
@@ -418,13 +283,14 @@ mod tests {
         metrics.headline("run.seconds", "s", Value::Seconds(0.25));
         metrics.detail("cache.hits", "", Value::Counts(vec![u64::MAX, 0]));
         outcome.devices.push(metrics);
-        for open in [
+        let sums = |closing, value| Some(Sums { closing, values: vec![0, value] });
+        for sums in [
             None,
-            Some(Open::Motifs { sums: vec![u128::MAX - 1] }),
-            Some(Open::Formulas { sums: [0, 1, 2, 3, 4, 5, 6, u128::MAX] }),
-            Some(Open::Mappings { rest: u128::MAX, each: 12 }),
+            sums(Closing::MotifEquations { k: 5 }, u128::MAX - 1),
+            sums(Closing::MotifForms { k: 4 }, u128::MAX),
+            sums(Closing::Mappings { each: u128::MAX }, 12),
         ] {
-            outcome.open = open;
+            outcome.sums = sums;
             let text = serde_json::to_string(&outcome).unwrap();
             assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome, "{text}");
         }

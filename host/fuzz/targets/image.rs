@@ -7,9 +7,9 @@ mod common;
 
 use std::path::Path;
 
-use gramer::engine::cpu::Cpu;
+use gramer::cpu::Cpu;
 use gramer::engine::reference::Reference;
-use gramer::engine::{Engine, Outcome};
+use gramer::engine::{Engine, EngineExt, Outcome};
 use gramer::graph::{Graph, image};
 use gramer::prepare::renumber;
 use gramer::task::{Induced, Measure, SizeLimit};

@@ -9,9 +9,9 @@ mod common;
 use std::io::Write;
 use std::process::ExitCode;
 
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_gpu::primitives::{Filter, Mining, Numbers, Positions, Workflow};
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
 
 const USAGE: &str =
     "cliques DEVICE GRAPH --k K [--memory SIZE] [--host-memory SIZE] [--spill FOLDER]";

@@ -11,8 +11,8 @@ mod common;
 use std::io::Write;
 use std::process::ExitCode;
 
-use gramer_gpu::primitives::{By, EdgeFilter, Key, Measure, Mining, Table};
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
+use gramer_gpu::primitives::{EdgeFilter, GroupKey, Key, Measure, Mining, Table};
 use gramer_pattern::labelled_name;
 
 const USAGE: &str = "frequent DEVICE GRAPH --support N --edges L [--memory SIZE] [--host-memory SIZE] \
@@ -30,7 +30,7 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     loop {
         let patterns = table.aggregate(&Key::Pattern, &Measure::Mni)?;
         for group in patterns.iter().filter(|group| group.value >= u128::from(support)) {
-            if let By::Pattern(pattern) = &group.by {
+            if let GroupKey::Pattern(pattern) = &group.by {
                 let name = labelled_name(pattern);
                 common::say(out, &format!("{}\t{name}\t{pattern:?}", group.value))?;
             }

@@ -12,9 +12,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Result};
 use gramer_gpu::primitives::{Filter, Mining, Table};
-use gramer_graph::error::{Error, Result};
-use gramer_graph::{NO_LABEL, context::Cancel};
+use gramer_graph::NO_LABEL;
 use gramer_pattern::{Pattern, automorphism_count, read_pattern};
 
 const USAGE: &str = "matching DEVICE GRAPH --pattern FILE [--induced true] [--list N] [--memory SIZE] \
@@ -47,7 +48,9 @@ fn filter(pattern: &Pattern, order: &[usize], at: usize, induced: bool) -> Filte
     for (place, &u) in order[..at].iter().enumerate() {
         match pattern.edge_label(u, v) {
             Some(label) => filter = filter.and(Filter::edge_label(place, label)),
-            None if induced => filter = filter.and(Filter::not_adjacent(place)),
+            None if induced || pattern.is_absent(u, v) => {
+                filter = filter.and(Filter::not_adjacent(place));
+            }
             None => {}
         }
     }
@@ -62,7 +65,7 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     let path = path.ok_or_else(|| Error::usage(format!("--pattern is needed\nusage: {USAGE}")))?;
     let induced = arguments.value("induced")?.unwrap_or(false);
     let list: usize = arguments.value("list")?.unwrap_or(0);
-    let pattern = read_pattern(&path, &Cancel::default())?;
+    let pattern = read_pattern(&path, &Cancel::default())?.resolve(None, None)?;
     let order = order(&pattern)?;
     let (gpu, graph) = (arguments.gpu()?, arguments.graph()?);
     let mining = Mining::new(&gpu, &graph)?;

@@ -9,8 +9,8 @@ mod common;
 use std::io::Write;
 use std::process::ExitCode;
 
-use gramer_gpu::primitives::{By, Filter, Mining, Workflow};
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
+use gramer_gpu::primitives::{Filter, GroupKey, Mining, Workflow};
 use gramer_pattern::labelled_name;
 
 const USAGE: &str =
@@ -25,7 +25,7 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     let mining = Mining::new(&gpu, &graph)?;
     let motifs = Workflow::new(k).extend(..).filter(Filter::canonical());
     for group in &motifs.aggregate_pattern(&mining)? {
-        if let By::Pattern(pattern) = &group.by {
+        if let GroupKey::Pattern(pattern) = &group.by {
             let name = labelled_name(pattern);
             common::say(out, &format!("{}\t{name}\t{pattern:?}", group.value))?;
         }

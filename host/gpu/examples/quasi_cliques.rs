@@ -10,8 +10,8 @@ mod common;
 use std::io::Write;
 use std::process::ExitCode;
 
+use gramer_base::error::{Error, Result};
 use gramer_gpu::primitives::{Filter, Mining, Workflow};
-use gramer_graph::error::{Error, Result};
 
 const USAGE: &str = "quasi_cliques DEVICE GRAPH --k K --density D [--memory SIZE] [--host-memory SIZE] \
                      [--spill FOLDER]";

@@ -10,10 +10,10 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_gpu::Gpu;
 use gramer_gpu::primitives::count_numbers;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 
 const USAGE: &str = "sort DEVICE[,DEVICE…] NUMBERS [--different N] [--memory SIZE] [--host-memory SIZE] \
                      [--spill FOLDER]";
@@ -27,7 +27,7 @@ fn mixed(at: u64) -> u64 {
 }
 
 /// Writes how long both sorts took, and how many segments there were, with tabs between. Numbers are all different,
-/// or have at most so many values. Both have to say the same.
+/// or have at most this many values. Both have to say the same.
 pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     let arguments = common::Arguments::of(words, USAGE, &["different"])?;
     let numbers: u64 = arguments.second(USAGE)?;

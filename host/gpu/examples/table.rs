@@ -11,12 +11,12 @@
 use std::path::Path;
 use std::time::Instant;
 
+use gramer_base::choice::Choice;
+use gramer_base::context::Context;
 use gramer_engine::metrics::DeviceMetrics;
 use gramer_engine::{Engine, Units};
 use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings, Traversal};
 use gramer_graph::Graph;
-use gramer_graph::choice::Choice;
-use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_pattern::task::Task;

@@ -20,12 +20,12 @@ inline uint divisible(__global const uint *state, uint *items) {
     return ANY;
 }
 
-// Takers of the giver with this number, of so many of each.
+// Takers of the giver with this number, of this many of each.
 inline uint takers_of(uint giver, uint givers, uint takers) {
     return takers > giver ? (takers - 1 - giver) / givers + 1 : 0;
 }
 
-// How many items a giver keeps of `items` when it has so many takers.
+// How many items a giver keeps of `items` when it has this many takers.
 inline uint kept(__global const uint *state, uint depth, uint items, uint takers) {
     const uint keep = items / (takers + 1);
     return max(keep, depth == state[0] ? 1u : 0u);
@@ -68,7 +68,7 @@ void donate_take(__global uint *restrict states, __global uint *lists, const uin
     const uint depth = divisible(theirs, &items);
     const uint parts = takers_of(from, givers, takers);
     if (depth == 0) {
-        // Of the edges that wait every so many-th, the giver's first.
+        // Of the edges that wait every n-th, the giver's first.
         const uint own = keeps(theirs, items);
         uint waiting = 0;
         for (uint rank = part + own; rank < items; rank += parts + own)

@@ -70,7 +70,7 @@ inline void read_edges(embedding *e, __global const uint *arena, __constant uint
 }
 
 // Whether the edge from vertex number `i` of the embedding to `y` is new, and met there first; whether it
-// comes in canonical order, if that is asked for: after the first edge and all after the first that it meets.
+// comes in canonical order, if that is requested: after the first edge and all after the first that it meets.
 inline bool is_new_edge(const embedding *e, const uint i, const uint y, const uint canonical) {
     const uint w = e->vertex[i], since = e->since[i], a = min(w, y), b = max(w, y);
     for (uint j = 0; j < i; j++)

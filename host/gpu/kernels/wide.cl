@@ -6,7 +6,7 @@
 // level keeps where in the lists of its vertices it stopped. Memory so depends on nothing but the number
 // of warps.
 //
-// A launch is a slice: warps keep their state and end after so many steps, or once too many of them have
+// A launch is a slice: warps keep their state and end after this many steps, or once too many of them have
 // nothing to do.
 //
 // Given by the host: K vertices, ARRAY extensions of a level, CODES codes of patterns, COUNTERS counters,

@@ -1,8 +1,8 @@
 //! The graph as minimum-image supports need it: vertices of one label are numbered in a row, so that a domain is
 //! bits of one class.
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::Pattern;
 
@@ -37,8 +37,8 @@ impl ByLabel {
     /// Numbers the vertices, and puts the graph onto the device.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room,
-    /// [`gramer_graph::Error::Interrupted`].
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small,
+    /// [`gramer_base::Error::Interrupted`].
     pub fn new(device: &Device, graph: &Graph, context: &Context) -> Result<Self> {
         let view = graph.view();
         let vertices = view.vertices();

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use gramer_graph::error::Result;
-use gramer_graph::output::write_output;
+use gramer_base::error::Result;
+use gramer_base::output::write_output;
 use opencl3::error_codes::ClError;
 use opencl3::event::Event;
 
-/// A call that fails, so that tests see what becomes of it.
+/// A call that fails, for tests of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// Number of the call, from 0.
@@ -52,12 +52,12 @@ impl Calls {
         }
     }
 
-    /// Whether times are asked for.
+    /// Whether times are requested.
     pub fn profiled(&self) -> bool {
         self.profiled
     }
 
-    /// Keeps what was queued, if times are asked for.
+    /// Keeps what was queued, if times are requested.
     pub fn queued(&self, name: &str, event: Event) {
         if self.profiled {
             let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ impl Calls {
     }
 
     /// The times of all that was queued since they were last taken, which must be done; `None` if times
-    /// aren't asked for.
+    /// aren't requested.
     pub fn take(&self) -> Option<Vec<Span>> {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let span = |(name, event): (String, Event)| {
@@ -92,7 +92,7 @@ pub(crate) fn totals(spans: &[Span]) -> BTreeMap<&str, (Duration, u64)> {
 /// open: kernels in one row, transfers in another. Without `force` it replaces no file.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Io`].
+/// [`gramer_base::Error::Io`].
 pub(crate) fn write_trace(path: &Path, force: bool, device: &str, spans: &[Span]) -> Result<()> {
     let begin = spans.iter().map(|s| s.start).min().unwrap_or(0);
     let micros = |nanos: u64| nanos as f64 / 1e3;

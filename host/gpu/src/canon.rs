@@ -1,7 +1,7 @@
 //! Dictionaries of codes: which pattern a code of edges is of, found on the device (`kernels/canon.cl`; DuMato,
 //! section 5.2.4).
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 use gramer_pattern::Pattern;
 
 use crate::device::{Arg, Device};
@@ -57,7 +57,7 @@ impl Canon {
     /// The dictionary of `k` vertices, 3 to [`MOST_VERTICES`].
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room, [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small, [`gramer_base::Error::Device`].
     pub fn new(device: &Device, k: usize) -> Result<Self> {
         let labels = labels(device, k)?;
         let mut codes: Vec<u32> = vec![];

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::event::Event;
@@ -61,14 +61,14 @@ pub(crate) struct Device {
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
-    /// For what is read while kernels run; made when it is first asked for.
+    /// For what is read while kernels run; made on first use.
     copies: OnceLock<CommandQueue>,
     pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
     /// As [`Settings::pivots`](crate::Settings::pivots).
     pub pivots: Option<bool>,
-    /// The form of lane operations: what was asked for, what is offered, and what was chosen.
+    /// The form of lane operations: what was requested, what is offered, and what was chosen.
     lanes: (Option<Lanes>, Option<Lanes>),
     form: OnceLock<Form>,
     context: Context,
@@ -120,14 +120,14 @@ impl Device {
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
         };
-        // Whatever the task: a device without what was asked for is refused, and not only once that is used.
+        // Whatever the task: a device without what was requested is refused, and not only once that is used.
         if settings.lanes.is_some() {
             opened.form()?;
         }
         Ok(opened)
     }
 
-    /// The form of lane operations, chosen when it is first asked for.
+    /// The form of lane operations, chosen on first use.
     ///
     /// # Errors
     /// As [`lanes::choose`].
@@ -144,7 +144,7 @@ impl Device {
         self.form.get()
     }
 
-    /// What the user should know of the cache of programs, once.
+    /// Note on the cache of programs, given once.
     pub fn cache_note(&self) -> Option<String> {
         self.cache.note()
     }
@@ -182,7 +182,7 @@ impl Device {
     /// The program of these sources, built or taken from the cache.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`] with the compiler's words.
+    /// [`gramer_base::Error::Device`] with the compiler's words.
     pub fn program(&self, name: &str, sources: &[&str]) -> Result<Arc<Program>> {
         let mut text = String::new();
         if self.checked {
@@ -213,10 +213,10 @@ impl Device {
         Ok(program)
     }
 
-    /// What the compiler says of these sources if it refuses them.
+    /// The compiler's messages on these sources, if it refuses them.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn refusal(&self, sources: &[&str]) -> Result<Option<String>> {
         Program::refusal(&self.context, &self.label, &sources.concat())
     }
@@ -224,7 +224,7 @@ impl Device {
     /// Queues a kernel: `groups` work-groups of `lanes` lanes.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn launch(
         &self,
         program: &Program,
@@ -241,8 +241,8 @@ impl Device {
         let held = program.kernel(kernel).lock().unwrap_or_else(PoisonError::into_inner);
         for (at, arg) in args.iter().enumerate() {
             // SAFETY: the kernel takes arguments of these types in this order (its source is in
-            // this crate), and checks their number below; buffers outlive the queue's work, since
-            // the host reads a result before it drops any.
+            // this crate); OpenCL refuses an argument of another size here, and a missing one below.
+            // It keeps a buffer that is released until the commands that use it have ended.
             unsafe {
                 match arg {
                     Arg::Buffer(buffer) => held.set_arg(at as u32, buffer),
@@ -252,7 +252,7 @@ impl Device {
             }
             .map_err(|e| fail(e.0))?;
         }
-        // SAFETY: the sizes are arrays of the given dimension, and no event is waited for.
+        // SAFETY: the kernel is locked, the sizes are arrays of the given dimension, and no event is waited for.
         let event = unsafe {
             opencl3::command_queue::enqueue_nd_range_kernel(
                 self.queue.get(),
@@ -275,10 +275,10 @@ impl Device {
         Ok(())
     }
 
-    /// What is queued so far.
+    /// The queued commands.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn mark(&self) -> Result<Mark> {
         // SAFETY: the list of events to wait for is empty.
         let marked = self.calls.next().and_then(|()| unsafe {
@@ -292,16 +292,16 @@ impl Device {
     /// Waits until what was marked is done.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn wait(&self, mark: &Mark) -> Result<()> {
         let done = self.calls.next().and_then(|()| mark.0.wait());
         done.map_err(refused(&self.label, "finish its work"))
     }
 
-    /// The queue for what is read while kernels run: it knows nothing of what the other one has queued.
+    /// A queue for reads while kernels run, independent of the other queue.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn copies(&self) -> Result<&CommandQueue> {
         if self.copies.get().is_none() {
             let properties = if self.calls.profiled() { CL_QUEUE_PROFILING_ENABLE } else { 0 };
@@ -319,7 +319,7 @@ impl Device {
     /// Waits until all that is queued is done.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn finish(&self) -> Result<()> {
         let done = self.calls.next().and_then(|()| self.queue.finish());
         done.map_err(refused(&self.label, "finish its work"))

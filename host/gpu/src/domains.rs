@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_graph::NO_LABEL;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
 
 use crate::by_label::{ByLabel, heads};
@@ -31,18 +31,18 @@ const SEARCHES: usize = 1 << 20;
 const FIRST_STEPS: f64 = 1024.0;
 const SLICE_SECONDS: f64 = 0.02;
 
-/// A pattern whose support is asked for.
+/// A pattern whose support is requested.
 pub(crate) struct Candidate {
     pub pattern: Pattern,
     /// By vertex: the first one of its orbit.
     pub orbits: Vec<usize>,
     /// Vertices with what bounds their domains: a domain of a smaller pattern.
-    pub bounds: Vec<(usize, At)>,
+    pub bounds: Vec<(usize, DomainPlace)>,
 }
 
-/// Where a domain lies: in which of the level's buffers, and its first word.
+/// The place of a domain: the level's buffer, and the first word.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct At {
+pub(crate) struct DomainPlace {
     pub buffer: usize,
     pub first: u32,
 }
@@ -76,7 +76,7 @@ struct Batch<'a> {
 /// stop.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+/// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.
 pub(crate) fn examine(
     device: &Device,
     graph: &ByLabel,
@@ -213,7 +213,7 @@ impl<'a> Batch<'a> {
         self.device.finish()
     }
 
-    /// Sweeps until nothing changes; `false` once the run was asked to stop.
+    /// Sweeps until nothing changes; `false` once the run was cancelled.
     fn make_consistent(&self, context: &Context) -> Result<bool> {
         loop {
             self.status.zero(&self.device.queue)?;
@@ -272,7 +272,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Searches for an embedding through each vertex that is left in the domains of these candidates;
-    /// `false` once the run was asked to stop.
+    /// `false` once the run was cancelled.
     fn confirm(&self, open: &[usize], context: &Context) -> Result<bool> {
         let (device, place) = (self.device, self.device.place());
         let (mut plans, mut table, mut words) = (vec![], vec![], 0usize);

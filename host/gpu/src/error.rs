@@ -1,6 +1,6 @@
 //! Codes of OpenCL as errors with a remedy.
 
-use gramer_graph::error::Error;
+use gramer_base::error::Error;
 use opencl3::error_codes::{ClError, error_text};
 
 /// Codes that mean that the device has no room.
@@ -10,12 +10,12 @@ pub(crate) const NO_ROOM: [i32; 4] = [-4, -5, -6, -61];
 pub(crate) fn failed(device: &str, what: &str, code: i32) -> Error {
     let remedy = match code {
         code if NO_ROOM.contains(&code) => {
-            "the device has no room left: end other programs on it, or give less in the setting `memory`"
+            "the device is out of memory: end other programs on it, or lower the setting `memory`"
         }
         -9999 | -36 | -14 => {
             "the device was lost: look at the system's log, and run `gramer selftest` on it"
         }
-        -11 => "the driver refuses a kernel: update it, or take the engine `cpu`",
+        -11 => "the driver refuses a kernel: update it, or use the engine `cpu`",
         -45 | -46 | -48 => "a kernel is missing in the cached program: empty the cache folder",
         _ => "run `gramer selftest` with this device; the engine `cpu` works without it",
     };

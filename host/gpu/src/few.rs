@@ -1,4 +1,4 @@
-//! Patterns of one vertex and lists of edges, which the host finds by itself.
+//! Patterns of one vertex and lists of edges, which the host finds alone.
 
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::Pattern;

@@ -1,13 +1,13 @@
 //! Motifs of five vertices by the strategy `formula`: what `kernels/five.cl` sums over arcs, vertices and pairs
-//! of vertices, and the closed forms of [`gramer_engine::formulas::five`] (ESCAPE; Pinar, Seshadhri and
+//! of vertices, and the closed forms of [`gramer_pattern::closing::five`] (ESCAPE; Pinar, Seshadhri and
 //! Vishal, WWW 2017).
 
 use std::fmt::Write;
 use std::sync::Arc;
 
-use gramer_engine::formulas::five::Sums;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_pattern::closing::five::Sums;
 
 use crate::device::{Arg, Device};
 use crate::lanes::LANES;
@@ -113,7 +113,7 @@ fn falling(numbers: &[u32]) -> Vec<u32> {
 }
 
 /// What is on the device for a run.
-struct Run<'a> {
+struct FiveRun<'a> {
     graph: &'a Resident,
     program: Arc<Program>,
     sums: Buffer<u32>,
@@ -127,7 +127,7 @@ fn room(triangles: &[u32], free: u64) -> Option<u32> {
     u32::try_from(words).ok().filter(|_| 4 * words <= free / 2)
 }
 
-/// The sums for motifs of five vertices; `None` once the run was asked to stop. The roots are those for
+/// The sums for motifs of five vertices; `None` once the run was cancelled. The roots are those for
 /// triangles and for cliques of five; `edges` has room for a number of each arc.
 ///
 /// # Errors
@@ -148,7 +148,7 @@ pub(crate) fn sums(
     let program = program(device)?;
     let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
     sums.zero(&device.queue)?;
-    let run = Run { graph, program, sums, edges, context };
+    let run = FiveRun { graph, program, sums, edges, context };
     let Some(lists) = run.lists()? else { return Ok(None) };
     let done = run.arcs(&lists)? && run.roots(&lists)? && run.wheels(&lists)?;
     // What is read waits for the kernels.
@@ -171,9 +171,12 @@ pub(crate) fn sums(
     if graph.was_stopped() {
         return Ok(None);
     }
-    closed(graph, &found, triangles, cliques)
-        .map(Some)
-        .ok_or_else(|| Error::Device(format!("{}: its sums are none of a graph", device.label())))
+    closed(graph, &found, triangles, cliques).map(Some).ok_or_else(|| {
+        Error::Device(format!(
+            "{}: the device returned impossible sums; this is a bug in gramer or the driver",
+            device.label()
+        ))
+    })
 }
 
 /// The sums as the closed forms want them, from those of the kernels.
@@ -230,7 +233,7 @@ fn program(device: &Device) -> Result<Arc<Program>> {
     device.program("five", &[COMMON, &defines, &lanes, FIVE])
 }
 
-impl Run<'_> {
+impl FiveRun<'_> {
     fn device(&self) -> &Device {
         &self.graph.device
     }
@@ -241,7 +244,7 @@ impl Run<'_> {
         GROUPS.min(if limits.portable { 2 } else { GROUPS }) * limits.units
     }
 
-    /// Counters for groups, so many words each; all 0.
+    /// Counters for groups, this many words each; all 0.
     fn counters(&self, words: usize) -> Result<(Buffer<u32>, usize)> {
         let device = self.device();
         let room = (device.budget.free() / 4) as usize / (4 * words.max(1));
@@ -251,7 +254,7 @@ impl Run<'_> {
         Ok((counters, groups))
     }
 
-    /// Queues a kernel for all tasks; `false` once the run was asked to stop.
+    /// Queues a kernel for all tasks; `false` once the run was cancelled.
     fn launch(
         &self,
         kernel: &str,

@@ -5,14 +5,14 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use gramer_engine::formulas::Sums;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_pattern::closing::forms::Sums;
 
 use crate::device::{Arg, Device};
 use crate::local::{self, Heads, Member, Roots};
 use crate::memory::Buffer;
-use crate::picked::Picked;
+use crate::picked::RootSelection;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::{Slices, Works};
@@ -127,8 +127,8 @@ impl Cycles {
     /// Those of a share.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
-    pub fn of_share(&self, graph: &Resident, share: &Picked) -> Result<Self> {
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small.
+    pub fn of_share(&self, graph: &Resident, share: &RootSelection) -> Result<Self> {
         let (mut few, mut many) = (vec![], vec![]);
         for &root in &share.roots {
             let place = |all: &[u32]| all[root as usize] as usize..all[root as usize + 1] as usize;
@@ -202,7 +202,7 @@ impl Cycles {
         device.program("cycles", &[COMMON, &defines, CYCLES])
     }
 
-    /// Queues the count of all 4-cycles into sum 1; `false` once the run was asked to stop.
+    /// Queues the count of all 4-cycles into sum 1; `false` once the run was cancelled.
     pub fn count(&self, graph: &Resident, context: &Context) -> Result<bool> {
         let device = &graph.device;
         let program = self.program(device)?;
@@ -262,7 +262,7 @@ pub(crate) enum Triangles<'a> {
 }
 
 impl Triangles<'_> {
-    /// Queues their count into sum 0; `false` once the run was asked to stop.
+    /// Queues their count into sum 0; `false` once the run was cancelled.
     ///
     /// # Errors
     /// As [`local::count`].
@@ -275,14 +275,14 @@ impl Triangles<'_> {
 }
 
 /// The sums that motifs of three vertices follow from, of all units or of a share, whose triangles these
-/// are; `None` once the run was asked to stop.
+/// are; `None` once the run was cancelled.
 ///
 /// # Errors
 /// As [`local::count`].
 pub(crate) fn three(
     graph: &Resident,
     triangles: Triangles<'_>,
-    share: Option<&Picked>,
+    share: Option<&RootSelection>,
     context: &Context,
 ) -> Result<Option<Sums>> {
     graph.begin()?;
@@ -297,7 +297,7 @@ pub(crate) fn three(
     Ok(sums)
 }
 
-/// The sums that motifs of four vertices follow from; `None` once the run was asked to stop.
+/// The sums that motifs of four vertices follow from; `None` once the run was cancelled.
 ///
 /// # Errors
 /// As [`local::count`].
@@ -334,7 +334,7 @@ pub(crate) fn four_of_share(
     all: &Roots,
     cycles: &Cycles,
     edges: &Buffer<u32>,
-    share: &Picked,
+    share: &RootSelection,
     context: &Context,
 ) -> Result<Option<Sums>> {
     let (roots, cycles) = (all.of_share(graph, share)?, cycles.of_share(graph, share)?);

@@ -4,26 +4,28 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gramer_engine::frequent::candidates::{Kind, Labelled, around, kinds, orbits, part, with_edge};
-use gramer_engine::frequent::exchange::{self, Exchanged, Ranges};
-use gramer_engine::{Count, Together};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::on_threads;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_base::parallel::on_threads;
+use gramer_engine::frequent::candidates::{
+    Kind, LabelKinds, around, kinds, orbits, part, with_edge,
+};
+use gramer_engine::frequent::exchange::{self, FrequentDomains, Ranges};
+use gramer_engine::{Count, Peers};
 use gramer_graph::{Graph, Label, NO_LABEL};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::SizeLimit;
 
 use crate::by_label::ByLabel;
 use crate::device::Device;
-use crate::domains::{At, Candidate, examine};
+use crate::domains::{Candidate, DomainPlace, examine};
 use crate::memory::Buffer;
 use crate::wedges::{self, Supports};
 
-/// A frequent pattern of a level with where its domains lie.
-struct Known {
+/// A frequent pattern of a level, with the places of its domains.
+struct LevelPattern {
     pattern: Pattern,
-    domains: Vec<At>,
+    domains: Vec<DomainPlace>,
     /// Its place among the candidates.
     candidate: usize,
 }
@@ -33,14 +35,14 @@ struct Known {
 /// the domains of those that are frequent.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room, and
+/// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small, and
 /// those of `together`.
 pub(crate) fn by_images(
     device: &Device,
     graph: &Graph,
     by: &ByLabel,
     (limit, support): (SizeLimit, u64),
-    together: Option<&dyn Together>,
+    together: Option<&dyn Peers>,
     fault: &Buffer<u32>,
     context: &Context,
 ) -> Result<(Vec<Count>, bool)> {
@@ -48,7 +50,7 @@ pub(crate) fn by_images(
         SizeLimit::MaxVertices(n) => (n, n * (n - 1) / 2),
         SizeLimit::MaxEdges(n) => (n + 1, n),
     };
-    let labelled = Labelled::of(graph);
+    let labelled = LabelKinds::of(graph);
     let free = |pattern: Pattern| Candidate { orbits: orbits(&pattern), pattern, bounds: vec![] };
     let (mut found, mut buffers): (Vec<Count>, Vec<Buffer<u32>>) = (vec![], vec![]);
     let mut around_frequent = HashMap::new();
@@ -115,7 +117,7 @@ fn kind(edge: &Pattern) -> Kind {
 
 /// The frequent patterns of a level, their supports, and the buffers of their domains.
 struct Level {
-    known: Vec<Known>,
+    known: Vec<LevelPattern>,
     supports: Vec<u128>,
     kept: Vec<Buffer<u32>>,
 }
@@ -131,11 +133,11 @@ struct Examine<'a> {
 }
 
 impl Examine<'_> {
-    /// Those of this device that are frequent; `None` once the run was asked to stop.
+    /// Those of this device that are frequent; `None` once the run was cancelled.
     fn level(
         &self,
         buffers: &[Buffer<u32>],
-        together: Option<&dyn Together>,
+        together: Option<&dyn Peers>,
         edges: usize,
     ) -> Result<Option<Level>> {
         let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
@@ -157,10 +159,14 @@ impl Examine<'_> {
                 )?;
                 let Some((frequent, buffer)) = examined else { return Ok(None) };
                 for f in frequent {
-                    let at = |&first: &u32| At { buffer: level.kept.len(), first };
+                    let at = |&first: &u32| DomainPlace { buffer: level.kept.len(), first };
                     let domains = f.firsts.iter().map(at).collect();
                     let pattern = batch[f.candidate].pattern.clone();
-                    level.known.push(Known { pattern, domains, candidate: first + f.candidate });
+                    level.known.push(LevelPattern {
+                        pattern,
+                        domains,
+                        candidate: first + f.candidate,
+                    });
                     level.supports.push(f.support.into());
                 }
                 level.kept.push(buffer);
@@ -175,7 +181,7 @@ impl Examine<'_> {
     fn joined(
         &self,
         own: Level,
-        together: &dyn Together,
+        together: &dyn Peers,
         edges: usize,
         domains: bool,
     ) -> Result<Level> {
@@ -189,28 +195,29 @@ impl Examine<'_> {
             buffer.read(&self.device.queue, &mut read)?;
             kept.push(read);
         }
-        let found: Vec<Exchanged> = own
+        let found: Vec<FrequentDomains> = own
             .known
             .iter()
             .zip(own.supports)
             .map(|(known, support)| {
                 // The domain of the first orbit comes first, and the others follow.
-                let At { buffer, first } = known.domains[0];
+                let DomainPlace { buffer, first } = known.domains[0];
                 let own = kept.get(buffer).map_or(&[][..], |kept| &kept[first as usize..]);
                 let words = own[..words(known.candidate)].to_vec();
-                Exchanged { candidate: known.candidate, support, words }
+                FrequentDomains { candidate: known.candidate, support, words }
             })
             .collect();
         let all = exchange::join(together, edges, &found, self.candidates.len(), words)?;
         let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
         let mut domains_of_all = vec![];
-        for Exchanged { candidate, support, words } in all {
+        for FrequentDomains { candidate, support, words } in all {
             let Candidate { pattern, orbits, .. } = &self.candidates[candidate];
             let begin = domains_of_all.len() as u32;
             let firsts = self.by.firsts(pattern, orbits);
-            let domains = firsts.iter().map(|first| At { buffer: 0, first: begin + first });
+            let domains =
+                firsts.iter().map(|first| DomainPlace { buffer: 0, first: begin + first });
             let (pattern, domains) = (pattern.clone(), domains.collect());
-            level.known.push(Known { pattern, domains, candidate });
+            level.known.push(LevelPattern { pattern, domains, candidate });
             level.supports.push(support);
             domains_of_all.extend(words);
         }
@@ -241,8 +248,8 @@ fn fitting(device: &Device, by: &ByLabel, candidates: &[Candidate]) -> usize {
 
 /// Every pattern with one edge more than those of a level, once, all of whose parts are in the level.
 fn extended(
-    labelled: Labelled,
-    level: &[Known],
+    labelled: LabelKinds,
+    level: &[LevelPattern],
     around: &HashMap<Label, Vec<(Label, Label)>>,
     max_vertices: usize,
     context: &Context,
@@ -280,8 +287,8 @@ fn extended(
     parts.into_iter().flatten().collect()
 }
 
-/// The same candidates in an order in which each range of them is like the others: similar ones follow each other as they
-/// are made, and take about as long.
+/// The same candidates in an order in which every range has a similar mix: generated candidates are followed by
+/// similar ones, which take about as long.
 fn dealt<T>(candidates: Vec<T>) -> Vec<T> {
     let all = candidates.len();
     let mut rest: Vec<Option<T>> = candidates.into_iter().map(Some).collect();
@@ -298,11 +305,11 @@ fn gcd(a: usize, b: usize) -> usize {
 /// What bounds the domains of a candidate: those of all connected patterns with one edge fewer; `None` if
 /// one of those isn't frequent.
 fn bounds(
-    labelled: Labelled,
+    labelled: LabelKinds,
     pattern: &Pattern,
-    level: &[Known],
+    level: &[LevelPattern],
     known: &HashMap<&Pattern, usize>,
-) -> Option<Vec<(usize, At)>> {
+) -> Option<Vec<(usize, DomainPlace)>> {
     let n = pattern.vertices();
     let mut bounds = vec![];
     for (i, j) in pattern.edges() {

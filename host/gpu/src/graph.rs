@@ -6,9 +6,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::on_threads;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_base::parallel::on_threads;
 use gramer_graph::{Graph, VertexId, View};
 
 /// A graph with vertices numbered as [`Numbering`] says, in the host's memory.
@@ -46,7 +46,7 @@ impl ByDegree {
         let (vertices, entries) = (view.vertices(), view.neighbours.len());
         if entries > u32::MAX as usize {
             return Err(Error::Unsupported(format!(
-                "the GPU engine takes up to 2^31 edges and the graph has {}; the engine `cpu` takes it",
+                "the GPU engine takes up to 2^31 edges and the graph has {}; use the engine `cpu`",
                 graph.edges()
             )));
         }
@@ -111,7 +111,7 @@ impl ByDegree {
         self.offsets[number + 1] - self.split[number]
     }
 
-    /// The arcs to larger numbers as a graph of their own: offsets and targets.
+    /// The arcs to larger numbers as a separate graph: offsets and targets.
     pub fn oriented(&self) -> (Vec<u32>, Vec<u32>) {
         let mut offsets = Vec::with_capacity(self.vertices() + 1);
         let mut targets = Vec::with_capacity(self.neighbours.len() / 2);

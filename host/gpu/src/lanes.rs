@@ -3,8 +3,8 @@
 //! A form that a device offers is tried before it is used: a kernel's answers are compared with what they
 //! must be. One that can't be built, or whose answers are wrong, isn't taken.
 
-use gramer_graph::choice::Choice;
-use gramer_graph::error::{Error, Result};
+use gramer_base::choice::Choice;
+use gramer_base::error::{Error, Result};
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -46,7 +46,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// What is written before a kernel that uses it.
+    /// Source text in front of a kernel that uses it.
     pub fn source(&self) -> String {
         source(self.lanes)
     }
@@ -79,10 +79,10 @@ pub(crate) fn offered(found: &NamedDevice, extensions: &str) -> Option<Lanes> {
     }
 }
 
-/// The form that was asked for, or the one that is offered if it is right, else that of local memory.
+/// The form that was requested, or the one that is offered if it is right, else that of local memory.
 ///
 /// # Errors
-/// [`Error::Usage`] where the form that was asked for isn't right.
+/// [`Error::Usage`] where the form that was requested isn't right.
 pub(crate) fn choose(
     device: &Device,
     asked: Option<Lanes>,

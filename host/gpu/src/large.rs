@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use crate::device::Arg;
 use crate::memory::Buffer;
@@ -19,7 +19,7 @@ const PAIRS: &str = include_str!("../kernels/pairs.cl");
 /// Lanes of a work-group of `pairs`, and groups for each compute unit.
 const LANES: usize = 32;
 const GROUPS_EACH: usize = 64;
-/// Most arcs of large roots that take rows of their own.
+/// Most arcs of large roots that take their own rows.
 const MOST: u64 = 1 << 27;
 
 /// Arcs that count as roots.
@@ -38,7 +38,7 @@ impl Arcs {
     /// Those of some roots; `None` where they are none or take too much memory.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Interrupted`].
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Interrupted`].
     pub fn new(graph: &Resident, roots: &[u32]) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
         let place = device.place();

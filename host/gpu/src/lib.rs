@@ -1,7 +1,4 @@
-//! Mining on GPUs, and on anything else that speaks OpenCL 1.2.
-//!
-//! The OpenCL library is loaded when it is first asked for: nothing is needed to build or to start.
-//! Drivers that are installed without being registered are found as well ([`platform`]).
+#![doc = include_str!("../README.md")]
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -57,6 +54,7 @@ mod resident;
 mod room;
 mod search;
 pub mod select;
+pub mod settings;
 mod signature;
 mod slices;
 mod stop;
@@ -75,13 +73,13 @@ pub use search::{Order, Steps};
 pub use select::is_gpu;
 pub use stop::when_late;
 pub use table::primitives;
-pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
+pub use table::{Ablation, Access, Mechanism, TableSettings, Traversal};
 pub use wide::{Balance, Tile};
 pub use yardstick::Yardsticks;
 
 use std::path::PathBuf;
 
-use gramer_graph::choice::Choice;
+use gramer_base::choice::Choice;
 
 /// How a task is done. Each is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,10 +121,9 @@ pub struct Settings {
     /// Whether the strategy `local` counts cliques of six vertices and more by pivots; none: as the
     /// work is less.
     pub pivots: Option<bool>,
-    /// How tasks are done; none: in the way that is known to be the fastest.
+    /// Strategy; default: the fastest that is known.
     pub strategy: Option<Strategy>,
-    /// How lanes of a warp tell each other something; none: as the device offers it, where a kernel finds
-    /// that right.
+    /// Form in which lanes of a warp exchange values; default: the fastest one that passes a self-test.
     pub lanes: Option<Lanes>,
     /// When a match whose strategy isn't given is tried by two of them; none: as its default says on a
     /// GPU, and never on a processor behind OpenCL.
@@ -147,6 +144,6 @@ pub struct Settings {
     pub balance: Balance,
     /// Lanes that take an embedding of the strategy `wide` together; none: a warp.
     pub tile: Option<Tile>,
-    /// How the strategy `table` uses the memories.
+    /// Memory settings of the strategy `table`.
     pub table: TableSettings,
 }

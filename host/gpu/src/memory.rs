@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as ClContext;
 use opencl3::memory::{Buffer as ClBuffer, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem};
@@ -37,11 +37,11 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// The refusal as an error, where the whole task takes so many bytes.
+    /// The refusal as an error, where the whole task takes this many bytes.
     pub fn error(&self, task: u64) -> Error {
         Error::Unsupported(format!(
-            "the GPU has no room for {}: {} bytes may be used; give the setting `memory` at least {}K, or the engine \
-             `cpu` does it",
+            "the GPU has no room for {}: {} bytes may be used; give the setting `memory` at least \
+             {}K, or use the engine `cpu`",
             self.what,
             self.limit,
             task.max(self.together).div_ceil(1024)
@@ -137,7 +137,7 @@ impl<T: Pod> Buffer<T> {
     /// Room for `len` elements (at least one), called `what` in messages. Their values are unknown.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the budget has no room, [`Error::Device`] where the device has
+    /// [`Error::Unsupported`] if the budget is too small, [`Error::Device`] where the device has
     /// none, though the budget does.
     pub fn new(place: &Place<'_>, len: usize, what: &str) -> Result<Self> {
         Self::with_flags(place, len, what, CL_MEM_READ_WRITE)

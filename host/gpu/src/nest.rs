@@ -1,7 +1,7 @@
 //! The loops of `local.cl` below a pair of targets, written out for a size of clique and a width of
 //! rows.
 //!
-//! Sets are words in variables of their own, so that they stay in registers; members of level L are
+//! Sets are words in their own variables, so that they stay in registers; members of level L are
 //! the common neighbours, below all of them, of the L + 2 targets chosen so far. The last level's
 //! members are only counted, by the population of their common neighbours.
 

@@ -6,18 +6,18 @@ use gramer_graph::{VertexId, View};
 use crate::device::Device;
 use crate::graph::ByDegree;
 use crate::memory::Buffer;
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
-/// Roots in the numbers of the device. A root is not divided: where a share has parts of a list, the
-/// one with the last position has the root.
-pub(crate) struct Picked {
+/// Roots in the numbers of the device. A root is not divided: if shares have parts of a list, the one with the last
+/// position has the root.
+pub(crate) struct RootSelection {
     /// Ascending.
     pub roots: Vec<u32>,
     /// Whether the graph's first vertex is among them: sums that belong to no root are its.
     pub first: bool,
 }
 
-impl Picked {
+impl RootSelection {
     /// The roots of a share; `None` for all units.
     pub fn of(units: Units<'_>, view: View<'_>, by: &ByDegree) -> Option<Self> {
         units.share()?;
@@ -27,7 +27,7 @@ impl Picked {
             roots.push(by.rank[unit.start as usize]);
         }
         roots.sort_unstable();
-        Some(Picked { roots, first })
+        Some(RootSelection { roots, first })
     }
 
     /// Whether a vertex of the graph is among them.
@@ -38,7 +38,7 @@ impl Picked {
     /// The roots on the device.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small.
     pub fn buffer(&self, device: &Device) -> Result<Buffer<u32>> {
         Buffer::of(&device.place(), &self.roots, "the roots of a share")
     }
@@ -46,7 +46,7 @@ impl Picked {
     /// The edges that lead from the roots, by their places in the rows.
     ///
     /// # Errors
-    /// As [`Picked::buffer`].
+    /// As [`RootSelection::buffer`].
     pub fn edges(&self, device: &Device, by: &ByDegree) -> Result<(Buffer<u32>, usize)> {
         let row = |&root: &u32| by.offsets[root as usize]..by.offsets[root as usize + 1];
         let edges: Vec<u32> = self.roots.iter().flat_map(row).collect();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gramer_graph::NO_LABEL;
-use gramer_pattern::plan::search::{SearchPlan, Then, bits};
+use gramer_pattern::plan::search::{NextStep, SearchPlan, bits};
 use gramer_pattern::plan::symmetry::Restrictions;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Pattern, SMALL_VERTICES, VertexSet};
@@ -61,8 +61,8 @@ impl PlanWords {
             words.extend_from_slice(&word);
             order.push(step.vertex);
             match step.then.as_slice() {
-                [Then::Step(next)] => step = &plan.steps[*next],
-                [Then::Emit] => return PlanWords { words, order },
+                [NextStep::Step(next)] => step = &plan.steps[*next],
+                [NextStep::Emit] => return PlanWords { words, order },
                 other => panic!("a plan that meets every mapping is a chain, not {other:?}"),
             }
         }

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use gramer_graph::memory::watch_libraries;
+use gramer_base::memory::{address_space, has_space, watch_libraries};
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
 use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::cl_platform_id;
@@ -21,7 +21,7 @@ use crate::select;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NamedDevice {
-    /// What `--device` calls it, such as `gpu:0`.
+    /// Its name for `--device`, such as `gpu:0`.
     pub device: String,
     /// Platform, such as `NVIDIA CUDA`.
     pub platform: String,
@@ -39,7 +39,7 @@ pub struct NamedDevice {
     pub unregistered: Option<&'static str>,
 }
 
-/// A device with what is known of it.
+/// A device and its properties.
 pub(crate) struct Handle {
     pub device: Device,
     pub found: NamedDevice,
@@ -52,9 +52,8 @@ const VENDORS: [(&str, &[&str]); 3] = [
     ("Intel", &["/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so"]),
 ];
 
-/// The devices, GPUs first: NVIDIA's before others, those with memory of their own before others,
-/// then by compute units. What is missing
-/// comes beside them, a sentence each.
+/// The devices, GPUs first: NVIDIA's before others, those with their own memory before others, then by compute units.
+/// Missing parts are returned as well, a sentence each.
 pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
     let (handles, missing) = handles();
     (handles.into_iter().map(|h| h.found).collect(), missing.into_sentences())
@@ -65,7 +64,7 @@ pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
 pub(crate) struct Lacks {
     /// Why there is no loader, and drivers that offer nothing.
     pub drivers: Vec<String>,
-    /// How to get a GPU, where there is none.
+    /// Advice if there is no GPU.
     pub gpu: Option<String>,
 }
 
@@ -75,7 +74,7 @@ impl Lacks {
     }
 }
 
-/// Drivers are asked by one thread at a time: PoCL 3.1 ends in a crash where two start it at once.
+/// Only one thread at a time queries drivers: PoCL 3.1 crashes if two start it at once.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,6 +83,9 @@ fn alone() -> MutexGuard<'static, ()> {
 /// The devices of NVIDIA's driver alone, in the order of [`devices`], whose first they are. The loader
 /// would open the drivers of all vendors, some of which take a tenth of a second.
 pub(crate) fn nvidia() -> Vec<Handle> {
+    if no_space().is_some() {
+        return vec![];
+    }
     let _alone = alone();
     let (vendor, libraries) = VENDORS[0];
     let mut handles = vec![];
@@ -117,6 +119,10 @@ fn number(handles: &mut [Handle]) {
 pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
     let _alone = alone();
     let mut lacks = Lacks::default();
+    if let Some(reason) = no_space() {
+        lacks.drivers.push(reason);
+        return (vec![], lacks);
+    }
     let registered = match get_platforms() {
         Ok(platforms) => platforms,
         Err(e) if e.0 == opencl3::error_codes::DLOPEN_RUNTIME_LOAD_FAILED => {
@@ -172,6 +178,21 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
     (handles, lacks)
 }
 
+/// Why no driver is opened, where the process has too little address space for one: PoCL 3.1 then ends the process.
+fn no_space() -> Option<String> {
+    /// What PoCL 3.1 with its compiler takes, and the stack of the thread that it starts for each processor.
+    const DRIVER: usize = 288 << 20;
+    const THREAD: usize = 10 << 20;
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let needed = DRIVER + THREAD * processors;
+    let limit = address_space().filter(|_| !has_space(needed))?;
+    Some(format!(
+        "OpenCL: no driver is opened in {limit} of address space, of which one needs {} MiB besides the program's: raise \
+         the limit (ulimit -v)",
+        needed >> 20
+    ))
+}
+
 /// Drivers that are registered where the loader found none.
 fn not_loaded() -> Option<String> {
     let named = std::env::var_os("OCL_ICD_VENDORS").filter(|path| !path.is_empty());
@@ -189,7 +210,7 @@ fn not_loaded() -> Option<String> {
     })
 }
 
-/// What is said of a platform without a device.
+/// Message about a platform without a device.
 fn offers_nothing(platform: &str, code: Option<i32>) -> String {
     if let Some(reason) = Some(platform).filter(|name| is_pocl(name)).and(pocl_lacks()) {
         return format!("The OpenCL platform {platform} offers no device: {reason}");
@@ -204,6 +225,8 @@ fn offers_nothing(platform: &str, code: Option<i32>) -> String {
 
 /// Names the folder of what PoCL compiles.
 const POCL_CACHE: &str = "POCL_CACHE_DIR";
+/// The user's folder for caches.
+const XDG_CACHE: &str = "XDG_CACHE_HOME";
 
 /// Whether a platform is PoCL, by its name.
 pub(crate) fn is_pocl(platform: &str) -> bool {
@@ -215,7 +238,7 @@ pub(crate) fn pocl_lacks() -> Option<String> {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     // As its `pocl_cache_init_topdir` has it.
     let folder = set(POCL_CACHE)
-        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("pocl/kcache")))
+        .or_else(|| set(XDG_CACHE).map(|folder| folder.join("pocl/kcache")))
         .or_else(|| set("HOME").map(|folder| folder.join(".cache/pocl/kcache")))
         .unwrap_or_else(|| "/tmp/pocl/kcache".into());
     let tried = std::fs::create_dir_all(&folder).and_then(|()| tempfile::tempfile_in(&folder));
@@ -251,7 +274,7 @@ fn handle(device: Device, platform: &str, unregistered: Option<&'static str>) ->
     Handle { device, found }
 }
 
-/// How many channels to a device NVIDIA's driver is to make, and the variable that says so to it (CUDA C++
+/// Number of channels to a device for NVIDIA's driver, and the variable that sets it (CUDA C++
 /// Programming Guide, environment variables; 8 unless set). Each takes 11 to 14 ms to make and to close; the engine
 /// has two queues, the second of which only reads.
 const CHANNELS: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "2");
@@ -261,7 +284,7 @@ const CHANNELS: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "2");
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 /// A folder for each of NVIDIA's GPUs, whose file `information` names the model.
 const GPUS: &str = "/proc/driver/nvidia/gpus";
-/// The number of the only device that the driver was asked for.
+/// Number of the only device that the driver was told to open.
 static ONLY: OnceLock<usize> = OnceLock::new();
 
 /// Asks drivers for no more than the engine uses, unless the user set it: for the first lines of a program. `device` is the only
@@ -282,6 +305,11 @@ pub unsafe fn ask_for_little(device: Option<&str>) {
     if std::env::var_os(POCL_CACHE).is_some_and(|folder| folder.is_empty()) {
         // SAFETY: no other thread runs, as the caller promises.
         unsafe { std::env::remove_var(POCL_CACHE) }
+    }
+    // Drivers would keep programs in the current folder, and load what lies there; XDG's specification has such a path ignored.
+    if std::env::var_os(XDG_CACHE).is_some_and(|folder| Path::new(&folder).is_relative()) {
+        // SAFETY: no other thread runs, as the caller promises.
+        unsafe { std::env::remove_var(XDG_CACHE) }
     }
     for (name, value) in asked {
         if std::env::var_os(name).is_none() {

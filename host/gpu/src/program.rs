@@ -8,9 +8,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use gramer_graph::context::Cancel;
-use gramer_graph::error::{Error, Result, said};
-use gramer_graph::parallel::start;
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Result, said};
+use gramer_base::parallel::start;
 use gramer_machine::trust;
 use opencl3::context::Context;
 use opencl3::error_codes::ClError;
@@ -114,15 +114,15 @@ thread_local! {
 }
 
 /// Compilers heed a run's stop flag on this thread until it is dropped.
-pub(crate) struct Heeding(Cancel);
+pub(crate) struct CompilerStop(Cancel);
 
-impl Heeding {
+impl CompilerStop {
     pub fn begin(cancel: &Cancel) -> Self {
-        Heeding(STOP.replace(cancel.clone()))
+        CompilerStop(STOP.replace(cancel.clone()))
     }
 }
 
-impl Drop for Heeding {
+impl Drop for CompilerStop {
     fn drop(&mut self) {
         STOP.replace(std::mem::take(&mut self.0));
     }
@@ -131,17 +131,17 @@ impl Drop for Heeding {
 /// How often the stop flag is looked at while a compiler is at work.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A program that a compiler has seen: its binary if one was wanted, or why there is none.
-type Compiled = (ClProgram, std::result::Result<Option<Vec<u8>>, ClError>);
+/// A compiled program: its binary if one was requested, or why there is none.
+type CompileResult = (ClProgram, std::result::Result<Option<Vec<u8>>, ClError>);
 
 /// Builds a program beside this thread, since a compiler may take seconds and can't be stopped: it then goes on alone, for
-/// nobody. (That of PoCL does half of its work when it is asked for the binary.)
+/// nobody. (That of PoCL does half of its work when asked for the binary.)
 fn build(
     context: &Context,
     mut program: ClProgram,
     source: &str,
     wanted: bool,
-) -> Result<Compiled> {
+) -> Result<CompileResult> {
     let cancel = STOP.with_borrow(Cancel::clone);
     cancel.check()?;
     let options = options(source);
@@ -208,7 +208,7 @@ impl Program {
         Ok((Self::with_kernels(&program, device, name)?, false))
     }
 
-    /// What the compiler says of a source that it refuses; none where it takes it.
+    /// The compiler's messages on a source that it refuses; none if it accepts it.
     pub fn refusal(context: &Context, device: &str, source: &str) -> Result<Option<String>> {
         let fail = |code| failed(device, "compile a function of the user", code);
         let program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
@@ -230,7 +230,8 @@ impl Program {
         binary: &[u8],
     ) -> Result<Self> {
         let fail = |code| failed(device, &format!("load the program {name}"), code);
-        // SAFETY: the device is the context's.
+        // SAFETY: the device is the context's. The driver runs what the binary holds: it is of the cache, whose
+        // folder only this user and root can write to ([`Cache`]).
         let made = unsafe { ClProgram::create_from_binary(context, context.devices(), &[binary]) };
         let (program, done) = build(context, made.map_err(|e| fail(e.0))?, source, false)?;
         done.map_err(|e| fail(e.0))?;
@@ -326,7 +327,7 @@ mod tests {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
         let source = format!("kernel void k(global ulong *a) {{ a[get_global_id(0)] = {now}ul; }}");
         let cancel = Cancel::default();
-        let heeding = Heeding::begin(&cancel);
+        let heeding = CompilerStop::begin(&cancel);
         let stop = std::thread::spawn({
             let cancel = cancel.clone();
             move || {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use opencl3::command_queue::CommandQueue;
 
 use crate::canon::Canon;
@@ -41,7 +41,7 @@ pub(crate) struct Resident {
     start: Mutex<[u128; SUMS]>,
     /// The first fault that a checked kernel met, and the word that ends kernels.
     pub words: Words,
-    /// Dictionaries of codes by number of vertices, once they were asked for.
+    /// Dictionaries of codes by number of vertices, once they were requested.
     canons: Mutex<HashMap<usize, Arc<Canon>>>,
     full: OnceLock<Rows>,
     degrees: OnceLock<Buffer<u32>>,
@@ -51,7 +51,7 @@ impl Resident {
     /// Puts a graph onto the device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the budget has no room, [`Error::Interrupted`].
+    /// [`Error::Unsupported`] if the budget is too small, [`Error::Interrupted`].
     pub fn new(
         device: Arc<Device>,
         graph: &Graph,
@@ -76,7 +76,7 @@ impl Resident {
     /// All edges, both ways; put there by the first task that asks.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the budget has no room.
+    /// [`Error::Unsupported`] if the budget is too small.
     pub fn full(&self) -> Result<&Rows> {
         if self.full.get().is_none() {
             let place = self.device.place();
@@ -186,8 +186,8 @@ pub(crate) fn check_fault(device: &Device, fault: &Buffer<u32>) -> Result<()> {
     match code[0] {
         0 => Ok(()),
         code => Err(Error::Device(format!(
-            "{}: a kernel left its arrays (check {code}): this is a fault of this program; take the engine \
-             `cpu`",
+            "{}: a kernel left its arrays (check {code}): this is a fault of this program; use the \
+             engine `cpu`",
             device.label()
         ))),
     }

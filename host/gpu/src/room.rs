@@ -72,7 +72,9 @@ impl Sizes<'_> {
                 lists
                     + match measure {
                         Measure::Mni => self.domains(most),
-                        Measure::Embeddings => self.search(most, listed),
+                        Measure::Embeddings | Measure::Instances => self.search(most, listed),
+                        // No method of a GPU counts graphs.
+                        Measure::Transactions => 0,
                     }
             }
             _ => 0,
@@ -111,7 +113,7 @@ impl Sizes<'_> {
         wide::least_bytes(k, cliques)
     }
 
-    /// A search by a plan of so many vertices: labels, the candidates of one group, a ring that an embedding of the
+    /// A search by a plan of this many vertices: labels, the candidates of one group, a ring that an embedding of the
     /// longest row fits into. What is free at first is divided among them.
     fn search(&self, vertices: usize, listed: bool) -> u64 {
         let longest = u64::from(self.by.longest.max(1)) * 4 * vertices as u64;

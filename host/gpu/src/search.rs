@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use gramer_base::choice::Choice;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::Sink;
-use gramer_graph::choice::Choice;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::Pattern;
+use gramer_pattern::closing::labels;
 use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
@@ -20,7 +21,7 @@ use crate::device::Arg;
 use crate::few;
 use crate::lanes::LANES;
 use crate::memory::Buffer;
-use crate::picked::Picked;
+use crate::picked::RootSelection;
 use crate::plan::PlanWords;
 use crate::program::Program;
 use crate::resident::Resident;
@@ -58,7 +59,7 @@ impl Labels {
     /// Puts them onto the device, in its order of vertices.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the budget has no room.
+    /// [`Error::Unsupported`] if the budget is too small.
     pub fn new(resident: &Resident, graph: &Graph) -> Result<Self> {
         let (by, view) = (&resident.by, graph.view());
         let place = resident.device.place();
@@ -105,13 +106,13 @@ impl Labels {
 
 /// A question about a pattern.
 pub(crate) struct Question<'a> {
-    /// As it was asked for: what the sink is told.
+    /// The pattern as requested, under whose name the sink gets embeddings.
     pub given: &'a Pattern,
     pub induced: Induced,
     pub mappings: bool,
     pub sink: Option<&'a dyn Sink>,
     /// The roots that count; none: all.
-    pub share: Option<&'a Picked>,
+    pub share: Option<&'a RootSelection>,
     pub steps: Steps,
 }
 
@@ -148,46 +149,18 @@ pub struct Steps {
     pub order: Order,
 }
 
-/// Whether the pattern can be searched for here; with the labels that can be compared with the graph's.
+/// Checks that the pattern can be searched for here, and returns the labels to compare with the graph's.
 ///
 /// # Errors
 /// [`Error::Usage`] if it asks for labels that the graph doesn't have; [`Error::Unsupported`] where
 /// wildcards beside labels let mappings have the same image.
 pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Result<Pattern> {
-    if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
-        return Err(Error::usage(
-            "the pattern asks for vertex labels, but the graph has none: give the graph \
-             labels (the setting `labels`), or take the labels out of the pattern",
-        ));
-    }
-    let mut asked = pattern.clone();
-    if pattern.has_edge_labels() && !graph.has_edge_labels() {
-        let mut labels: Vec<Label> = pattern
-            .edges()
-            .iter()
-            .filter_map(|&(i, j)| pattern.edge_label(i, j))
-            .filter(|&l| l != NO_LABEL)
-            .collect();
-        labels.sort_unstable();
-        labels.dedup();
-        if labels.len() > 1 {
-            return Err(Error::usage(format!(
-                "the pattern asks for {} different edge labels, but the edges of the graph have \
-                 none: give a graph with edge labels, or take them out of the pattern",
-                labels.len()
-            )));
-        }
-        // Some programs write the same label for every edge.
-        asked = Pattern::from_edges(pattern.vertices(), &pattern.edges());
-        for v in (0..pattern.vertices()).filter(|_| pattern.has_vertex_labels()) {
-            asked.set_vertex_label(v, pattern.vertex_label(v));
-        }
-    }
+    let (of_vertices, of_edges) = (graph.has_vertex_labels(), graph.has_edge_labels());
+    let asked = labels::comparable(pattern, of_vertices, of_edges)?;
     if !mappings && ambiguous(&asked) {
         return Err(Error::Unsupported(
-            "wildcards beside labels let several mappings of this pattern have the same image, \
-             which the GPU engine doesn't tell apart; ask for mappings, or the \
-             engine `cpu` does it"
+            "with wildcards next to labels, several mappings of this pattern have the same image, \
+             which the GPU engine can't distinguish; count mappings, or use the engine `cpu`"
                 .into(),
         ));
     }
@@ -199,17 +172,17 @@ pub(crate) type Ask<'a> = dyn FnMut(&PlanWords) -> Result<Option<(u128, bool)>> 
 
 /// Another strategy that may count instead.
 pub(crate) struct Rival<'a> {
-    /// When it is asked; none: at once.
+    /// The time of the question; none: at once.
     pub trial: Option<Trial>,
-    /// Is asked once, with the plan; an answer ends the search.
+    /// Called once, with the plan; an answer ends the search.
     pub ask: &'a mut Ask<'a>,
 }
 
-/// Counts what a question asks for, and hands it to the sink, unless a rival answers; the flag says whether
-/// the search went to its end.
+/// Counts the embeddings of a question and hands them to the sink, unless a rival answers; the flag says whether the
+/// search is complete.
 ///
 /// # Errors
-/// [`Error::Device`], [`Error::Unsupported`] where the budget has no room.
+/// [`Error::Device`], [`Error::Unsupported`] if the budget is too small.
 pub(crate) fn run(
     resident: &Resident,
     graph: &Graph,
@@ -254,11 +227,11 @@ pub(crate) fn run(
     {
         return Ok(answer);
     }
-    Run::new(resident, labels, &plan, question, candidates)?.all(rival, context)
+    SearchRun::new(resident, labels, &plan, question, candidates)?.all(rival, context)
 }
 
 /// A search on the device.
-struct Run<'a> {
+struct SearchRun<'a> {
     resident: &'a Resident,
     labels: &'a Labels,
     plan: &'a PlanWords,
@@ -278,7 +251,7 @@ struct Run<'a> {
     picked: Option<(Buffer<u32>, usize)>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> SearchRun<'a> {
     fn new(
         resident: &'a Resident,
         labels: &'a Labels,
@@ -308,7 +281,7 @@ impl<'a> Run<'a> {
         let room = (device.budget.free() / 2 / slot) as usize;
         let groups = wished.min(tasks).min(room).max(1);
         let zeros = vec![0u32; groups * STATE_WORDS];
-        Ok(Run {
+        Ok(SearchRun {
             words: Buffer::of(&place, &plan.words, "the plan")?,
             control: Buffer::new(&place, CONTROL_WORDS, "the control block")?,
             states: Buffer::of(&place, &zeros, "states of searches")?,
@@ -413,7 +386,7 @@ impl<'a> Run<'a> {
         device.launch(program, "donate_keep", &each(), self.groups.div_ceil(lanes), lanes)
     }
 
-    /// What a stopped run may claim: a list has what was handed on.
+    /// The count of a stopped run: a list has the embeddings that were handed on.
     fn seen(&self, embeddings: u128) -> u128 {
         if self.question.sink.is_some() { embeddings } else { u128::MAX }
     }

@@ -1,6 +1,6 @@
 //! Which device `--device gpu…` names.
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use crate::platform::{Handle, Lacks, NamedDevice, handles, nvidia};
 
@@ -9,7 +9,7 @@ pub fn is_gpu(device: &str) -> bool {
     device == "gpu" || device.starts_with("gpu:")
 }
 
-/// The device: the first GPU, or the one that is named.
+/// The first GPU, or the named one.
 ///
 /// # Errors
 /// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] where there is none.
@@ -81,7 +81,7 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     if wanted == "portable" {
         let cpu = found.iter().position(|f| f.kind == "cpu");
         return cpu.ok_or_else(|| {
-            Error::Device(match gramer_graph::memory::address_space() {
+            Error::Device(match gramer_base::memory::address_space() {
                 None => "no OpenCL driver for the processor was found".into(),
                 Some(space) => format!(
                     "no OpenCL driver for the processor was found in {space} of address space, where one may have no \

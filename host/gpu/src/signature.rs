@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 use gramer_graph::{Graph, NO_LABEL};
 use gramer_pattern::Pattern;
 
@@ -48,18 +48,18 @@ fn murmur(a: u32, b: u32) -> u32 {
 
 /// Whether vertices and edges have labels.
 #[derive(Clone, Copy)]
-struct Labelled {
+struct LabelUse {
     vertices: bool,
     edges: bool,
 }
 
-impl Labelled {
+impl LabelUse {
     fn of(labels: &Labels) -> Self {
-        Labelled { vertices: labels.vertices.is_some(), edges: labels.edges.is_some() }
+        LabelUse { vertices: labels.vertices.is_some(), edges: labels.edges.is_some() }
     }
 }
 
-fn program(device: &Device, labelled: Labelled) -> Result<Arc<Program>> {
+fn program(device: &Device, labelled: LabelUse) -> Result<Arc<Program>> {
     let mut defines = format!("#define LANES {}\n", device.lanes(LANES));
     for (name, there) in [("VERTEX_LABELS", labelled.vertices), ("EDGE_LABELS", labelled.edges)] {
         if there {
@@ -85,7 +85,7 @@ fn graph_args(resident: &Resident, labels: &Labels) -> Result<Vec<Arg>> {
 /// The signatures of all vertices.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Unsupported`] where the budget has no room, [`gramer_graph::Error::Device`].
+/// [`gramer_base::Error::Unsupported`] if the budget is too small, [`gramer_base::Error::Device`].
 pub(crate) fn table(resident: &Resident, labels: &Labels) -> Result<Buffer<u32>> {
     let device = &resident.device;
     let vertices = resident.by.vertices();
@@ -93,13 +93,13 @@ pub(crate) fn table(resident: &Resident, labels: &Labels) -> Result<Buffer<u32>>
     let mut args = graph_args(resident, labels)?;
     args.push(Arg::Buffer(table.raw()));
     let lanes = device.lanes(LANES);
-    let program = program(device, Labelled::of(labels))?;
+    let program = program(device, LabelUse::of(labels))?;
     device.launch(&program, "signatures", &args, vertices.div_ceil(lanes), lanes)?;
     Ok(table)
 }
 
-/// What a pattern's vertex asks for. Labels that the graph doesn't have are asked of none.
-fn needs(pattern: &Pattern, vertex: usize, labelled: Labelled) -> [u32; NEED_WORDS] {
+/// Requirements of a pattern's vertex. Kinds of labels that the graph lacks are not required.
+fn needs(pattern: &Pattern, vertex: usize, labelled: LabelUse) -> [u32; NEED_WORDS] {
     let mut words = [0; NEED_WORDS];
     let label = |v: usize| {
         if labelled.vertices { pattern.vertex_label(v) } else { 0 }
@@ -145,13 +145,13 @@ pub(crate) fn candidates(
 ) -> Result<Candidates> {
     let (device, n) = (&resident.device, pattern.vertices());
     let (place, vertices) = (device.place(), resident.by.vertices());
-    let words: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, Labelled::of(labels))).collect();
-    let needs = Buffer::of(&place, &words, "what a pattern asks for")?;
+    let words: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, LabelUse::of(labels))).collect();
+    let needs = Buffer::of(&place, &words, "requirements of a pattern")?;
     let bits = Buffer::new(&place, n * vertices.div_ceil(32), "candidates")?;
     bits.zero(&device.queue)?;
     let counts = Buffer::new(&place, 2 * n, "numbers of candidates")?;
     counts.zero(&device.queue)?;
-    let program = program(device, Labelled::of(labels))?;
+    let program = program(device, LabelUse::of(labels))?;
     let lanes = device.lanes(LANES);
     for v in 0..n {
         let mut args = graph_args(resident, labels)?;
@@ -170,8 +170,8 @@ pub(crate) fn candidates(
     Ok(Candidates { bits, sizes: sizes.chunks_exact(2).map(|s| [s[0], s[1]]).collect() })
 }
 
-/// Vertices in segments, multiples of 32, whose rows and signatures take no more than so many words.
-fn segments(by: &ByDegree, room: usize, labelled: Labelled) -> Vec<Range<usize>> {
+/// Vertices in segments, multiples of 32, whose rows and signatures take no more than this many words.
+fn segments(by: &ByDegree, room: usize, labelled: LabelUse) -> Vec<Range<usize>> {
     let entry = 1 + usize::from(labelled.edges);
     let words = |range: Range<usize>| {
         let entries = (by.offsets[range.end] - by.offsets[range.start]) as usize;
@@ -202,7 +202,7 @@ pub(crate) fn candidates_by_segments(
 ) -> Result<(Vec<Vec<u32>>, usize)> {
     let view = graph.view();
     let labelled =
-        Labelled { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
+        LabelUse { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
     let (n, vertices, place, queue) =
         (pattern.vertices(), by.vertices(), device.place(), &device.queue);
     let own = |labels: &[u32]| by.vertex.iter().map(|&v| labels[v as usize]).collect::<Vec<_>>();
@@ -210,7 +210,7 @@ pub(crate) fn candidates_by_segments(
         Buffer::of(&place, &view.vertex_labels.map(own).unwrap_or_default(), "vertex labels")?;
     let edge_labels = by.edge_labels(graph);
     let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labelled)).collect();
-    let needs = Buffer::of(&place, &needs, "what a pattern asks for")?;
+    let needs = Buffer::of(&place, &needs, "requirements of a pattern")?;
     let words = vertices.div_ceil(32).max(1);
     let bits = Buffer::<u32>::new(&place, n * words, "candidates")?;
     bits.zero(queue)?;

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use tracing::debug;
 
 use crate::device::{Device, Mark};
@@ -53,7 +53,7 @@ impl Works {
         self.before[tasks.end] - self.before[tasks.start]
     }
 
-    /// Where tasks from this one on end that have so much work at most, but are so many at least.
+    /// Where tasks from this one on end that have so much work at most, but are this many at least.
     fn end(&self, from: usize, least: usize, room: f64) -> usize {
         let most = self.before[from] + room;
         let by_work = self.before[from..].partition_point(|&before| before <= most) + from - 1;
@@ -94,7 +94,7 @@ impl<'a> Slices<'a> {
     /// stop.
     ///
     /// # Errors
-    /// Those of `launch`, and [`gramer_graph::Error::Device`].
+    /// Errors of `launch`, and [`gramer_base::Error::Device`].
     pub fn run(
         &mut self,
         works: &Works,
@@ -155,7 +155,7 @@ mod tests {
     fn slices_end_where_their_work_does() {
         let works = Works::new([4.0, 3.0, 2.0, 1.0, 1.0]);
         assert_eq!((works.len(), works.total(), works.of(1..3)), (5, 11.0, 5.0));
-        // As many as are asked for, however much work they have; then as many as fit.
+        // As many as are requested, however much work they have; then as many as fit.
         assert_eq!([works.end(0, 1, 0.5), works.end(0, 1, 7.0), works.end(0, 1, 8.9)], [1, 2, 2]);
         assert_eq!([works.end(2, 1, 2.5), works.end(2, 2, 0.0), works.end(2, 1, 99.0)], [3, 4, 5]);
         assert_eq!(works.end(3, 16, 0.0), 5);

@@ -1,4 +1,4 @@
-//! How a wish to stop reaches kernels that run.
+//! How a cancellation reaches running kernels.
 //!
 //! The host waits for kernels in calls of the driver, which return when the kernels have ended. So kernels whose
 //! launches the host can't bound look at a word, the one behind the error word (`stopped` in `common.clh`), and end
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Cancel;
-use gramer_graph::error::Result;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
 use opencl3::command_queue::{CommandQueue, enqueue_map_buffer, enqueue_write_buffer, flush};
 use opencl3::memory::{CL_MAP_READ, CL_MAP_WRITE};
-use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_mem};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING};
 
 use crate::device::Device;
 use crate::error::failed;
@@ -21,34 +21,23 @@ use crate::memory::Buffer;
 
 /// How often the stop flags of runs are looked at.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a run may go on after it was asked to stop before it is late.
+/// How long a run may continue after a cancellation before it is late.
 const LATE: Duration = Duration::from_millis(700);
 /// What kernels find in the word.
 static SET: u32 = 1;
 
 /// The error word of checked kernels, and behind it the word that ends kernels.
-pub(crate) struct Words {
-    buffer: Buffer<u32>,
-    flag: Arc<Flag>,
-}
+pub(crate) struct Words(Arc<Flag>);
 
-/// The word that ends kernels.
+/// Both words, for the run and for the thread that looks at stop flags.
 struct Flag {
     device: Arc<Device>,
-    buffer: Handle,
-    /// The word where the host's processor runs the kernels: its driver runs nothing else beside them, so the
-    /// host writes where they read.
+    buffer: Buffer<u32>,
+    /// The second word where the host's processor runs the kernels: its driver runs nothing else beside them, so the
+    /// host writes where they read. It lies in `buffer`, and no copy of the reference leaves this structure.
     shared: Option<&'static AtomicU32>,
     raised: AtomicBool,
 }
-
-/// A buffer for the thread that looks at stop flags.
-struct Handle(cl_mem);
-
-// SAFETY: OpenCL's objects may be used by any thread of the process.
-unsafe impl Send for Handle {}
-// SAFETY: as above.
-unsafe impl Sync for Handle {}
 
 impl Words {
     /// Both words, 0.
@@ -64,19 +53,18 @@ impl Words {
         };
         buffer.write(&device.queue, &[0, 0])?;
         let shared = if portable { Some(mapped(device, &buffer)?) } else { None };
-        let (handle, raised) = (Handle(buffer.raw()), AtomicBool::new(false));
-        let flag = Arc::new(Flag { device: device.clone(), buffer: handle, shared, raised });
-        Ok(Words { buffer, flag })
+        let (device, raised) = (device.clone(), AtomicBool::new(false));
+        Ok(Words(Arc::new(Flag { device, buffer, shared, raised })))
     }
 
     /// The buffer, as kernels take it.
     pub fn buffer(&self) -> &Buffer<u32> {
-        &self.buffer
+        &self.0.buffer
     }
 
     /// Whether kernels may have ended before their work was done.
     pub fn were_raised(&self) -> bool {
-        self.flag.raised.load(Ordering::Acquire)
+        self.0.raised.load(Ordering::Acquire)
     }
 
     /// Lets kernels run again.
@@ -84,15 +72,15 @@ impl Words {
         if !self.were_raised() {
             return Ok(());
         }
-        let device = &self.flag.device;
+        let device = &self.0.device;
         // Kernels of the stopped run end by the word.
         device.finish()?;
-        match self.flag.shared {
+        match self.0.shared {
             Some(word) => word.store(0, Ordering::Release),
-            None => self.flag.put(&device.queue, &0)?,
+            None => self.0.put(&device.queue, &0)?,
         }
         device.finish()?;
-        self.flag.raised.store(false, Ordering::Release);
+        self.0.raised.store(false, Ordering::Release);
         Ok(())
     }
 }
@@ -101,7 +89,7 @@ impl Words {
 fn mapped(device: &Device, buffer: &Buffer<u32>) -> Result<&'static AtomicU32> {
     let mut at = std::ptr::null_mut();
     let (flags, bytes) = (CL_MAP_READ | CL_MAP_WRITE, 2 * size_of::<u32>());
-    // SAFETY: the buffer has two words; the call returns when the address was written.
+    // SAFETY: both handles are live, the buffer has two words, and the call returns when the address was written.
     let made = unsafe {
         let (queue, buffer) = (device.queue.get(), buffer.raw());
         enqueue_map_buffer(
@@ -118,8 +106,8 @@ fn mapped(device: &Device, buffer: &Buffer<u32>) -> Result<&'static AtomicU32> {
     };
     let event = made.map_err(|code| failed(device.label(), "map the error word", code))?;
     drop(opencl3::event::Event::new(event));
-    // SAFETY: both words are there as long as the buffer, and nobody uses the reference longer: it belongs to a
-    // `Flag`, which is raised while a run watches it and lowered by its `Words`.
+    // SAFETY: the driver maps both words, aligned as OpenCL's largest type, until the buffer is freed. The reference
+    // belongs to the `Flag` that owns the buffer. Kernels only read the word, and the host writes it atomically.
     Ok(unsafe { &*at.cast::<AtomicU32>().add(1) })
 }
 
@@ -136,14 +124,14 @@ impl Flag {
 
     /// Queues a write of the word.
     fn put(&self, queue: &CommandQueue, value: &'static u32) -> Result<()> {
-        // SAFETY: the value lives as long as the process, and the buffer has two words.
+        // SAFETY: both handles are live, the value lives as long as the process, and the buffer has two words.
         let put = unsafe {
             let (at, bytes) = (size_of::<u32>(), size_of::<u32>());
             let value = std::ptr::from_ref(value).cast();
             let queue = queue.get();
             enqueue_write_buffer(
                 queue,
-                self.buffer.0,
+                self.buffer.raw(),
                 CL_NON_BLOCKING,
                 at,
                 bytes,
@@ -160,9 +148,9 @@ impl Flag {
 }
 
 /// A run whose stop flag is looked at until this is dropped.
-pub(crate) struct Watched(u64);
+pub(crate) struct RunGuard(u64);
 
-struct Run {
+struct OpenRun {
     number: u64,
     cancel: Cancel,
     flag: Option<Arc<Flag>>,
@@ -172,7 +160,7 @@ struct Run {
 #[derive(Default)]
 struct Runs {
     begun: u64,
-    open: Vec<Run>,
+    open: Vec<OpenRun>,
     /// The thread waits for a run.
     idle: bool,
 }
@@ -181,8 +169,8 @@ static RUNS: Mutex<Runs> = Mutex::new(Runs { begun: 0, open: vec![], idle: false
 static BEGUN: Condvar = Condvar::new();
 static LATE_RUNS: OnceLock<fn()> = OnceLock::new();
 
-/// Has `call` called where a run goes on for most of a second after it was asked to stop: its kernels don't look at the
-/// word, or the driver doesn't answer. For a program that would rather end than wait.
+/// Calls `call` if a run continues for most of a second after a stop: its kernels don't check the word, or the driver does
+/// not answer. For programs that would rather end than wait.
 pub fn when_late(call: fn()) {
     let _ = LATE_RUNS.set(call);
 }
@@ -191,11 +179,11 @@ fn runs() -> MutexGuard<'static, Runs> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Watched {
+impl RunGuard {
     /// Watches over a run; its kernels hear of a stop by `words`.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn begin(cancel: &Cancel, words: Option<&Words>) -> Result<Self> {
         static THREAD: Once = Once::new();
         words.map_or(Ok(()), Words::lower)?;
@@ -203,16 +191,16 @@ impl Watched {
         THREAD.call_once(|| drop(std::thread::Builder::new().name("stop".into()).spawn(look)));
         let mut runs = runs();
         runs.begun += 1;
-        let (number, flag) = (runs.begun, words.map(|words| words.flag.clone()));
-        runs.open.push(Run { number, cancel: cancel.clone(), flag, asked: None });
+        let (number, flag) = (runs.begun, words.map(|words| words.0.clone()));
+        runs.open.push(OpenRun { number, cancel: cancel.clone(), flag, asked: None });
         if std::mem::take(&mut runs.idle) {
             BEGUN.notify_one();
         }
-        Ok(Watched(number))
+        Ok(RunGuard(number))
     }
 }
 
-impl Drop for Watched {
+impl Drop for RunGuard {
     fn drop(&mut self) {
         runs().open.retain(|run| run.number != self.0);
     }
@@ -233,7 +221,7 @@ fn look() {
                 Some(asked) => late |= asked.elapsed() > LATE,
                 None if run.cancel.is_cancelled() => {
                     run.asked = Some(Instant::now());
-                    // With the runs locked: the run, and its buffer with it, ends afterwards.
+                    // With the runs locked: the run isn't over, and the next one doesn't find its own word raised.
                     run.flag.iter().for_each(|flag| flag.raise());
                 }
                 None => {}

@@ -5,12 +5,12 @@
 
 use std::cmp::Ordering;
 
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::parallel::on_threads;
 use gramer_engine::Count;
-use gramer_engine::frequent::candidates::{Labelled, part};
+use gramer_engine::frequent::candidates::{LabelKinds, part};
 use gramer_graph::Label;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
-use gramer_graph::parallel::on_threads;
 use gramer_pattern::Pattern;
 
 use crate::by_label::ByLabel;
@@ -29,7 +29,7 @@ const GROUPS: usize = 16;
 
 /// The supports of all edges and paths of two edges.
 pub(crate) struct Supports<'a> {
-    labelled: Labelled,
+    labelled: LabelKinds,
     labels: &'a [Label],
     counts: Vec<u32>,
 }
@@ -45,8 +45,8 @@ impl<'a> Supports<'a> {
     /// Counts them.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
-    pub fn new(device: &Device, by: &'a ByLabel, labelled: Labelled) -> Result<Self> {
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.
+    pub fn new(device: &Device, by: &'a ByLabel, labelled: LabelKinds) -> Result<Self> {
         let labels = by.labels();
         let (kinds, lanes, place) = (labels.len(), device.lanes(LANES), device.place());
         let sources = [COMMON, &format!("#define KINDS {kinds}\n#define LANES {lanes}\n"), WEDGES];
@@ -146,13 +146,13 @@ impl<'a> Supports<'a> {
 /// Canonical forms of labelled paths of two edges. Which vertex comes where follows from how the labels compare, so
 /// that it is found once for each way in which they may.
 struct Orders {
-    labelled: Labelled,
+    labelled: LabelKinds,
     /// By what the middle is to the first end, the first end to the second, and the middle to the second.
     orders: Vec<[usize; 3]>,
 }
 
 impl Orders {
-    fn new(labelled: Labelled) -> Self {
+    fn new(labelled: LabelKinds) -> Self {
         let mut orders = vec![[0, 1, 2]; 27];
         for labels in (0..27).map(|n| [n / 9, n / 3 % 3, n % 3]) {
             let [middle, a, b] = labels;
@@ -187,7 +187,7 @@ impl Orders {
 }
 
 /// The path with its middle first.
-fn plain(labelled: Labelled, labels: [Label; 3]) -> Pattern {
+fn plain(labelled: LabelKinds, labels: [Label; 3]) -> Pattern {
     let mut pattern = Pattern::from_edges(3, &[(0, 1), (0, 2)]);
     for (vertex, label) in labels.into_iter().enumerate().filter(|_| labelled.vertices) {
         pattern.set_vertex_label(vertex, label);
@@ -201,14 +201,14 @@ mod tests {
 
     #[test]
     fn forms_of_paths_are_canonical() {
-        let labelled = Labelled { vertices: true, edges: false };
+        let labelled = LabelKinds { vertices: true, edges: false };
         let orders = Orders::new(labelled);
         for labels in (0..125).map(|n| [n / 25 * 7, n / 5 % 5 * 7, n % 5 * 7]) {
             let [middle, a, b] = labels;
             let right = plain(labelled, labels).canonical().0;
             assert_eq!(orders.path(middle, a, b), right, "{labels:?}");
         }
-        let bare = Labelled { vertices: false, edges: false };
+        let bare = LabelKinds { vertices: false, edges: false };
         assert_eq!(Orders::new(bare).path(0, 0, 0), plain(bare, [0; 3]).canonical().0);
     }
 }

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use gramer_graph::choice::Choice;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::choice::Choice;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_pattern::Pattern;
 
 use crate::canon::{self, Canon};
 use crate::device::{Arg, Device};
 use crate::lanes::Lanes;
 use crate::memory::Buffer;
-use crate::picked::Picked;
+use crate::picked::RootSelection;
 use crate::resident::Resident;
 
 const COMMON: &str = include_str!("../kernels/common.clh");
@@ -45,12 +45,14 @@ pub struct Balance {
     pub threshold: f64,
     /// Extensions that such a warp gets.
     pub donations: u32,
+    /// Number of warps; none: as many as the device keeps busy, and not more than there are roots.
+    pub warps: Option<usize>,
 }
 
 impl Default for Balance {
     /// The best of the thesis (section 6.3): 30 %, 16.
     fn default() -> Self {
-        Balance { threshold: 0.3, donations: 16 }
+        Balance { threshold: 0.3, donations: 16, warps: None }
     }
 }
 
@@ -92,9 +94,9 @@ pub(crate) struct Shape {
     pub tile: Tile,
 }
 
-/// What is looked for.
+/// The kind of embeddings to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WideTask {
     /// All connected vertex-induced subgraphs, by pattern.
     Motifs,
     /// Complete subgraphs.
@@ -147,7 +149,13 @@ fn code_bits(k: usize) -> usize {
 }
 
 impl Search {
-    fn new(graph: &Resident, k: usize, wanted: Wanted, tile: Tile, roots: usize) -> Result<Self> {
+    fn new(
+        graph: &Resident,
+        k: usize,
+        wanted: WideTask,
+        Shape { balance, tile }: Shape,
+        roots: usize,
+    ) -> Result<Self> {
         let device = &graph.device;
         let tile = device.lanes(tile.lanes());
         // Parts of a warp wait for themselves by instructions of NVIDIA's alone.
@@ -155,11 +163,11 @@ impl Search {
             true => LANES / tile,
             false => 1,
         };
-        let codes = if wanted == Wanted::Cliques { 1 } else { 1 << code_bits(k) };
+        let codes = if wanted == WideTask::Cliques { 1 } else { 1 << code_bits(k) };
         let place = device.place();
         // Where a dictionary would take too much of the memory, codes are told apart by the host.
         let small = canon::bytes(k) <= device.budget.free() / 4;
-        let canon = match wanted == Wanted::Motifs && k <= canon::MOST_VERTICES && small {
+        let canon = match wanted == WideTask::Motifs && k <= canon::MOST_VERTICES && small {
             true => Some(graph.canon(k)?),
             false => None,
         };
@@ -169,7 +177,9 @@ impl Search {
         let state = state_words(k);
         // A processor runs the lanes of a warp one after the other, and pays for each group.
         let wished = if device.limits.portable { 16 } else { 24 * device.limits.units };
-        let mut warps = (wished * (LANES / tile)).min(roots).max(1);
+        // Warps without a root can still get work of others.
+        let own = (wished * (LANES / tile)).min(roots);
+        let mut warps = balance.warps.map_or(own, |warps| warps * (LANES / tile)).max(1);
         let room = device.budget.free() / 2 / 4;
         let words = |warps: usize, array| (warps * (state + 1 + (k - 2) * array)) as u64;
         let mut array = ARRAY.0;
@@ -202,7 +212,7 @@ impl Search {
         self.counts.len() / 2
     }
 
-    fn sources(&self, k: usize, wanted: Wanted) -> String {
+    fn sources(&self, k: usize, wanted: WideTask) -> String {
         let mut defines = String::new();
         let mut line =
             |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
@@ -218,14 +228,19 @@ impl Search {
         if self.counters() <= LOCAL_CODES {
             line("LOCAL_CODES", 1);
         }
-        if wanted == Wanted::Cliques {
+        if wanted == WideTask::Cliques {
             line("CLIQUES", 1);
         }
         defines
     }
 
     /// Counts by pattern.
-    fn counts(&self, device: &Device, k: usize, wanted: Wanted) -> Result<HashMap<Pattern, u128>> {
+    fn counts(
+        &self,
+        device: &Device,
+        k: usize,
+        wanted: WideTask,
+    ) -> Result<HashMap<Pattern, u128>> {
         let mut words = vec![0u32; 2 * self.counters()];
         self.counts.read(&device.queue, &mut words)?;
         let mut counts = HashMap::new();
@@ -233,9 +248,9 @@ impl Search {
             let count = u128::from(pair[0]) | u128::from(pair[1]) << 32;
             if count != 0 {
                 let pattern = match (wanted, &self.canon) {
-                    (Wanted::Cliques, _) => Pattern::clique(k),
-                    (Wanted::Motifs, None) => canon::graph(k, 2 * code as u32 + 1).canonical().0,
-                    (Wanted::Motifs, Some(all)) => canon::graph(k, all.codes[code]).canonical().0,
+                    (WideTask::Cliques, _) => Pattern::clique(k),
+                    (WideTask::Motifs, None) => canon::graph(k, 2 * code as u32 + 1).canonical().0,
+                    (WideTask::Motifs, Some(all)) => canon::graph(k, all.codes[code]).canonical().0,
                 };
                 *counts.entry(pattern).or_default() += count;
             }
@@ -247,26 +262,26 @@ impl Search {
 /// Searches for all subgraphs of `k` vertices, 3 to 8.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+/// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.
 pub(crate) fn search(
     graph: &Resident,
     k: usize,
-    wanted: Wanted,
-    Shape { balance, tile }: Shape,
-    share: Option<&Picked>,
+    wanted: WideTask,
+    shape: Shape,
+    share: Option<&RootSelection>,
     context: &Context,
 ) -> Result<PatternCounts> {
     let device = &graph.device;
     let picked = share.map(|share| share.buffer(device)).transpose()?;
     let roots = share.map_or(graph.by.vertices(), |share| share.roots.len());
     let rows = graph.full()?;
-    let search = Search::new(graph, k, wanted, tile, roots)?;
+    let search = Search::new(graph, k, wanted, shape, roots)?;
     let mut sources = search.sources(k, wanted);
     if picked.is_some() {
         sources.push_str("#define PICKED\n");
     }
     let program = device.program(&format!("wide of {k}"), &[COMMON, &sources, WIDE])?;
-    let idle_limit = (search.warps as f64 * balance.threshold.clamp(0.0, 1.0)) as usize;
+    let idle_limit = (search.warps as f64 * shape.balance.threshold.clamp(0.0, 1.0)) as usize;
     let mut status = search.status;
     let mut found = PatternCounts { counts: HashMap::new(), complete: true };
     let (mut steps, mut claimed, mut active) = (1000u32, 0u32, 0usize);
@@ -284,13 +299,13 @@ pub(crate) fn search(
                 Arg::Buffer(search.weights.raw()),
                 Arg::Buffer(status.raw()),
                 Arg::U32(search.warps as u32),
-                Arg::U32(balance.donations),
+                Arg::U32(shape.balance.donations),
             ];
-            if balance.donations > 0 {
+            if shape.balance.donations > 0 {
                 device.launch(&program, "donate", &args, 1, LANES)?;
             }
         }
-        // The slice ends early once so many more have nothing to do: if none can be given to those that
+        // The slice ends early once this many more have nothing to do: if none can be given to those that
         // have nothing now, the others must go on.
         let limit = (search.warps - active + idle_limit).min(search.warps);
         let begun = Instant::now();

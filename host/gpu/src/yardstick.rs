@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -35,7 +35,7 @@ impl Yardsticks {
     /// Measures a device: milliseconds on a GPU.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], and [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    /// [`gramer_base::Error::Device`], and [`gramer_base::Error::Unsupported`] if the budget is too small.
     pub(crate) fn measure(device: &Device) -> Result<Self> {
         let lanes = device.lanes(256);
         let sizes = format!(
@@ -52,7 +52,7 @@ impl Yardsticks {
         let items = Buffer::<u32>::new(&device.place(), 4 * quads, "what a yardstick reads")?;
         items.zero(&device.queue)?;
         let out = Buffer::<u32>::new(&device.place(), 1, "an answer that is never written")?;
-        let on = On { device, program: &program, lanes };
+        let on = Bench { device, program: &program, lanes };
         let nothing = [Arg::Buffer(out.raw()), Arg::U32(0)];
         let read = [Arg::Buffer(items.raw()), Arg::U32(quads as u32), Arg::Buffer(out.raw())];
         let loops = [Arg::Buffer(out.raw()), Arg::U32(steps)];
@@ -71,14 +71,14 @@ impl Yardsticks {
     }
 }
 
-struct On<'a> {
+struct Bench<'a> {
     device: &'a Device,
     program: &'a Program,
     lanes: usize,
 }
 
-impl On<'_> {
-    /// Seconds of so many launches.
+impl Bench<'_> {
+    /// Seconds of this many launches.
     fn time(&self, kernel: &str, args: &[Arg], groups: usize, launches: u32) -> Result<f64> {
         self.least(|| {
             for _ in 0..launches {
@@ -88,7 +88,7 @@ impl On<'_> {
         })
     }
 
-    /// Seconds of what is done, the least of [`RUNS`] after one that isn't counted.
+    /// Seconds of an operation, the least of [`RUNS`] after a warm-up.
     fn least(&self, done: impl Fn() -> Result<()>) -> Result<f64> {
         done()?;
         let mut least = f64::MAX;

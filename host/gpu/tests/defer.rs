@@ -1,23 +1,24 @@
 //! Rows that wait until the pages of their lists are on the device, where kernels can't read the host's memory: to be
 //! extended, filtered and told apart. With kernels that test their indices.
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_base::error::Error;
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
 use gramer_gpu::primitives::{
     EdgeFilter, Filter, Groups, Key, Measure, Mining, Positions, Table, Vertices,
 };
 use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::Error;
 use gramer_graph::generate::Model;
 use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task};
+use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
 mod answers;
 mod common;
 
-use answers::{answer, number, random};
+use answers::{answer, number};
 
 fn open(kib: u64) -> Option<Gpu> {
     let access = Access::Defer;
@@ -74,7 +75,7 @@ fn motifs_and_embeddings_wait_for_pages() {
 }
 
 /// What a program of a user does, as text.
-fn told(mining: &Mining<'_>) -> (Vec<Vec<u32>>, Groups) {
+fn told(mining: &Mining) -> (Vec<Vec<u32>>, Groups) {
     let mut table = Table::vertices(mining, &Filter::degree_at_least(2)).unwrap();
     table.extend_vertex(.., &Filter::canonical()).unwrap();
     table.extend_vertex(.., &Filter::any()).unwrap();

@@ -1,12 +1,12 @@
 //! What becomes of failures: each call of OpenCL that fails ends in a message with its code, and never in an
 //! answer.
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_base::error::Error;
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
 use gramer_gpu::{Fault, Gpu, Settings, Strategy};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::Error;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};

@@ -1,30 +1,21 @@
-//! Frequent patterns by both measures against the CPU engine, with kernels that test their indices.
+//! Frequent patterns by each measure against the CPU engine, with kernels that test their indices.
 
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-use std::sync::Mutex;
-
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Sink};
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::{Engine, EngineExt, Outcome};
 use gramer_gpu::{Gpu, Settings};
-use gramer_graph::context::Context;
-use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::Graph;
+use gramer_graph::generate::Model;
 use gramer_graph::read::{ReadOptions, read_graph};
-use gramer_graph::{Graph, VertexId};
-use gramer_pattern::Pattern;
 use gramer_pattern::task::{Measure, SizeLimit, Task};
+use gramer_testing::graphs::random;
+use gramer_testing::sinks::Sets;
 
 mod common;
 
 /// The device with kernels that test their indices.
 fn open(settings: Settings) -> Option<Gpu> {
     common::open(Settings { checked: true, ..settings })
-}
-
-fn random(model: Model, seed: u64, labels: [u32; 2]) -> Graph {
-    let of = |count| (count > 0).then_some(Labels { count, exponent: 0.5 });
-    let recipe = Recipe { model, seed, vertex_labels: of(labels[0]), edge_labels: of(labels[1]) };
-    generate(&recipe, &Context::default()).unwrap()
 }
 
 fn mni(limit: SizeLimit, support: u64) -> Task {
@@ -108,6 +99,20 @@ fn embeddings_on_random_graphs() {
 }
 
 #[test]
+fn instances_on_random_graphs() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let mut patterns = 0;
+    for seed in 0..4u64 {
+        let labels = [[3, 2], [2, 0], [0, 2], [0, 0]][seed as usize];
+        let graph = random(Model::ErdosRenyiEdges { vertices: 40, edges: 90 }, seed, labels);
+        let limit = SizeLimit::MaxEdges(3);
+        let task = Task::Fsm { limit, support: 20, measure: Measure::Instances };
+        patterns += compare(&gpu, &graph, &task);
+    }
+    assert!(patterns > 20, "{patterns}");
+}
+
+#[test]
 fn citeseer_at_four_supports() {
     let Some(gpu) = open(Settings::default()) else { return };
     let Some(folder) = common::environment::data() else { return };
@@ -120,32 +125,20 @@ fn citeseer_at_four_supports() {
     }
 }
 
-#[derive(Default)]
-struct Collect(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>);
-
-impl Sink for Collect {
-    fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
-        let mut vertices = vertices.to_vec();
-        vertices.sort_unstable();
-        self.0.lock().unwrap().insert((pattern.clone(), vertices));
-        ControlFlow::Continue(())
-    }
-}
-
 #[test]
 fn lists_of_what_is_frequent() {
     let Some(gpu) = open(Settings::default()) else { return };
     let graph = random(Model::ErdosRenyiEdges { vertices: 40, edges: 70 }, 9, [2, 0]);
     for task in [mni(SizeLimit::MaxEdges(2), 8), embeddings(3, 20)] {
-        let ask = |engine: &dyn Engine| -> (Outcome, Collect) {
-            let all = Collect::default();
+        let ask = |engine: &dyn Engine| -> (Outcome, Sets) {
+            let all = Sets::default();
             let outcome = engine.run(&graph, &task, Some(&all), &Context::default()).unwrap();
             (outcome, all)
         };
         let ((answer, listed), (right, wanted)) = (ask(&gpu), ask(&Cpu));
         assert_eq!(answer.results, right.results);
         assert!(!right.results.is_empty());
-        assert_eq!(*listed.0.lock().unwrap(), *wanted.0.lock().unwrap(), "{task:?}");
+        assert_eq!(listed.listed(), wanted.listed(), "{task:?}");
     }
 }
 

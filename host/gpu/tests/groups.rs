@@ -3,25 +3,26 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_base::error::Error;
+use gramer_cpu::Cpu;
 use gramer_gpu::primitives::{
-    By, EdgeFilter, Filter, Groups, Key, Measure, Mining, Table, count_numbers,
+    EdgeFilter, Filter, GroupKey, Groups, Key, Measure, Mining, Table, count_numbers,
 };
-use gramer_gpu::{Fault, Gpu, Settings, Strategy, TableSettings, Without};
-use gramer_graph::context::Context;
-use gramer_graph::error::Error;
+use gramer_gpu::{Ablation, Fault, Gpu, Settings, Strategy, TableSettings};
 use gramer_graph::generate::Model;
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
+use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
 mod answers;
 mod common;
 
-use answers::{answer, number, random};
+use answers::{answer, number};
 
-/// With so many bytes of the device's memory; small ones leave nothing in the host's.
+/// With this many bytes of the device's memory; small ones leave nothing in the host's.
 fn open(memory: Option<u64>) -> Option<Gpu> {
     let host_memory = memory.map(|_| 0);
     let table = TableSettings { host_memory, ..TableSettings::default() };
@@ -71,7 +72,7 @@ fn pattern_of(graph: &Graph, row: &[VertexId], edges: Option<&[(VertexId, Vertex
 }
 
 /// Groups by pattern, with the rows of each.
-fn counted(groups: &Groups) -> BTreeMap<By, u128> {
+fn counted(groups: &Groups) -> BTreeMap<GroupKey, u128> {
     groups.iter().map(|group| (group.by.clone(), group.value)).collect()
 }
 
@@ -97,11 +98,11 @@ fn groups_of_vertices_are_those_of_the_host() {
                 (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
             table
                 .visit(|row| {
-                    let by = By::Pattern(pattern_of(&graph, row, None).canonical().0);
+                    let by = GroupKey::Pattern(pattern_of(&graph, row, None).canonical().0);
                     let value = u128::from(row[2]) << 40 | u128::from(row[0]);
                     *patterns.entry(by.clone()).or_insert(0) += 1;
                     *sums.entry(by).or_insert(0) += value;
-                    *ends.entry(By::Number(row[1] << 24 | row[2])).or_insert(0) += value;
+                    *ends.entry(GroupKey::Number(row[1] << 24 | row[2])).or_insert(0) += value;
                     std::ops::ControlFlow::Continue(())
                 })
                 .unwrap();
@@ -160,11 +161,11 @@ fn images_of_edges_are_those_of_the_host() {
                 std::ops::ControlFlow::Continue(())
             })
             .unwrap();
-        let right: BTreeMap<By, u128> = images
+        let right: BTreeMap<GroupKey, u128> = images
             .into_iter()
             .map(|(form, images)| {
                 let least = images.iter().map(HashSet::len).min().unwrap();
-                (By::Pattern(form), least as u128)
+                (GroupKey::Pattern(form), least as u128)
             })
             .collect();
         assert!(right.len() > 10);
@@ -236,7 +237,7 @@ fn numbers_are_counted_in_order_at_every_budget() {
         assert!(peak <= limit, "{peak} bytes of {limit}");
     }
     // Searched for in all segments.
-    let without = Without { matched: true, ..Without::default() };
+    let without = Ablation { matched: true, ..Ablation::default() };
     let table = TableSettings { without, ..TableSettings::default() };
     let memory = Some(100 << 10);
     let settings = Settings { checked: true, memory, table, ..Settings::default() };

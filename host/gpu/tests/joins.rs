@@ -1,21 +1,23 @@
 //! SGSI's join against the CPU engine, with kernels that test their indices.
 
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Share, Units};
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::{Engine, EngineExt, Share, Units};
 use gramer_gpu::{
-    FirstEdge, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy, TableSettings, Without,
+    Ablation, FirstEdge, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy,
+    TableSettings,
 };
-use gramer_graph::context::Context;
 use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
+use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
 mod answers;
 mod common;
 
-use answers::{answer, number, random};
+use answers::{answer, number};
 use common::open;
 
 /// Changes of what is the default.
@@ -24,7 +26,7 @@ struct Case {
     memory: Option<u64>,
     steps: Steps,
     join: JoinSettings,
-    without: Without,
+    without: Ablation,
 }
 
 fn settings(case: Case) -> Settings {
@@ -117,8 +119,8 @@ fn parts_of_lines_wait_in_the_write_cache() {
     let graph = random(Model::ErdosRenyiEdges { vertices: 140, edges: 7000 }, 7, [2, 1]);
     let tasks = [task(&pattern(3, &[(0, 1, 0), (1, 2, 0)], &[0, 1, 1]), Induced::Edge, true)];
     let rights = rights(&graph, &tasks);
-    let none = Without::default();
-    let stores = [none, Without { write_cache: true, ..none }].map(|without| {
+    let none = Ablation::default();
+    let stores = [none, Ablation { write_cache: true, ..none }].map(|without| {
         let gpu = open(settings(Case { without, ..Case::default() }))?;
         let outcome = answer(&gpu, &graph, &tasks[0]);
         assert_eq!(outcome.results, rights[0], "{without:?}");
@@ -134,16 +136,16 @@ fn steps_may_be_left_out() {
     let graph = labelled(5);
     let tasks = tasks();
     let rights = rights(&graph, &tasks);
-    let none = Without::default();
-    let all = Without { pcsr: true, prealloc: true, sets: true, write_cache: true, ..none };
+    let none = Ablation::default();
+    let all = Ablation { pcsr: true, prealloc: true, sets: true, write_cache: true, ..none };
     let mut loads = vec![];
     let mut stores = vec![];
     for without in [
         none,
-        Without { pcsr: true, ..none },
-        Without { prealloc: true, ..none },
-        Without { sets: true, ..none },
-        Without { write_cache: true, ..none },
+        Ablation { pcsr: true, ..none },
+        Ablation { prealloc: true, ..none },
+        Ablation { sets: true, ..none },
+        Ablation { write_cache: true, ..none },
         all,
     ] {
         let Some(gpu) = open(settings(Case { without, ..Case::default() })) else { return };
@@ -161,7 +163,7 @@ fn steps_may_be_left_out() {
     assert!(loads[3] > loads[0] && loads[5] > loads[1], "{loads:?}");
     // Lists of these hubs are shorter than what lanes write together: `parts_of_lines_wait_in_the_write_cache`.
     assert!(stores[4] >= stores[0], "{stores:?}");
-    let without = Without { prealloc: true, ..none };
+    let without = Ablation { prealloc: true, ..none };
     let join = JoinSettings { segments: 2, ..JoinSettings::default() };
     let Some(gpu) = open(settings(Case { without, join, ..Case::default() })) else { return };
     let error = gpu.run(&graph, &tasks[0], None, &Context::default()).unwrap_err();

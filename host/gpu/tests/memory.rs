@@ -2,10 +2,10 @@
 
 mod common;
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
 use gramer_gpu::{Settings, Strategy};
-use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;

@@ -1,19 +1,20 @@
 //! Motifs and frequent patterns by the strategy `table` against the CPU engine, at several budgets, with kernels that
 //! test their indices.
 
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Share, Units};
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::{Engine, EngineExt, Share, Units};
 use gramer_gpu::{Gpu, Settings, Strategy, TableSettings};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
 use gramer_graph::generate::Model;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
 mod answers;
 mod common;
 
-use answers::{answer, number, random};
+use answers::{answer, number};
 
 /// By tables; with so many KiB of the device's memory, tables lie in a file but for their last part.
 fn open(kib: Option<u64>) -> Option<Gpu> {

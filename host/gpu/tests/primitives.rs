@@ -3,14 +3,14 @@
 
 use std::ops::ControlFlow;
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_base::error::Error;
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
 use gramer_gpu::primitives::{
-    By, EdgeFilter, Filter, Key, Measure, Mining, Numbers, Positions, Table, Workflow,
+    EdgeFilter, Filter, GroupKey, Key, Measure, Mining, Numbers, Positions, Table, Workflow,
 };
 use gramer_gpu::{Fault, Gpu, Settings, TableSettings};
-use gramer_graph::context::Context;
-use gramer_graph::error::Error;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Builder, Graph, VertexId};
 use gramer_pattern::Pattern;
@@ -343,7 +343,7 @@ fn rows_are_aggregated_by_patterns_and_by_functions() {
         all += right;
     }
     assert_eq!(sums.iter().map(|group| group.value).sum::<u128>(), all);
-    let one = sums.chosen(|group| group.by == By::Number(2));
+    let one = sums.chosen(|group| group.by == GroupKey::Number(2));
     table.filter(&one).unwrap();
     assert!(
         !table.is_empty()

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::read::{Format, ReadOptions, read_graph};
 use gramer_graph::write::write_text;
@@ -44,7 +44,7 @@ const BUDGETS: [&str; 2] = ["16M", "36K"];
 
 type Program = fn(&[String], &mut dyn std::io::Write) -> Result<()>;
 
-/// A graph in a file of its own.
+/// A graph in its own file.
 struct Written {
     folder: tempfile::TempDir,
     graph: Graph,
@@ -57,7 +57,7 @@ impl Written {
     }
 }
 
-/// Random, with so many labels of vertices and of edges.
+/// Random, with this many labels of vertices and of edges.
 fn written(model: Model, labels: [u32; 2]) -> Written {
     let of = |count| (count > 0).then_some(Labels { count, exponent: 0.5 });
     let recipe =
@@ -213,7 +213,7 @@ fn arguments_that_are_wrong_are_refused() {
     let graph = written(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, [0; 2]);
     let path = graph.path().to_str().unwrap().to_string();
     for (program, options, said) in [
-        (cliques::run as Program, &["--size", "3"][..], "--size is no option"),
+        (cliques::run as Program, &["--size", "3"][..], "--size is not an option"),
         (motifs::run, &["--k"][..], "--k needs a value"),
         (motifs::run, &["--k", "3", "--k", "4"][..], "given twice"),
         (motifs::run, &["--k", "many"][..], "--k can't be many"),
@@ -259,5 +259,5 @@ fn numbers_are_sorted_in_segments() {
     }
     let words = [device.as_str(), "many"].map(String::from);
     let text = sort::run(&words, &mut vec![]).unwrap_err().to_string();
-    assert!(text.contains("many is no number") && text.contains("usage"), "{text}");
+    assert!(text.contains("many is not a number") && text.contains("usage"), "{text}");
 }

@@ -4,11 +4,11 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use gramer_base::context::Context;
+use gramer_base::error::Error;
 use gramer_engine::Engine;
 use gramer_gpu::Settings;
 use gramer_graph::Builder;
-use gramer_graph::context::Context;
-use gramer_graph::error::Error;
 use gramer_pattern::task::Task;
 
 /// Most of a second, and what a busy machine adds.

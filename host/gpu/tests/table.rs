@@ -1,19 +1,20 @@
 //! The strategy `table` against the CPU engine, at every budget, with kernels that test their indices.
 
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Share, Units};
-use gramer_gpu::{Access, Settings, Strategy, TableSettings, Traversal, Without};
-use gramer_graph::context::Context;
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::{Engine, EngineExt, Share, Units};
+use gramer_gpu::{Ablation, Access, Settings, Strategy, TableSettings, Traversal};
 use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
+use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
 mod answers;
 mod common;
 
-use answers::{answer, number, random};
+use answers::{answer, number};
 use common::open;
 
 fn table(memory: Option<u64>, table: TableSettings) -> Settings {
@@ -251,7 +252,7 @@ fn elements_wait_for_their_pages_and_counts_are_the_same() {
     for (graph, task) in &tasks {
         let right = answer(&Cpu, graph, task).results;
         for traversal in [Traversal::Depth, Traversal::Breadth] {
-            let of = |memory| open(table(Some(memory), settings(traversal, Without::default())));
+            let of = |memory| open(table(Some(memory), settings(traversal, Ablation::default())));
             let Some(gpu) = of(1 << 10) else { return };
             let text = gpu.run(graph, task, None, &Context::default()).unwrap_err().to_string();
             let named = text.split("the setting `memory` at least ").nth(1).unwrap();
@@ -276,7 +277,7 @@ fn elements_wait_for_their_pages_and_counts_are_the_same() {
     }
     assert!(refills > 0.0 && most > 20.0 && paged >= 8, "{refills} {most} {paged}");
     // Groups of one element wait one by one.
-    let without = Without { groups: true, ..Without::default() };
+    let without = Ablation { groups: true, ..Ablation::default() };
     let Some(gpu) = open(table(Some(24 << 10), settings(Traversal::Depth, without))) else {
         return;
     };
@@ -291,9 +292,9 @@ fn each_mechanism_may_be_left_out() {
     let right = answer(&Cpu, &graph, &task).results;
     let mut searched = vec![];
     for without in [
-        Without::default(),
-        Without { filter: true, layout: true, ..Without::default() },
-        Without { groups: true, ..Without::default() },
+        Ablation::default(),
+        Ablation { filter: true, layout: true, ..Ablation::default() },
+        Ablation { groups: true, ..Ablation::default() },
     ] {
         let settings = TableSettings { without, ..TableSettings::default() };
         let Some(gpu) = open(table(None, settings)) else { return };

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
 use gramer_engine::metrics::Value;
-use gramer_engine::{Engine, Outcome, Share, Units};
+use gramer_engine::{Engine, EngineExt, Outcome, Share, Units};
 use gramer_gpu::{Settings, Strategy, Trial};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
@@ -17,7 +17,7 @@ mod common;
 
 use common::open;
 
-/// Tried at once; `table` is taken if it is so many times as fast.
+/// Tried at once; `table` is taken if it is this many times as fast.
 fn settings(gain: f64) -> Settings {
     let trial = Trial { after: Duration::ZERO, left: 0.0, gain };
     // More would be cleared first.

@@ -1,13 +1,14 @@
 //! The strategy `wide` against the CPU engine and the reference, with kernels that test their indices.
 
-use gramer_engine::cpu::Cpu;
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Engine, Outcome};
+use gramer_engine::{Ask, Engine, EngineExt, Outcome, Query};
 use gramer_gpu::{Balance, Lanes, Settings, Strategy, Tile};
-use gramer_graph::context::Context;
-use gramer_graph::generate::{Model, Recipe, generate};
+use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::task::{Induced, Task};
+use gramer_testing::graphs::random;
 
 mod common;
 
@@ -15,11 +16,6 @@ use common::open;
 
 fn wide() -> Settings {
     Settings { checked: true, strategy: Some(Strategy::Wide), ..Settings::default() }
-}
-
-fn random(model: Model, seed: u64) -> Graph {
-    let recipe = Recipe { model, seed, vertex_labels: None, edge_labels: None };
-    generate(&recipe, &Context::default()).unwrap()
 }
 
 fn motif(k: usize) -> Task {
@@ -36,9 +32,9 @@ fn answer(engine: &dyn Engine, graph: &Graph, task: &Task) -> Outcome {
 fn motifs_and_cliques_equal_those_of_the_cpu() {
     let Some(gpu) = open(wide()) else { return };
     let graphs = [
-        random(Model::ErdosRenyiEdges { vertices: 40, edges: 130 }, 1),
-        random(Model::BarabasiAlbert { vertices: 50, edges_per_vertex: 3 }, 2),
-        random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3),
+        random(Model::ErdosRenyiEdges { vertices: 40, edges: 130 }, 1, [0, 0]),
+        random(Model::BarabasiAlbert { vertices: 50, edges_per_vertex: 3 }, 2, [0, 0]),
+        random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3, [0, 0]),
     ];
     for graph in &graphs {
         let motifs = (3..=6).flat_map(|k| {
@@ -53,7 +49,8 @@ fn motifs_and_cliques_equal_those_of_the_cpu() {
 /// Parts of a warp with an embedding each: in one work-group by instructions of NVIDIA's, else in one of their own.
 #[test]
 fn virtual_warps_find_the_same() {
-    let graph = random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3);
+    let graph =
+        random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3, [0, 0]);
     for (tile, task) in [(Tile::Eight, motif(4)), (Tile::Sixteen, Task::Clique { k: 4 })] {
         let right = answer(&Cpu, &graph, &task).results;
         for lanes in [None, Some(Lanes::Local)] {
@@ -71,14 +68,15 @@ fn virtual_warps_find_the_same() {
 #[test]
 fn motifs_of_seven_vertices_equal_those_of_the_reference() {
     let Some(gpu) = open(wide()) else { return };
-    let graph = random(Model::ErdosRenyiEdges { vertices: 14, edges: 27 }, 7);
+    let graph = random(Model::ErdosRenyiEdges { vertices: 14, edges: 27 }, 7, [0, 0]);
     let mut right = answer(&Reference::default(), &graph, &motif(7)).results;
     right.retain(|c| c.count > 0);
     right.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
     assert!(right.len() > 30);
     assert_eq!(answer(&gpu, &graph, &motif(7)).results, right);
     let edge = Task::Motif { k: 7, induced: Induced::Edge };
-    assert!(gpu.supports(&edge, None).is_err() && Cpu.supports(&motif(7), None).is_err());
+    let refuses = |engine: &dyn Engine, task| engine.plan(&Ask::new(&Query::new(task))).is_err();
+    assert!(refuses(&gpu, edge) && refuses(&Cpu, motif(7)));
 }
 
 /// A hub with so many leaves that no array holds them: levels are filled in portions.
@@ -97,7 +95,7 @@ fn a_level_that_does_not_fit_is_made_in_portions() {
     let small = Settings { memory: Some(96 << 10), ..wide() };
     let Some(gpu) = open(small) else { return };
     let model = Model::BarabasiAlbert { vertices: 100, edges_per_vertex: 4 };
-    let graph = random(model, 1);
+    let graph = random(model, 1, [0, 0]);
     assert_eq!(answer(&gpu, &graph, &motif(4)).results, answer(&Cpu, &graph, &motif(4)).results);
     let (limit, peak) = gpu.memory().unwrap();
     assert!(peak <= limit);
@@ -119,30 +117,37 @@ fn work_is_given_to_warps_that_have_none() {
     let graph = builder.build();
     let right = answer(&Cpu, &graph, &motif(5)).results;
     let mut given = vec![];
-    for balance in [Balance::default(), Balance { donations: 0, ..Balance::default() }] {
+    let balances = [
+        Balance::default(),
+        Balance { donations: 0, ..Balance::default() },
+        // Fewer warps than roots, and more.
+        Balance { warps: Some(3), ..Balance::default() },
+        Balance { warps: Some(64), ..Balance::default() },
+    ];
+    for balance in balances {
         let Some(gpu) = open(Settings { balance, ..wide() }) else { return };
         let outcome = answer(&gpu, &graph, &motif(5));
         assert_eq!(outcome.results, right);
         given.push(outcome.devices[0].count("wide.donations").unwrap());
     }
-    assert!(given[0] > 0 && given[1] == 0, "{given:?}");
+    assert!(given[0] > 0 && given[1] == 0 && given[3] > 0, "{given:?}");
 }
 
 #[test]
 fn a_strategy_that_can_not_do_it_names_one_that_can() {
     let settings = Settings { strategy: Some(Strategy::Local), ..wide() };
     let Some(gpu) = open(settings) else { return };
-    let said = gpu.supports(&motif(5), None).unwrap_err().to_string();
-    assert!(said.contains("strategy local") && said.contains("wide"), "{said}");
+    let said = gpu.plan(&Ask::new(&Query::new(motif(5)))).unwrap_err().to_string();
+    assert!(said.contains("another method was named"), "{said}");
 }
 
 #[test]
 fn a_search_stops_when_it_is_asked_to() {
     let Some(gpu) = open(Settings { checked: false, ..wide() }) else { return };
     // Built before the time is taken.
-    let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);
+    let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1, [0, 0]);
     answer(&gpu, &small, &motif(6));
-    let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.3 }, 3);
+    let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.3 }, 3, [0, 0]);
     let context = Context::default();
     let cancel = context.cancel.clone();
     let stop = std::thread::spawn(move || {

@@ -1,45 +1,34 @@
-//! Undirected simple graphs in compressed sparse rows, with optional labels.
+#![doc = include_str!("../README.md")]
 //!
 //! Vertices are numbered from 0; the ids of the input come back through
 //! [`Graph::original_id`]. After [`crate::prepare::renumber`] the number of a vertex is its
 //! Rank(ON_1): vertex 0 is the most valuable one.
 
-#[cfg(not(target_pointer_width = "64"))]
-compile_error!(
-    "this target's pointers don't have 64 bits, and graphs are addressed with that many: build for a target of \
-     64 bits, such as x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu"
-);
-
-pub mod budget;
 mod build;
-pub mod choice;
-pub mod context;
-pub mod error;
+#[cfg(feature = "columnar")]
+pub mod columnar {
+    //! Tables as Parquet files.
+    pub use crate::format::columnar::{Values, write_columns};
+}
+mod format;
 pub mod generate;
 pub mod image;
-pub mod input;
-mod mapping;
-pub mod memory;
+pub mod names;
 mod origin;
-pub mod output;
-pub mod pages;
-pub mod panics;
-pub mod parallel;
-pub mod prefetch;
 pub mod prepare;
 pub mod read;
 mod reorder;
-pub mod standard_output;
-mod storage;
 mod summary;
+pub mod transactions;
 pub mod write;
 
-pub use budget::Budget;
+use std::sync::Arc;
+
+use gramer_base::Storage;
+
 pub use build::{BuildStats, Builder, MAX_GRAPH_VERTICES};
-pub use context::Context;
-pub use error::{Error, Result};
+pub use names::{Name, Names};
 pub use reorder::in_input_order;
-pub use storage::Storage;
 pub use summary::Summary;
 
 /// Number of a vertex inside the program.
@@ -58,8 +47,8 @@ pub enum Order {
     RankOn1,
 }
 
-/// An undirected simple graph: no self loops, no parallel edges, every edge in both rows, rows
-/// sorted by neighbour.
+/// An undirected simple graph: no self loops, no parallel edges, every edge in both rows, rows sorted by neighbour.
+/// Its arrays never change, and clones share them.
 ///
 /// ```
 /// use gramer_graph::Builder;
@@ -87,10 +76,24 @@ pub struct Graph {
     edge_labels: Option<Storage<Label>>,
     /// V ids of the input.
     original_ids: Storage<u64>,
+    /// The texts behind ids and labels.
+    names: Dictionaries,
     order: Order,
     stats: BuildStats,
     /// The image that it came from, where something can still be wrong with that.
     origin: Option<origin::Origin>,
+}
+
+/// Texts in place of numbers, as the input had them. With texts of vertices an original id is a position among these,
+/// and so is a label with texts of labels.
+#[derive(Debug, Clone, Default)]
+pub struct Dictionaries {
+    /// Names of vertices.
+    pub vertices: Option<Arc<Names>>,
+    /// Texts of vertex labels.
+    pub vertex_labels: Option<Arc<Names>>,
+    /// Texts of edge labels.
+    pub edge_labels: Option<Arc<Names>>,
 }
 
 /// The arrays of a graph as plain slices: what engines work on.
@@ -113,11 +116,11 @@ impl<'a> View<'a> {
         self.offsets.len() - 1
     }
 
-    /// Positions of `v`'s row in `neighbours`. Counts as reading the row ([`budget::touch`]).
+    /// Positions of `v`'s row in `neighbours`. Counts as reading the row ([`gramer_base::budget::touch`]).
     #[inline]
     pub fn row(&self, v: VertexId) -> std::ops::Range<usize> {
         let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
-        budget::touch(&self.neighbours[row.clone()]);
+        gramer_base::budget::touch(&self.neighbours[row.clone()]);
         row
     }
 
@@ -127,15 +130,19 @@ impl<'a> View<'a> {
         &self.neighbours[self.row(v)]
     }
 
-    /// Asks for the rows of vertices that come some time after the one at `i`, where rows of a list are read in turn: they lie
-    /// anywhere, and whoever reads them waits for each.
+    /// Prefetches the rows of vertices some places after the one at `i` in a list whose rows are read one after
+    /// another. They lie in random places.
     #[inline]
     pub fn ask_row_ahead(&self, list: &[VertexId], i: usize) {
         if let Some(&far) = list.get(i + 16) {
-            prefetch::prefetch(self.offsets, far as usize, 1);
+            gramer_base::prefetch::prefetch(self.offsets, far as usize, 1);
         }
         if let Some(&near) = list.get(i + 6) {
-            prefetch::prefetch(self.neighbours, self.offsets[near as usize] as usize, 2);
+            gramer_base::prefetch::prefetch(
+                self.neighbours,
+                self.offsets[near as usize] as usize,
+                2,
+            );
         }
     }
 
@@ -143,11 +150,11 @@ impl<'a> View<'a> {
     #[inline]
     pub fn ask_row_end_ahead(&self, list: &[VertexId], i: usize) {
         if let Some(&far) = list.get(i + 16) {
-            prefetch::prefetch(self.offsets, far as usize + 1, 1);
+            gramer_base::prefetch::prefetch(self.offsets, far as usize + 1, 1);
         }
         if let Some(&near) = list.get(i + 6) {
             let end = self.offsets[near as usize + 1] as usize;
-            prefetch::prefetch(self.neighbours, end.saturating_sub(17), 2);
+            gramer_base::prefetch::prefetch(self.neighbours, end.saturating_sub(17), 2);
         }
     }
 
@@ -192,6 +199,8 @@ pub struct Parts {
     pub edge_labels: Option<Storage<Label>>,
     /// V ids of the input.
     pub original_ids: Storage<u64>,
+    /// The texts behind ids and labels.
+    pub names: Dictionaries,
     /// What the vertex numbers mean.
     pub order: Order,
     /// What was dropped on the way.
@@ -211,8 +220,8 @@ impl Graph {
         assert_eq!(parts.original_ids.len(), vertices);
         assert!(parts.vertex_labels.as_ref().is_none_or(|l| l.len() == vertices));
         assert!(parts.edge_labels.as_ref().is_none_or(|l| l.len() == entries));
-        let Parts { offsets, neighbours, vertex_labels, edge_labels, original_ids, order, stats } =
-            parts;
+        let Parts { offsets, neighbours, vertex_labels, edge_labels, .. } = parts;
+        let Parts { original_ids, names, order, stats, .. } = parts;
         let origin = None;
         Graph {
             offsets,
@@ -220,6 +229,7 @@ impl Graph {
             vertex_labels,
             edge_labels,
             original_ids,
+            names,
             order,
             stats,
             origin,
@@ -266,7 +276,58 @@ impl Graph {
         self.edge_labels.as_deref().map_or(0, distinct)
     }
 
-    /// The id that the input gave to vertex `v`.
+    /// The id of vertex `v` for people, as the input has it.
+    #[inline]
+    pub fn vertex_name(&self, v: VertexId) -> Name<'_> {
+        self.name_of_id(self.original_id(v))
+    }
+
+    /// The id of a vertex for people, by its [`Graph::original_id`].
+    pub fn name_of_id(&self, id: u64) -> Name<'_> {
+        named(self.names.vertices.as_deref(), id)
+    }
+
+    /// A vertex label for people, as the input has it.
+    pub fn vertex_label_name(&self, label: Label) -> Name<'_> {
+        named(self.names.vertex_labels.as_deref(), label.into())
+    }
+
+    /// An edge label for people, as the input has it.
+    pub fn edge_label_name(&self, label: Label) -> Name<'_> {
+        named(self.names.edge_labels.as_deref(), label.into())
+    }
+
+    /// The vertex label with this name; `None` if the dictionary lacks it, or, without a dictionary, if it is no
+    /// number.
+    pub fn vertex_label_number(&self, name: &str) -> Option<Label> {
+        label_number(self.names.vertex_labels.as_deref(), name)
+    }
+
+    /// The edge label with this name, as [`Graph::vertex_label_number`].
+    pub fn edge_label_number(&self, name: &str) -> Option<Label> {
+        label_number(self.names.edge_labels.as_deref(), name)
+    }
+
+    /// The original id behind a name, which need not be in the graph where ids are numbers.
+    pub fn id_of_name(&self, name: &str) -> Option<u64> {
+        match &self.names.vertices {
+            Some(names) => names.number(name).map(u64::from),
+            None => names::plain_number(name.as_bytes()),
+        }
+    }
+
+    /// The texts behind ids and labels.
+    pub fn names(&self) -> &Dictionaries {
+        &self.names
+    }
+
+    /// The same graph with other texts behind ids and labels.
+    pub fn with_names(mut self, names: Dictionaries) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// The id that the input gave to vertex `v`: a number, or a position among the names of vertices.
     #[inline]
     pub fn original_id(&self, v: VertexId) -> u64 {
         self.original_ids[v as usize]
@@ -294,18 +355,33 @@ impl Graph {
     pub fn with_vertex_labels(mut self, labels: Option<Vec<Label>>) -> Self {
         assert!(labels.as_ref().is_none_or(|l| l.len() == self.vertices()));
         self.vertex_labels = labels.map(Storage::from);
+        self.names.vertex_labels = None;
         self
     }
 
     /// The same graph without edge labels.
     pub fn without_edge_labels(mut self) -> Self {
         self.edge_labels = None;
+        self.names.edge_labels = None;
         self
     }
 
     /// Largest degree; 0 for an empty graph.
     pub fn max_degree(&self) -> usize {
         self.offsets.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or(0)
+    }
+}
+
+/// The text of a number, or the number itself where there are no texts.
+fn named(names: Option<&Names>, number: u64) -> Name<'_> {
+    names.and_then(|names| names.get(number)).map_or(Name::Number(number), Name::Text)
+}
+
+/// The label of a name.
+fn label_number(names: Option<&Names>, name: &str) -> Option<Label> {
+    match names {
+        Some(names) => names.number(name),
+        None => name.parse().ok().filter(|&label| label != NO_LABEL),
     }
 }
 
@@ -320,8 +396,3 @@ fn distinct(labels: &[Label]) -> usize {
     }
     labels.iter().copied().collect::<rustc_hash::FxHashSet<_>>().len()
 }
-
-/// The README, whose example runs as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

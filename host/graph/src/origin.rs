@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Graph;
-use super::mapping::Mapping;
-use crate::error::{Error, Place, Result};
-use crate::panics::Hold;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::mapping::Mapping;
+use gramer_base::panics::Hold;
 
 /// The image that a graph came from.
 #[derive(Debug, Clone)]
@@ -57,14 +57,14 @@ impl Graph {
     /// its data were never checked; else those of `work`.
     pub fn guarded<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         let Some(origin) = &self.origin else { return work() };
-        let hold = Hold::new();
+        let hold = Hold::begin();
         let done = catch_unwind(AssertUnwindSafe(work));
         self.check_unchanged()?;
         match done {
             Ok(done) => done,
             Err(_) if !origin.checked => {
-                let what = "the image is damaged: no graph can be what it holds. Its data were not \
-                            checked; with the setting `verify` it is said what is wrong";
+                let what = "the image is damaged: its data are not a graph. They were not checked; \
+                     the setting `verify` reports what is wrong";
                 Err(Error::input(Place::file(&origin.path), what))
             }
             Err(panic) => {

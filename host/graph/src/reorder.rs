@@ -2,8 +2,8 @@
 
 use super::write::each_edge;
 use super::{Builder, Graph, Order, Parts, VertexId};
-use crate::context::{Context, Looks};
-use crate::error::{Error, Result};
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::{Error, Result};
 
 /// The same graph with its vertices in the order of the input: by ascending original id.
 ///
@@ -44,7 +44,16 @@ pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
     let Graph { offsets, neighbours, vertex_labels, edge_labels, original_ids, .. } = built;
     let stats = graph.stats();
     let order = Order::Input;
-    let parts =
-        Parts { offsets, neighbours, vertex_labels, edge_labels, original_ids, order, stats };
+    let names = graph.names().clone();
+    let parts = Parts {
+        offsets,
+        neighbours,
+        vertex_labels,
+        edge_labels,
+        original_ids,
+        names,
+        order,
+        stats,
+    };
     Ok(Graph::from_parts(parts).made_of(graph))
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Graph, Order, VertexId};
-use crate::context::Cancel;
-use crate::error::Result;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
 
 /// Sizes of a graph and what was dropped when it was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,7 +47,7 @@ impl Summary {
     /// Looks at the whole graph, components included: time linear in its size.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] after Ctrl-C.
+    /// [`gramer_base::Error::Interrupted`] after Ctrl-C.
     pub fn new(graph: &Graph, cancel: &Cancel) -> Result<Self> {
         let view = graph.view();
         let degrees = || (0..graph.vertices() as VertexId).map(|v| view.degree(v) as u64);

@@ -2,28 +2,26 @@
 
 use std::io::{self, Write};
 
-use super::read::Format;
+use super::format::{Format, Keeps, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
-use crate::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 /// What a format can't hold of a graph, and what happened to the ids, for the user.
 ///
 /// # Errors
-/// [`Error::Usage`] for [`Format::Image`], which is no text, and for [`Format::BvGraph`], which can't be
+/// [`Error::Usage`] for [`Format::Image`], which is not text, and for [`Format::BvGraph`], which can't be
 /// written.
 pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     let view = graph.view();
     let mut notes = Vec::new();
-    let (vertex_labels, edge_labels, isolated, ids) = match format {
-        Format::Edges => (false, false, false, true),
-        Format::Lg | Format::Tve => (true, true, true, false),
-        Format::Arabesque => (true, false, true, false),
-        Format::Metis => (true, true, true, false),
-        Format::Mtx => (false, false, true, false),
-        Format::Triples => (false, true, false, true),
-        Format::Image => return Err(Error::usage("an image is no text format")),
-        Format::BvGraph => return Err(read_only()),
-    };
+    let entry = format.entry();
+    let Keeps { vertex_labels, edge_labels, isolated, ids, texts } = entry.keeps;
+    let names = graph.names();
+    match format {
+        Format::Image => return Err(Error::usage("an image is not a text format")),
+        _ if entry.write.is_none() => return Err(read_only(format)),
+        _ => {}
+    }
     if graph.has_vertex_labels() && !vertex_labels {
         notes.push(format!("{format} holds no vertex labels: they are left out"));
     }
@@ -34,8 +32,25 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     if alone > 0 && !isolated {
         notes.push(format!("{format} holds no vertices without edges: {alone} are left out"));
     }
-    let first = first_id(format);
-    if !ids && !graph.original_ids().iter().zip(first..).all(|(&id, own)| id == own) {
+    let first = entry.first_id;
+    let own = |(&id, own): (&u64, u64)| id == own;
+    if names.vertices.is_some() && ids && !texts {
+        notes.push(format!(
+            "{format} holds no names of vertices: they are numbered from 0 as their names first came"
+        ));
+    }
+    let kept = |labels: bool, names: bool| labels && names && !texts;
+    for (of, is) in [
+        ("vertex", kept(vertex_labels, names.vertex_labels.is_some())),
+        ("edge", kept(edge_labels, names.edge_labels.is_some())),
+    ] {
+        if is {
+            notes.push(format!(
+                "{format} holds no {of} labels that are texts: they are numbered from 0 as they first came"
+            ));
+        }
+    }
+    if !ids && (names.vertices.is_some() || !graph.original_ids().iter().zip(first..).all(own)) {
         notes.push(format!(
             "vertices are numbered from {first} in the order of the graph: their own ids are left \
              out"
@@ -45,16 +60,10 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
 }
 
 /// The error for a format that can't be written.
-fn read_only() -> Error {
-    Error::usage("graphs in the format bvgraph can be read, but not written: take another format")
-}
-
-/// The number of the first vertex in formats that number their vertices.
-fn first_id(format: Format) -> u64 {
-    match format {
-        Format::Metis | Format::Mtx => 1,
-        _ => 0,
-    }
+fn read_only(format: Format) -> Error {
+    Error::usage(format!(
+        "graphs in the format {format} can be read, but not written: take another format"
+    ))
 }
 
 /// Writes the graph in a text format. Edge lists and triples hold the ids of the input, the other
@@ -66,27 +75,56 @@ fn first_id(format: Format) -> u64 {
 /// Those of the stream.
 ///
 /// # Panics
-/// For [`Format::Image`] (see [`super::image::write`]) and [`Format::BvGraph`].
+/// For [`Format::Image`] (see [`super::image::write`]) and formats that are only read.
 pub fn write_text(out: &mut dyn Write, graph: &Graph, format: Format) -> io::Result<()> {
-    let mut text = Text { out, line: Vec::new() };
-    match format {
-        Format::Edges => text.edges(graph, false),
-        Format::Triples => text.edges(graph, true),
-        Format::Lg => text.records(graph, false),
-        Format::Tve => text.records(graph, true),
-        Format::Arabesque => text.arabesque(graph),
-        Format::Metis => text.metis(graph),
-        Format::Mtx => text.matrix_market(graph),
-        Format::Image | Format::BvGraph => unreachable!("no text"),
+    let write = format.entry().write.expect("a text format that is written");
+    write(out, graph)
+}
+
+pub(crate) fn edges(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    match graph.names().vertices {
+        // Names may hold white space: the table has quotes, and a first line that says what it is.
+        Some(_) => write_by(out, graph, b'\t', false),
+        None => Text::new(out).edges(graph, false),
     }
 }
 
-/// Writes a table `id label` of the vertices, which [`super::read::read_labels`] reads.
+pub(crate) fn triples(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    Text::new(out).edges(graph, true)
+}
+
+pub(crate) fn lg(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    Text::new(out).records(graph, false)
+}
+
+pub(crate) fn tve(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    Text::new(out).records(graph, true)
+}
+
+pub(crate) fn arabesque(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    Text::new(out).arabesque(graph)
+}
+
+pub(crate) fn metis(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    Text::new(out).metis(graph)
+}
+
+pub(crate) fn matrix_market(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    Text::new(out).matrix_market(graph)
+}
+
+/// Writes a table of the vertices and their labels: lines `id label`, which
+/// [`labels`](super::read::ReadOptions::labels) reads, or, of names and texts, CSV for
+/// [`vertex_table`](super::read::ReadOptions::vertex_table).
 ///
 /// # Errors
 /// Those of the stream.
 pub fn write_labels(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
-    let mut text = Text { out, line: Vec::new() };
+    let names = graph.names();
+    if names.vertices.is_some() || names.vertex_labels.is_some() {
+        return write_vertices(out, graph);
+    }
+    let mut text = Text::new(out);
     for v in 0..graph.vertices() as VertexId {
         text.number(graph.original_id(v)).number(graph.view().vertex_label(v).into()).end()?;
     }
@@ -99,7 +137,11 @@ struct Text<'a> {
     line: Vec<u8>,
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    fn new(out: &'a mut dyn Write) -> Self {
+        Text { out, line: Vec::new() }
+    }
+
     fn number(&mut self, number: u64) -> &mut Self {
         if !self.line.is_empty() {
             self.line.push(b' ');

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use common::{pairs, parse, parse_named, refused};
-use gramer_graph::Context;
-use gramer_graph::read::{Format, ReadOptions, read};
+use gramer_base::Context;
+use gramer_graph::read::{Format, ReadOptions, read, read_bytes};
 
 #[test]
 fn a_cut_file_is_refused_with_both_numbers() {
@@ -53,11 +53,31 @@ fn what_a_head_says_is_compared() {
 }
 
 #[test]
-fn a_bipartite_head_is_refused() {
+fn a_claim_that_does_not_hold_may_be_allowed() {
+    for text in ["# Nodes: 3 Edges: 9\n0 1\n1 2\n", "p edge 3 9\ne 1 2\ne 2 3\n"] {
+        let options = ReadOptions { allow_mismatch: true, ..ReadOptions::default() };
+        let read =
+            read_bytes(Path::new("g"), text.into(), &options, &Context::with_threads(1)).unwrap();
+        assert_eq!(pairs(&read).len(), 2);
+        assert!(
+            read.notes.iter().any(|note| note.contains("9 edges, but 2 follow")),
+            "{:?}",
+            read.notes
+        );
+        assert!(refused(text).contains("9 edges, but 2 follow"));
+    }
+}
+
+#[test]
+fn a_bipartite_graph_keeps_its_sides_apart() {
     let text = "% bip unweighted\n% 3 2 5\n1 1\n1 2\n2 2\n";
-    let message = refused(text);
-    assert!(message.contains("the graph is bipartite"), "{message}");
-    assert!(message.contains("{print $1, $2 + 2}"), "{message}");
+    let read = parse(text);
+    assert_eq!((read.format, pairs(&read)), (Format::Konect, vec![(1, 3), (1, 4), (2, 4)]));
+    assert!(read.notes.iter().any(|note| note.contains("vertex i of its right side is 2 + i")));
+    // Without numbers in its head.
+    assert_eq!(pairs(&parse("% bip\n1 1\n3 1\n")), [(1, 4), (3, 4)]);
+    assert!(refused("% bip\n% 9 3 3\n1 1\n3 1\n").contains("the head says 9 edges, but 2 follow"));
+    assert!(refused("% bip\n% 2 3 3\n1 1\n3 4\n").contains("vertex 4 is out of range"));
     assert!(parse_named("g", text, Some(Format::Edges)).is_ok());
 }
 
@@ -91,9 +111,7 @@ fn a_dropped_direction_is_said() {
 #[test]
 fn a_first_line_of_counts_is_no_edge() {
     for text in [
-        "8 7\n0 1\n0 2\n0 3\n0 4\n4 5\n5 6\n6 7\n",
         "8 7\n1 2\n1 3\n1 4\n1 5\n5 6\n6 7\n7 8\n",
-        "3 2\n0 1\n1 2\n",
         "4 3\n10 20\n20 30\n30 40\n",
         "5 5 5\n2 1 1.0\n3 1 1.0\n4 3 1.0\n5 4 1.0\n3 2 1.0\n",
     ] {
@@ -111,6 +129,16 @@ fn a_first_line_of_counts_is_no_edge() {
         );
         // Told to be a head, it is one.
         assert!(parse(&format!("# {text}")).notes.iter().all(|n| !n.contains("looks like")));
+    }
+    // With vertices from 0 on it is a file of ORCA.
+    for (text, edges) in [("8 7\n0 1\n0 2\n0 3\n0 4\n4 5\n5 6\n6 7\n", 7), ("3 2\n0 1\n1 2\n", 2)] {
+        let read = parse(text);
+        assert_eq!((read.format, pairs(&read).len()), (Format::Orca, edges));
+        assert!(read.notes.iter().any(|note| note.starts_with("read as orca")), "{:?}", read.notes);
+        assert!(
+            parse_named("g", text, Some(Format::Edges)).unwrap().notes[0]
+                .contains("taken as an edge")
+        );
     }
     // A number that isn't how many follow.
     assert_eq!(pairs(&parse("8 7\n0 1\n1 2\n")).len(), 3);

@@ -121,9 +121,9 @@ fn separators_quotes_and_further_columns_of_any_kind() {
         triangle(text);
     }
     for text in ["1 2\n2 3 x\n", "1,2,3\n1,2\n"] {
-        assert!(refused(text).contains("columns, but the first edge line has"), "{text:?}");
+        assert!(refused(text).contains("columns, but the first "), "{text:?}");
     }
-    assert!(refused("1;2\n1;2;3\n").contains("`1;2` is no edge line"));
+    assert!(refused("1;2\n1;2;3\n").contains("`1;2` is not an edge line"));
 }
 
 #[test]
@@ -142,23 +142,13 @@ fn whole_numbers_with_decimals_are_ids() {
     }
     assert_eq!(pairs(&parse("1e+05 2\n")), [(2, 100_000)]);
     for text in ["1.5 2\n", "1 -2.0\n", "1 1e20\n"] {
-        assert!(refused(text).contains("is no vertex id"), "{text:?}");
+        assert!(refused(text).contains("is not a vertex id"), "{text:?}");
     }
 }
 
 #[test]
-fn names_of_vertices_are_told_from_other_words() {
-    for text in
-        ["alice,bob\nbob,carol\n", "alice bob 3\nbob carol 4\n", "1 2\ncarol 1\n", "1 bob\n"]
-    {
-        let message = refused(text);
-        assert!(
-            message.contains("names of vertices are text, but ids are whole numbers"),
-            "{message}"
-        );
-        assert!(message.chars().count() < 200, "{message}");
-    }
+fn text_that_is_no_table_is_refused() {
     for text in ["hello\n", "0 1\n1;2\n", "some words of a page\n", "x = [1, 2]\n"] {
-        assert!(!refused(text).contains("names of vertices"), "{text:?}");
+        assert!(refused(text).starts_with("g:"), "{text:?}");
     }
 }

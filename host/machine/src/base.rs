@@ -1,4 +1,4 @@
-//! Descriptions that say only how they differ from another.
+//! Descriptions that only have the differences from another.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The rules that a description must keep.
+//! Rules of a description.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ pub(crate) const MAX_BANKS: u32 = 4;
 /// Bits of an id on the AXI4 ports.
 const AXI_ID_BITS: u32 = 8;
 
-/// What an argument of a kernel must be.
+/// Valid values of a kernel's argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Passed {
-    /// A number; of so many bits, where programs pass it as such.
+enum ValueRange {
+    /// A number; of this many bits, where programs pass it as such.
     Scalar(Option<u32>),
     /// The address of a buffer in a bank.
     Buffer,
@@ -23,35 +23,35 @@ enum Passed {
 
 /// The arguments that programs set by name; beside these the core has one buffer a bank, `bank0`
 /// and so on. A description that lacks one can't be driven.
-const CORE_ARGUMENTS: [(&str, Passed); 12] = [
-    ("application", Passed::Scalar(None)),
-    ("k", Passed::Scalar(None)),
-    ("flags", Passed::Scalar(None)),
-    ("slots", Passed::Scalar(None)),
-    ("lambda_eighths", Passed::Scalar(None)),
-    ("vertex_bound", Passed::Scalar(None)),
-    ("edge_bound", Passed::Scalar(None)),
-    ("vertex_sets", Passed::Scalar(None)),
-    ("edge_sets", Passed::Scalar(None)),
-    ("result_beats", Passed::Scalar(None)),
-    ("abort", Passed::Buffer),
-    ("edge_base", Passed::Scalar(None)),
+const CORE_ARGUMENTS: [(&str, ValueRange); 12] = [
+    ("application", ValueRange::Scalar(None)),
+    ("k", ValueRange::Scalar(None)),
+    ("flags", ValueRange::Scalar(None)),
+    ("slots", ValueRange::Scalar(None)),
+    ("lambda_eighths", ValueRange::Scalar(None)),
+    ("vertex_bound", ValueRange::Scalar(None)),
+    ("edge_bound", ValueRange::Scalar(None)),
+    ("vertex_sets", ValueRange::Scalar(None)),
+    ("edge_sets", ValueRange::Scalar(None)),
+    ("result_beats", ValueRange::Scalar(None)),
+    ("abort", ValueRange::Buffer),
+    ("edge_base", ValueRange::Scalar(None)),
 ];
 /// The same of the set core.
-const SET_ARGUMENTS: [(&str, Passed); 3] = [
-    ("flags", Passed::Scalar(None)),
-    ("image_lines", Passed::Scalar(Some(32))),
-    ("abort", Passed::Buffer),
+const SET_ARGUMENTS: [(&str, ValueRange); 3] = [
+    ("flags", ValueRange::Scalar(None)),
+    ("image_lines", ValueRange::Scalar(Some(32))),
+    ("abort", ValueRange::Buffer),
 ];
-const FILL_ARGUMENTS: [(&str, Passed); 5] = [
-    ("head", Passed::Buffer),
-    ("head_beats", Passed::Scalar(Some(32))),
-    ("units", Passed::Buffer),
-    ("units_first", Passed::Scalar(Some(32))),
-    ("units_beats", Passed::Scalar(Some(32))),
+const FILL_ARGUMENTS: [(&str, ValueRange); 5] = [
+    ("head", ValueRange::Buffer),
+    ("head_beats", ValueRange::Scalar(Some(32))),
+    ("units", ValueRange::Buffer),
+    ("units_first", ValueRange::Scalar(Some(32))),
+    ("units_beats", ValueRange::Scalar(Some(32))),
 ];
-const DRAIN_ARGUMENTS: [(&str, Passed); 2] =
-    [("result", Passed::Buffer), ("capacity", Passed::Scalar(Some(32)))];
+const DRAIN_ARGUMENTS: [(&str, ValueRange); 2] =
+    [("result", ValueRange::Buffer), ("capacity", ValueRange::Scalar(Some(32)))];
 
 /// The message of the YAML reader, with the nearest known key where one isn't known.
 pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
@@ -73,7 +73,7 @@ pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
 }
 
 /// A rule or several of one kind.
-type Rule = fn(&Accelerator) -> Result<(), Wrong>;
+type Rule = fn(&Accelerator) -> Result<(), ValueFault>;
 
 /// Checks every range and every relation between values.
 pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
@@ -96,12 +96,12 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
     }
 }
 
-fn wrong(key: &str, value: &dyn std::fmt::Display, rule: String) -> Result<(), Wrong> {
+fn wrong(key: &str, value: &dyn std::fmt::Display, rule: String) -> Result<(), ValueFault> {
     Err((key.to_string(), value.to_string(), rule))
 }
 
 /// Numbers within their ranges, and powers of two where they must be.
-fn check_ranges(a: &Accelerator) -> Result<(), Wrong> {
+fn check_ranges(a: &Accelerator) -> Result<(), ValueFault> {
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
     let ranges: [(&str, u32, u32, u32, bool); 17] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
@@ -133,7 +133,7 @@ fn check_ranges(a: &Accelerator) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn check_name(a: &Accelerator) -> Result<(), Wrong> {
+fn check_name(a: &Accelerator) -> Result<(), ValueFault> {
     let m = &a.machine;
     if m.name.is_empty() || !m.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return wrong(
@@ -146,7 +146,7 @@ fn check_name(a: &Accelerator) -> Result<(), Wrong> {
 }
 
 /// Partitions that all banks have a part of, and ids that name every read of them.
-fn check_ids(a: &Accelerator) -> Result<(), Wrong> {
+fn check_ids(a: &Accelerator) -> Result<(), ValueFault> {
     let (m, mem) = (&a.machine, &a.memory);
     if m.partitions < mem.ddr_banks {
         return wrong(
@@ -171,7 +171,7 @@ fn check_ids(a: &Accelerator) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn check_depth(a: &Accelerator) -> Result<(), Wrong> {
+fn check_depth(a: &Accelerator) -> Result<(), ValueFault> {
     let (m, app) = (&a.machine, &a.applications);
     if app.max_motif > m.depth {
         return wrong(
@@ -184,7 +184,7 @@ fn check_depth(a: &Accelerator) -> Result<(), Wrong> {
 }
 
 /// Sizes of banks, scratchpads and caches.
-fn check_memories(a: &Accelerator) -> Result<(), Wrong> {
+fn check_memories(a: &Accelerator) -> Result<(), ValueFault> {
     let mem = &a.memory;
     if mem.bank_bytes == 0 || mem.bank_bytes % 4096 != 0 || mem.bank_bytes > BANK_STEP {
         return wrong(
@@ -220,7 +220,7 @@ fn check_memories(a: &Accelerator) -> Result<(), Wrong> {
 }
 
 /// A dictionary with an entry for every key that motifs and labelled triples make.
-fn check_dictionary(a: &Accelerator) -> Result<(), Wrong> {
+fn check_dictionary(a: &Accelerator) -> Result<(), ValueFault> {
     let app = &a.applications;
     let pairs = app.max_motif * (app.max_motif - 1) / 2;
     let key_bits = pairs.max(3 + 3 * app.label_bits);
@@ -240,7 +240,7 @@ fn check_dictionary(a: &Accelerator) -> Result<(), Wrong> {
 }
 
 /// The kernels' arguments, what links them, and the streams between them.
-fn check_kernels(a: &Accelerator) -> Result<(), Wrong> {
+fn check_kernels(a: &Accelerator) -> Result<(), ValueFault> {
     if !a.kernels.core.arguments.is_empty() {
         return wrong(
             "kernels.core.arguments",
@@ -275,7 +275,7 @@ fn check_kernels(a: &Accelerator) -> Result<(), Wrong> {
 }
 
 /// Names that differ, and that languages take.
-fn check_names(a: &Accelerator) -> Result<(), Wrong> {
+fn check_names(a: &Accelerator) -> Result<(), ValueFault> {
     let sections = [
         ("arguments", argument_names(&a.arguments)),
         ("kernels.fill.arguments", argument_names(&a.kernels.fill.arguments)),
@@ -306,13 +306,13 @@ fn check_names(a: &Accelerator) -> Result<(), Wrong> {
 }
 
 /// A section of arguments, and those that it must have.
-type Contract<'a> = (&'a str, &'a [Argument], Vec<(&'a str, Passed)>);
+type Contract<'a> = (&'a str, &'a [Argument], Vec<(&'a str, ValueRange)>);
 
 /// Checks that the kernels have every argument that programs set, and that it is passed as they
 /// pass it.
-fn check_contract(a: &Accelerator) -> Result<(), Wrong> {
+fn check_contract(a: &Accelerator) -> Result<(), ValueFault> {
     let banks: Vec<String> = (0..a.core_ports()).map(|bank| format!("bank{bank}")).collect();
-    let banks = banks.iter().map(|name| (name.as_str(), Passed::Buffer));
+    let banks = banks.iter().map(|name| (name.as_str(), ValueRange::Buffer));
     let core = match a.core {
         Core::Paper => &CORE_ARGUMENTS[..],
         Core::Set => &SET_ARGUMENTS[..],
@@ -330,15 +330,15 @@ fn check_contract(a: &Accelerator) -> Result<(), Wrong> {
             };
             let key = |field: &str| format!("{section}.{name}.{field}");
             match (passed, argument.bank) {
-                (Passed::Buffer, None) => {
+                (ValueRange::Buffer, None) => {
                     let rule = "it must be the address of a buffer, with port and bank";
                     return Err((key("bank"), "missing".into(), rule.into()));
                 }
-                (Passed::Scalar(_), Some(bank)) => {
+                (ValueRange::Scalar(_), Some(bank)) => {
                     let rule = "it must be a number, without port and bank";
                     return Err((key("bank"), bank.to_string(), rule.into()));
                 }
-                (Passed::Scalar(Some(bits)), None) if argument.bits != bits => {
+                (ValueRange::Scalar(Some(bits)), None) if argument.bits != bits => {
                     return Err((
                         key("bits"),
                         argument.bits.to_string(),
@@ -360,10 +360,10 @@ fn argument_names(arguments: &[Argument]) -> Vec<&str> {
     arguments.iter().map(|x| x.name.as_str()).collect()
 }
 
-/// What is wrong with a value: key, value, rule.
-pub(crate) type Wrong = (String, String, String);
+/// Error of a value: key, value, rule.
+pub(crate) type ValueFault = (String, String, String);
 
-fn check_argument(a: &Accelerator, section: &str, argument: &Argument) -> Result<(), Wrong> {
+fn check_argument(a: &Accelerator, section: &str, argument: &Argument) -> Result<(), ValueFault> {
     let key = |field: &str| format!("{section}.{}.{field}", argument.name);
     if argument.bits != 32 && argument.bits != 64 {
         return Err((key("bits"), argument.bits.to_string(), "must be 32 or 64".into()));
@@ -387,7 +387,7 @@ fn check_argument(a: &Accelerator, section: &str, argument: &Argument) -> Result
     }
 }
 
-fn check_stream(name: &str, stream: &Stream) -> Result<(), Wrong> {
+fn check_stream(name: &str, stream: &Stream) -> Result<(), ValueFault> {
     let line = LINE_BYTES * 8;
     if stream.bits != line {
         let key = format!("streams.{name}.bits");

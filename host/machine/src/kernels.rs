@@ -1,4 +1,4 @@
-//! Kernels, compute units and where the memory banks are.
+//! Kernels, compute units and addresses of memory banks.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub struct Kernel {
     pub name: String,
     /// How it is written.
     pub language: Language,
-    /// What it does.
+    /// Purpose.
     pub what: String,
     /// AXI4-Lite arguments in order, from 0x10. Those of the core are the section `arguments`:
     /// in the file the list is empty.

@@ -1,4 +1,4 @@
-//! Where arguments and counters are.
+//! Positions of arguments and counters.
 
 use crate::{Accelerator, Argument, Counter, Section};
 

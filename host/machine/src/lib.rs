@@ -1,10 +1,10 @@
-//! The accelerator, described once.
+#![doc = include_str!("../README.md")]
 //!
-//! `accelerator.yaml` holds every size of the machine, its arguments and its counters. This crate
-//! is its only reader: it checks the file and generates what must agree with it, so that no width,
-//! depth, register offset or counter index is written twice.
+//! `accelerator.yaml` has every size of the machine, its arguments and its counters. This crate is its only reader: it
+//! checks the file and generates everything that must agree with it, so that no width, depth, register offset or counter
+//! index is written twice.
 //!
-//! | module | what it generates |
+//! | module | output |
 //! |---|---|
 //! | [`set`] | sizes and formats of the set core, and its package `gramer_set_pkg` |
 //! | [`verilog`] | the SystemVerilog package `gramer_pkg` and the Verilog top `gramer_kernel` for Vitis |
@@ -13,11 +13,11 @@
 //! | [`layout`] | register offsets and counter positions for programs |
 //! | [`named`] | the machines that are built in, by name |
 //! | [`kernels`] | kernels, their instances and addresses |
-//! | [`streams`] | which bits of a beat hold what |
+//! | [`streams`] | fields of the streams' beats |
 //!
-//! Beside that, [`trust`] says which programs and cached files the others may run or load.
+//! [`trust`] decides which programs and cached files may be run or loaded.
 //!
-//! A description may say `base: FILE` (relative to itself) and then hold only what differs.
+//! A description with `base: FILE` (relative to itself) only has the differences.
 
 mod base;
 mod check;
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use kernels::Kernels;
 use streams::Streams;
 
-/// What can be wrong with a description of a machine.
+/// Error of a machine's description.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -50,7 +50,7 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The file is no YAML, lacks a key, or has one that isn't known.
+    /// The file is not YAML, lacks a key, or has one that isn't known.
     #[error("{}: {what}", path.display())]
     Format {
         /// The file.
@@ -65,9 +65,9 @@ pub enum Error {
         path: PathBuf,
         /// The key with its section, `machine.slots`.
         key: String,
-        /// What the file says.
+        /// Value in the file.
         value: String,
-        /// What is allowed.
+        /// Allowed values.
         rule: String,
     },
 }
@@ -79,10 +79,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Core {
-    /// That of the paper: one candidate after another (`docs/hardware/rtl.md`).
+    /// That of the paper: one candidate after another (`docs/reference/paper-core.md`).
     #[default]
     Paper,
-    /// The set core: lists against lists (`docs/set-core.md`).
+    /// The set core: lists against lists (`docs/reference/set-core.md`).
     Set,
 }
 
@@ -172,7 +172,7 @@ pub struct Memory {
     pub edge_scratchpad_bytes: u32,
     /// Low-priority edge memory of a partition in bytes.
     pub edge_cache_bytes: u32,
-    /// Lines under way from DDR for each memory of a partition, a power of two.
+    /// Lines in flight from DDR for each memory of a partition, a power of two.
     pub misses: u32,
     /// Bits of a reference's stamp, 4 to 32. References of one memory of a partition are told apart
     /// over 2^(`stamp_bits` - 1) accesses at the largest λ and with LRU, over more at a smaller λ;
@@ -222,10 +222,10 @@ pub struct Argument {
     /// The DDR bank of that buffer, for the first compute unit where each has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<u32>,
-    /// Each compute unit has a bank of its own: that of the next is the next one, round and round.
+    /// Each compute unit has its own bank: that of the next is the next one, round and round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_bank: bool,
-    /// What it means.
+    /// Meaning.
     pub what: String,
 }
 
@@ -274,7 +274,7 @@ pub struct Section<'a> {
     pub units: u32,
 }
 
-/// What a description has that doesn't say otherwise.
+/// Defaults of a description.
 fn present() -> bool {
     true
 }
@@ -301,7 +301,7 @@ pub fn lambda_steps(lambda: f64) -> Option<u32> {
     known.then_some(steps as u32)
 }
 
-/// What [`lambda_steps`] takes, in words.
+/// Range of [`lambda_steps`] in words.
 pub fn lambda_range() -> String {
     format!("0 to {LAMBDA_MAX} in steps of 1/{LAMBDA_STEPS}")
 }
@@ -422,8 +422,3 @@ impl Accelerator {
             .collect();
     }
 }
-
-/// The README, whose example runs as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

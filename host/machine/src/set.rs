@@ -1,11 +1,11 @@
-//! Sizes and formats of the set core (`docs/set-core.md`).
+//! Sizes and formats of the set core (`docs/reference/set-core.md`).
 //!
-//! Sizes are in the section `set` of a description. What is here as constants are formats that all
-//! machines share; the fields of units and plans are in the section `streams`.
+//! Sizes are in the section `set` of a description. Constants here are formats that all machines share; the fields of units
+//! and plans are in the section `streams`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::Wrong;
+use crate::check::ValueFault;
 use crate::{Accelerator, Core, ENTRIES_A_LINE, verilog};
 
 mod products;
@@ -24,7 +24,7 @@ pub struct SetCore {
     pub lists: u32,
     /// Lines of a list in the list buffer, 8 to 32, a power of two.
     pub list_lines: u32,
-    /// Lines under way to a PU, a power of two.
+    /// Lines in flight to a PU, a power of two.
     pub answers: u32,
     /// Sub-banks of the row memory, a power of two up to 8.
     pub row_banks: u32,
@@ -48,7 +48,7 @@ pub struct SetCore {
     pub reached: u32,
 }
 
-/// So many where nothing is said.
+/// Default: one.
 fn one() -> u32 {
     1
 }
@@ -63,7 +63,7 @@ pub const SIZE_LONG: u32 = (1 << SIZE_BITS) - 1;
 pub const QUARTERS_LONG: u32 = (1 << 12) - 1;
 /// The end of a unit's range that says: to the end.
 pub const LAST_ALL: u32 = (1 << 12) - 1;
-/// An entry that is none.
+/// Padding; not a valid entry.
 pub const PADDING: u32 = u32::MAX;
 /// Entries of a quarter-line.
 pub const QUARTER_ENTRIES: u32 = 4;
@@ -124,7 +124,7 @@ pub const WEDGE_UP_BITS: u32 = 6;
 /// Vertices of a listed embedding whose record takes half a beat; with more it takes a whole one.
 pub const RECORD_NARROW: u32 = 6;
 
-/// What a word of a search plan does, by number.
+/// Kinds of a search plan's words, by number.
 pub const WORD_KINDS: [(&str, &str); 4] = [
     ("make", "a set is made and stored"),
     ("count", "a set is counted; on to the next candidate"),
@@ -352,7 +352,7 @@ const FIELDS: [(&str, &str, u32); 21] = [
 ];
 
 /// Checks what houses and 5-cycles want.
-fn check_reached(a: &Accelerator, s: &SetCore) -> Result<(), Wrong> {
+fn check_reached(a: &Accelerator, s: &SetCore) -> Result<(), ValueFault> {
     if s.reached == 0 {
         return Ok(());
     }
@@ -380,7 +380,7 @@ fn check_reached(a: &Accelerator, s: &SetCore) -> Result<(), Wrong> {
 }
 
 /// Checks the section, and what the set core wants of the others.
-pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
+pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
     let s = match (&a.set, a.core) {
         (None, Core::Paper) => return Ok(()),
         (Some(s), Core::Set) => s,

@@ -1,4 +1,4 @@
-//! The streams: which bits of a beat hold what.
+//! The streams and the fields of their beats.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Streams {
     /// From the core.
     #[serde(rename = "out")]
     pub output: Stream,
-    /// What drain adds to the result area.
+    /// Header that drain adds to the result area.
     pub result: Stream,
 }
 
@@ -34,7 +34,7 @@ pub struct Stream {
 pub struct Part {
     /// Name.
     pub name: String,
-    /// What it is.
+    /// Content.
     pub what: String,
     /// Bits of an entry, where a beat holds a row of them; a divisor of the beat's bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,8 @@
-//! Files that a program may run or load: those that nobody but their owner can have put there.
+//! Files that a program may run or load: those that only their owner can have put there.
 //!
-//! A program looks for its companions in its own folder and where an installation has them, never in folders that
-//! merely lie above. A file counts if it and its folder belong to this user, to root or to the owner of the running
-//! program, and if nobody else can write to either.
+//! A program looks for its companions in its own folder and at their places in an installation, never in other parent
+//! folders. A file counts if it and its folder belong to this user, to root or to the owner of the running program, and if
+//! no one else can write to either.
 
 use std::fs::{DirBuilder, Metadata};
 use std::io;
@@ -68,7 +68,7 @@ fn folders(program: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// What came of the search for a program.
+/// Result of the search for a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     /// The program, if there is one that may run.
@@ -85,7 +85,7 @@ impl Search {
     }
 }
 
-/// Looks for a companion of the running program `own` beside it, as the module says, and then in the folders of
+/// Looks for a companion of the running program `own` in its folder, as the module says, and then in the folders of
 /// `path`, which the user chose. `own` itself is never found.
 pub fn search(name: &str, own: Option<&Path>, path: impl Iterator<Item = PathBuf>) -> Search {
     let mut refused = vec![];
@@ -113,7 +113,7 @@ pub fn cache(name: &str) -> Option<PathBuf> {
 /// Makes a folder that this user alone can write and read, unless it is there.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub fn create_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -129,7 +129,7 @@ mod tests {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
 
-    /// A program in a folder of its own, which only this user can write.
+    /// A program in its own folder, which only this user can write.
     fn program(folder: &Path) -> PathBuf {
         fs::create_dir_all(folder).unwrap();
         mode(folder, 0o755);

@@ -136,7 +136,7 @@ pub fn kernel(a: &Accelerator) -> String {
     text
 }
 
-/// The kernel's ports beside clock and reset: output, bits, name.
+/// The kernel's ports except clock and reset: output, bits, name.
 fn kernel_ports(a: &Accelerator) -> Vec<(bool, u32, String)> {
     let address = a.control_address_bits() - 1;
     let mut ports: Vec<(bool, u32, String)> = vec![(true, 1, "interrupt".into())];

@@ -1,5 +1,4 @@
-//! What Vitis and the Xilinx Runtime read: `kernel.xml`, the link configuration, and the metadata
-//! of an xclbin.
+//! Files for Vitis and the Xilinx Runtime: `kernel.xml`, the link configuration, and the metadata of an xclbin.
 
 use std::fmt::Write;
 
@@ -134,7 +133,7 @@ pub fn buffers<'a>(
 }
 
 /// The element `kernel`. With instances it is part of an xclbin, where ports and arguments are
-/// its children; in `kernel.xml` they are in elements of their own.
+/// its children; in `kernel.xml` they are in their own elements.
 fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String, u64)]) -> String {
     let grouped = |line: &str| match instances.is_empty() {
         true => format!("{}{line}\n", " ".repeat(indent + 2)),

@@ -1,9 +1,7 @@
 //! A test that skips itself is seen: on standard error, which the harness doesn't hold back, and in
 //! the file that `scripts/test.py` counts; and it fails where what is missing is demanded.
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
-
+use gramer_testing::environment;
 use std::process::{Command, Output};
 
 #[test]

@@ -17,6 +17,8 @@ struct Fields {
     labels: Option<Vec<Option<Label>>>,
     #[serde(default)]
     edge_labels: Option<Vec<Option<Label>>>,
+    #[serde(default)]
+    absent: Vec<(usize, usize)>,
 }
 
 impl<'de> Deserialize<'de> for Pattern {
@@ -50,6 +52,12 @@ impl<'de> Deserialize<'de> for Pattern {
         for (&(i, j), label) in fields.edges.iter().zip(labels) {
             pattern.set_edge_label(i, j, label.unwrap_or(NO_LABEL));
         }
+        for (i, j) in fields.absent {
+            if i >= n || j >= n || i == j || pattern.has_edge(i, j) {
+                return Err(D::Error::custom(format!("{i}-{j} is not a pair that can be absent")));
+            }
+            pattern.set_absent(i, j);
+        }
         Ok(pattern)
     }
 }
@@ -61,11 +69,12 @@ mod tests {
     #[test]
     fn a_pattern_comes_back() {
         let mut pattern = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]);
-        for step in 0..3 {
+        for step in 0..4 {
             let text = serde_json::to_string(&pattern).unwrap();
             assert_eq!(serde_json::from_str::<Pattern>(&text).unwrap(), pattern, "{text}");
             match step {
                 0 => pattern.set_vertex_label(2, 7),
+                1 => pattern.set_absent(0, 2),
                 _ => pattern.edges().iter().for_each(|&(i, j)| pattern.set_edge_label(i, j, 3)),
             }
         }
@@ -80,6 +89,8 @@ mod tests {
             r#"{"vertices": 2, "edges": [[0, 1], [1, 0]]}"#,
             r#"{"vertices": 2, "edges": [[0, 1]], "labels": [1]}"#,
             r#"{"vertices": 2, "edges": [[0, 1]], "edge_labels": []}"#,
+            r#"{"vertices": 2, "edges": [[0, 1]], "absent": [[1, 0]]}"#,
+            r#"{"vertices": 2, "edges": [], "absent": [[1, 1]]}"#,
         ] {
             assert!(serde_json::from_str::<Pattern>(text).is_err(), "{text}");
         }

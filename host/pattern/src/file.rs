@@ -3,51 +3,22 @@
 //! | written as | example |
 //! |---|---|
 //! | t/v/e lines, as query sets and `.lg` files have them | `t 3 2`, `v 0 5`, `v 1 *`, `e 0 1 7` |
-//! | edges, one per line, with a label if you like | `0 1`, `1 2` |
+//! | edges, one per line, with an optional label | `0 1`, `1 2` |
 //! | YAML or JSON, as results print a pattern | `{vertices: 3, edges: [[0, 1], [0, 2]]}` |
 //!
-//! A label of `*` or `-1` (`null` in YAML and JSON) stands for any label.
+//! A label of `*` or `-1` (`null` in YAML and JSON) stands for any label. A label that is no number is a text, whose
+//! number the graph knows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::name::{names, similar};
-use super::{MAX_VERTICES, Pattern, named};
-use gramer_graph::context::Cancel;
-use gramer_graph::error::{Error, Place, Result, quote, said};
-use gramer_graph::input::{MAX_SMALL_FILE, check_yaml, read_small};
+use super::input::{LabelPlace, LabelText, Origin, PatternInput, stand_in};
+use super::{MAX_VERTICES, Pattern};
+use gramer_base::error::{Error, Place, Result, quote, said};
+use gramer_base::input::check_yaml;
 use gramer_graph::{Label, NO_LABEL};
-
-/// A pattern from a file, or by its name (`triangle`, `5-path`; see [`super::name`]) where there
-/// is no such file.
-///
-/// # Errors
-/// [`Error::Io`] if the file can't be read and is no name either, [`Error::Input`] if it is
-/// larger than [`MAX_SMALL_FILE`], [`Error::Interrupted`] once `cancel` is raised; otherwise as
-/// [`parse_pattern`].
-pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
-    match read_small(path, MAX_SMALL_FILE, "pattern", cancel) {
-        Ok(bytes) => parse_pattern(&bytes, path),
-        Err(Error::Io { source, action, .. }) => {
-            if let Some(pattern) = path.to_str().and_then(named) {
-                return Ok(pattern);
-            }
-            if source.kind() == std::io::ErrorKind::NotFound {
-                let wanted = path.to_string_lossy();
-                let names = match &similar(&wanted)[..] {
-                    [] => format!("names are {}", names().join(", ")),
-                    near => format!("did you mean {}?", near.join(" or ")),
-                };
-                let what = format!("there is no such file, and no pattern has this name; {names}");
-                return Err(Error::input(Place::file(path), what));
-            }
-            Err(Error::io(path, action, source))
-        }
-        Err(other) => Err(other),
-    }
-}
 
 /// A pattern from the bytes of a file; `path` serves for messages only.
 ///
@@ -61,22 +32,27 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
 /// assert_eq!(square, Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]));
 /// let wrong = parse_pattern(b"0 1\n1 1\n", path).unwrap_err();
 /// assert_eq!(wrong.to_string(), "square.txt:2: the edge 1 1 is a loop");
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::Input`] that names the line, for what is no pattern: empty, disconnected, more than
-/// [`MAX_VERTICES`] vertices, unknown or repeated vertices, loops, repeated edges, words that are
-/// no numbers.
+/// [`Error::Input`] that names the line, for what is no pattern: empty, more than [`MAX_VERTICES`] vertices, unknown or repeated vertices, loops, repeated edges, words that are
+/// no numbers; [`Error::Usage`] for a label that is a text, which only [`read_pattern`](crate::read_pattern) takes.
 pub fn parse_pattern(bytes: &[u8], path: &Path) -> Result<Pattern> {
+    let (pattern, labels) = parse_file(bytes, path)?;
+    PatternInput { pattern, labels, origin: Origin::File, other: None }.resolve(None, None)
+}
+
+/// As [`parse_pattern`], with the labels as they are written.
+pub(crate) fn parse_file(bytes: &[u8], path: &Path) -> Result<(Pattern, Vec<LabelText>)> {
     let whole = |what: String| Error::input(Place::file(path), what);
-    let text = std::str::from_utf8(bytes).map_err(|_| whole("this is no text".into()))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| whole("this is not text".into()))?;
     let text = text.trim_start_matches('\u{feff}');
     let first = text.lines().map(str::trim).find(|l| !l.is_empty() && !is_comment(l));
     let Some(first) = first else {
         return Err(whole("the pattern is empty".into()));
     };
-    let pattern = if first.starts_with('{') || first.contains(':') || first == "---" {
+    let (pattern, labels) = if first.starts_with('{') || first.contains(':') || first == "---" {
         parse_yaml(text, path)?
     } else {
         parse_lines(text, path)?
@@ -84,10 +60,7 @@ pub fn parse_pattern(bytes: &[u8], path: &Path) -> Result<Pattern> {
     if pattern.vertices() == 0 {
         return Err(whole("the pattern is empty".into()));
     }
-    if !pattern.is_connected() {
-        return Err(whole("the pattern is not connected: every vertex must be reachable".into()));
-    }
-    Ok(pattern)
+    Ok((pattern, labels))
 }
 
 fn is_comment(line: &str) -> bool {
@@ -101,32 +74,34 @@ fn too_large(vertices: usize) -> String {
 /// The pattern as results print it, or an entry of `results` that holds it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct PatternDocument {
     vertices: usize,
     edges: Vec<(usize, usize)>,
     #[serde(default)]
-    labels: Option<Vec<Option<Label>>>,
+    labels: Option<Vec<serde_yaml::Value>>,
     #[serde(default)]
-    edge_labels: Option<Vec<Option<Label>>>,
+    edge_labels: Option<Vec<serde_yaml::Value>>,
+    #[serde(default)]
+    absent: Vec<(usize, usize)>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    pattern: Written,
+    pattern: PatternDocument,
     #[serde(default, rename = "name")]
     _name: Option<String>,
     #[serde(default, rename = "count")]
     _count: Option<serde_yaml::Value>,
 }
 
-fn parse_yaml(text: &str, path: &Path) -> Result<Pattern> {
+fn parse_yaml(text: &str, path: &Path) -> Result<(Pattern, Vec<LabelText>)> {
     let whole = |what: String| Error::input(Place::file(path), what);
     check_yaml(text).map_err(|(line, what)| match line {
         Some(line) => Error::input(Place::line(path, line), what),
         None => whole(what),
     })?;
-    let read = match serde_yaml::from_str::<Written>(text) {
+    let read = match serde_yaml::from_str::<PatternDocument>(text) {
         Ok(written) => Ok(written),
         Err(e) => serde_yaml::from_str::<Entry>(text).map(|entry| entry.pattern).map_err(|_| e),
     };
@@ -134,7 +109,7 @@ fn parse_yaml(text: &str, path: &Path) -> Result<Pattern> {
         Some(at) => Error::input(Place::line(path, at.line() as u64), said(&e.to_string())),
         None => whole(said(&e.to_string())),
     })?;
-    let Written { vertices, edges, labels, edge_labels } = written;
+    let PatternDocument { vertices, edges, labels, edge_labels, absent } = written;
     if vertices > MAX_VERTICES {
         return Err(whole(too_large(vertices)));
     }
@@ -155,21 +130,36 @@ fn parse_yaml(text: &str, path: &Path) -> Result<Pattern> {
             return Err(whole(format!("the edge [{i}, {j}] is a loop")));
         }
         if pattern.has_edge(i, j) {
-            return Err(whole(format!("the edge [{i}, {j}] is there twice")));
+            return Err(whole(format!("the edge [{i}, {j}] is repeated")));
         }
         pattern.add_edge(i, j);
     }
-    let checked = |label: Option<Label>| match label {
-        Some(NO_LABEL) => Err(whole(format!("the label {NO_LABEL} is out of range"))),
-        label => Ok(label.unwrap_or(NO_LABEL)),
+    let mut texts = vec![];
+    let mut number = |place, label: serde_yaml::Value| match label {
+        serde_yaml::Value::Null => Ok(NO_LABEL),
+        serde_yaml::Value::String(text) => Ok(stand_in(&mut texts, place, &text)),
+        serde_yaml::Value::Number(number) => match number.as_u64().map(Label::try_from) {
+            Some(Ok(label)) if label != NO_LABEL => {
+                Ok(stand_in(&mut texts, place, &label.to_string()))
+            }
+            _ => Err(whole(format!("the label {number} is out of range"))),
+        },
+        _ => Err(whole("a label is a number, a text or null".into())),
     };
     for (i, label) in labels.into_iter().flatten().enumerate() {
-        pattern.set_vertex_label(i, checked(label)?);
+        pattern.set_vertex_label(i, number(LabelPlace::Vertex(i), label)?);
     }
     for (&(i, j), label) in edges.iter().zip(edge_labels.into_iter().flatten()) {
-        pattern.set_edge_label(i, j, checked(label)?);
+        pattern.set_edge_label(i, j, number(LabelPlace::Edge(i, j), label)?);
     }
-    Ok(pattern)
+    for (i, j) in absent {
+        if i >= vertices || j >= vertices || i == j || pattern.has_edge(i, j) {
+            let what = "is not a pair of `absent`: two vertices without an edge between them";
+            return Err(whole(format!("[{i}, {j}] {what}")));
+        }
+        pattern.set_absent(i, j);
+    }
+    Ok((pattern, texts))
 }
 
 /// One line that counts, with where it is.
@@ -179,7 +169,7 @@ struct Line<'a> {
     words: Vec<&'a str>,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     fn fault(&self, what: impl Into<String>) -> Error {
         Error::input(Place::line(self.path, self.number), what)
     }
@@ -204,13 +194,13 @@ impl Line<'_> {
             return Err(self.fault(format!("{} ends too early", self.quoted())));
         };
         word.parse()
-            .map_err(|_| self.fault(format!("{} is no vertex: a number from 0 on", quote(word))))
+            .map_err(|_| self.fault(format!("{} is not a vertex: a number from 0 on", quote(word))))
     }
 
     /// The two numbers of a head: V and E, or 0 and V; none in `t # 1`.
     fn counts(&self) -> Result<Option<(u64, u64)>> {
         let wrong = || {
-            let what = "is no head of a pattern: `t V E` or `t # 1`";
+            let what = "is not a head of a pattern: `t V E` or `t # 1`";
             self.fault(format!("{} {what}", self.quoted()))
         };
         match self.words[1..] {
@@ -224,23 +214,22 @@ impl Line<'_> {
         }
     }
 
-    /// The label at word `at`, if there is one.
-    fn label(&self, at: usize) -> Result<Option<Label>> {
-        match self.words.get(at) {
-            None => Ok(None),
-            Some(&("*" | "-1")) => Ok(Some(NO_LABEL)),
-            Some(word) => match word.parse() {
-                Ok(label) if label != NO_LABEL => Ok(Some(label)),
-                _ => Err(self.fault(format!(
-                    "{} is no label: a number below {NO_LABEL}, or * for any",
-                    quote(word)
-                ))),
-            },
+    /// The label at word `at`, if there is one, as written.
+    fn label(&self, at: usize) -> Result<Option<&'a str>> {
+        let Some(&word) = self.words.get(at) else { return Ok(None) };
+        let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        if digits && word.parse().ok().is_none_or(|label: Label| label == NO_LABEL) {
+            let what = format!(
+                "{} is not a label: a number below {NO_LABEL}, a text, or * for any",
+                quote(word)
+            );
+            return Err(self.fault(what));
         }
+        Ok(Some(word))
     }
 }
 
-fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
+fn parse_lines(text: &str, path: &Path) -> Result<(Pattern, Vec<LabelText>)> {
     let lines: Vec<Line<'_>> = text
         .lines()
         .enumerate()
@@ -255,7 +244,7 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
         })
         .collect();
     let records = lines[0].words.first().is_some_and(|w| matches!(*w, "t" | "v" | "e"));
-    let mut drawn = Drawn::default();
+    let mut drawn = PatternLines::default();
     for (nth, line) in lines.iter().enumerate() {
         if records {
             drawn.record(line, nth, lines.get(nth + 1))?;
@@ -271,20 +260,20 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
     drawn.pattern()
 }
 
-/// What the lines of a pattern have said.
+/// The content of a pattern's lines.
 #[derive(Default)]
-struct Drawn<'a> {
+struct PatternLines<'a> {
     /// The two numbers of the head.
     counts: Option<(u64, u64)>,
     /// Vertices with their labels, by id.
-    vertices: BTreeMap<u64, Option<Label>>,
+    vertices: BTreeMap<u64, Option<&'a str>>,
     /// Edges with the ids of their ends and their label.
-    edges: Vec<(&'a Line<'a>, u64, u64, Option<Label>)>,
+    edges: Vec<(&'a Line<'a>, u64, u64, Option<&'a str>)>,
     /// Degrees of vertices where `v` lines have them.
     degrees: Vec<(&'a Line<'a>, u64, u64)>,
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> PatternLines<'a> {
     /// The line number `nth`, one of `t`, `v` and `e`, before the line `next`.
     fn record(&mut self, line: &'a Line<'a>, nth: usize, next: Option<&Line<'_>>) -> Result<()> {
         match line.words.first().copied() {
@@ -296,7 +285,7 @@ impl<'a> Drawn<'a> {
             }
             Some("t") => {
                 if nth > 0 {
-                    return Err(line.fault("a second pattern begins here; write one a file"));
+                    return Err(line.fault("a second pattern begins here; a file holds one"));
                 }
                 self.counts = line.counts()?;
             }
@@ -309,14 +298,17 @@ impl<'a> Drawn<'a> {
                     // The degree, as query sets have it.
                     Some(word) => {
                         let number = word.parse().map_err(|_| {
-                            line.fault(format!("{} is no degree: a number from 0 on", quote(word)))
+                            line.fault(format!(
+                                "{} is not a degree: a number from 0 on",
+                                quote(word)
+                            ))
                         })?;
                         self.degrees.push((line, id, number));
                     }
                 }
                 line.ends(4)?;
                 if self.vertices.insert(id, label).is_some() {
-                    return Err(line.fault(format!("vertex {id} is there twice")));
+                    return Err(line.fault(format!("vertex {id} is repeated")));
                 }
             }
             Some("e") => {
@@ -324,7 +316,7 @@ impl<'a> Drawn<'a> {
                 self.edges.push((line, line.id(1)?, line.id(2)?, line.label(3)?));
             }
             Some(word) => {
-                return Err(line.fault(format!("{} is no kind of line: t, v or e", quote(word))));
+                return Err(line.fault(format!("{} is not a kind of line: t, v or e", quote(word))));
             }
             // A line of commas alone.
             None => self.edge(line)?,
@@ -335,7 +327,7 @@ impl<'a> Drawn<'a> {
     /// A line of a list of edges, which declares their ends.
     fn edge(&mut self, line: &'a Line<'a>) -> Result<()> {
         if line.words.len() > 3 {
-            let what = "is no edge: two vertices, and a label if you like";
+            let what = "is not an edge: two vertices, and an optional label";
             return Err(line.fault(format!("{} {what}", line.quoted())));
         }
         let (u, v) = (line.id(0)?, line.id(1)?);
@@ -373,31 +365,36 @@ impl<'a> Drawn<'a> {
     }
 
     /// The pattern, whose vertices are numbered in the order of their ids.
-    fn pattern(self) -> Result<Pattern> {
+    fn pattern(self) -> Result<(Pattern, Vec<LabelText>)> {
         let number = |line: &Line<'_>, id: u64| {
             let at = self.vertices.keys().position(|&known| known == id);
             at.ok_or_else(|| line.fault(format!("vertex {id} isn't declared by a `v` line")))
         };
         let mut pattern = Pattern::new(self.vertices.len());
+        let mut labels = vec![];
+        let mut label_of = |place, text| match text {
+            "*" | "-1" => NO_LABEL,
+            text => stand_in(&mut labels, place, text),
+        };
         for (line, u, v, label) in self.edges {
             let (i, j) = (number(line, u)?, number(line, v)?);
             if i == j {
                 return Err(line.fault(format!("the edge {u} {v} is a loop")));
             }
             if pattern.has_edge(i, j) {
-                return Err(line.fault(format!("the edge {u} {v} is there twice")));
+                return Err(line.fault(format!("the edge {u} {v} is repeated")));
             }
             pattern.add_edge(i, j);
             if let Some(label) = label {
-                pattern.set_edge_label(i, j, label);
+                pattern.set_edge_label(i, j, label_of(LabelPlace::Edge(i, j), label));
             }
         }
         for (i, label) in self.vertices.values().enumerate() {
             if let Some(label) = label {
-                pattern.set_vertex_label(i, *label);
+                pattern.set_vertex_label(i, label_of(LabelPlace::Vertex(i), label));
             }
         }
-        Ok(pattern)
+        Ok((pattern, labels))
     }
 }
 

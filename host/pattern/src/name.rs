@@ -1,17 +1,21 @@
 //! Names of unlabelled patterns.
 
-use gramer_graph::NO_LABEL;
+mod family;
+pub use family::FAMILIES;
+
+use gramer_graph::{Graph, NO_LABEL, Name};
 
 use std::sync::OnceLock;
 
 use super::canonical::DICTIONARY_VERTICES;
-use super::{Dictionary, MAX_VERTICES, Pattern, SMALL_VERTICES};
+use super::plan::search::bits;
+use super::{Dictionary, MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet};
 
 /// A name, the number of vertices and the edges.
-type Named = (&'static str, usize, &'static [(usize, usize)]);
+type NamedPattern = (&'static str, usize, &'static [(usize, usize)]);
 
 /// Names that the field uses, with one graph of each.
-const NAMED: &[Named] = &[
+const NAMED: &[NamedPattern] = &[
     ("vertex", 1, &[]),
     ("edge", 2, &[(0, 1)]),
     ("wedge", 3, &[(0, 1), (0, 2)]),
@@ -38,12 +42,20 @@ const NAMED: &[Named] = &[
 /// vertices are called `VvEe.N`: the N-th connected graph of V vertices and E edges, from 0, by
 /// the smallest adjacency bits (`6v8e.3`). Larger ones are named by the bits of their canonical
 /// form, in hexadecimal (`8v-a3f…`), and those of more than [`SMALL_VERTICES`] by their numbers of vertices
-/// and edges alone (`24v30e`), a name that others may share.
+/// and edges alone (`24v30e`), a name that others may share. Of several components the name is that of each, the
+/// largest first (`triangle+edge`).
 pub fn name(pattern: &Pattern) -> String {
     let n = pattern.vertices();
+    let components = pattern.components();
+    if components.len() > 1 {
+        let part = |&part: &VertexSet| pattern.induced(&bits(part).collect::<Vec<_>>());
+        let mut parts: Vec<Pattern> = components.iter().map(part).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse((part.vertices(), part.edge_count())));
+        return parts.iter().map(name).collect::<Vec<_>>().join("+");
+    }
     let edges = pattern.edge_count();
     let plain = Pattern::from_edges(n, &pattern.edges());
-    if n >= 4 && plain.is_connected() {
+    if n >= 4 {
         let degrees: Vec<usize> = (0..n).map(|i| plain.degree(i)).collect();
         let largest = degrees.iter().copied().max().unwrap_or(0);
         if edges == n * (n - 1) / 2 {
@@ -90,33 +102,22 @@ fn table(n: usize) -> &'static [(&'static str, Pattern)] {
     })
 }
 
-/// The pattern that a name of [`name`] stands for: `triangle`, `5-path`, `6v8e.3`; in canonical form if it
-/// has up to [`SMALL_VERTICES`] vertices. `None` for other names.
+/// The pattern that a name stands for, one of [`name`] or of [`names`]: `triangle`, `5-path`, `K3,3`, `6v8e.3`,
+/// `triangle+edge`; in canonical form if it has up to [`SMALL_VERTICES`] vertices. `None` for other names.
 pub fn named(wanted: &str) -> Option<Pattern> {
+    if let Some((first, rest)) = wanted.split_once('+') {
+        let (first, rest) = (named(first)?, named(rest)?);
+        let n = first.vertices();
+        (n + rest.vertices() <= MAX_VERTICES).then_some(())?;
+        let moved = rest.edges().into_iter().map(|(i, j)| (n + i, n + j));
+        let edges: Vec<(usize, usize)> = first.edges().into_iter().chain(moved).collect();
+        return Some(canonical(Pattern::from_edges(n + rest.vertices(), &edges)));
+    }
     if let Some(&(_, n, edges)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
         return Some(Pattern::from_edges(n, edges).canonical().0);
     }
-    if let Some((size, shape)) = wanted.split_once('-') {
-        let k: usize = size.parse().ok()?;
-        let ring = |n: usize| (1..n).map(|i| (i - 1, i)).collect::<Vec<_>>();
-        let in_range = |n: usize| (2..=MAX_VERTICES).contains(&n);
-        let pattern = match shape {
-            "clique" if in_range(k) => Pattern::clique(k),
-            "path" if in_range(k) => Pattern::from_edges(k, &ring(k)),
-            "star" if in_range(k + 1) => {
-                Pattern::from_edges(k + 1, &(1..=k).map(|i| (0, i)).collect::<Vec<_>>())
-            }
-            "cycle" if in_range(k) && k >= 3 => {
-                let mut edges = ring(k);
-                edges.push((0, k - 1));
-                Pattern::from_edges(k, &edges)
-            }
-            _ => return None,
-        };
-        return Some(match pattern.vertices() {
-            ..=SMALL_VERTICES => pattern.canonical().0,
-            _ => pattern,
-        });
+    if let Some(pattern) = family::named(wanted) {
+        return Some(canonical(pattern));
     }
     let (vertices, rest) = wanted.split_once('v')?;
     let (edges, number) = rest.split_once("e.")?;
@@ -128,11 +129,18 @@ pub fn named(wanted: &str) -> Option<Pattern> {
     same.into_iter().nth(number.parse().ok()?).cloned()
 }
 
-/// Names for users: those of single patterns, and one for each family with its smallest size.
+/// The canonical form of a pattern that has one, else the pattern.
+fn canonical(pattern: Pattern) -> Pattern {
+    match pattern.vertices() {
+        ..=SMALL_VERTICES => pattern.canonical().0,
+        _ => pattern,
+    }
+}
+
+/// Names for users: those of single patterns, and one for each family.
 pub fn names() -> Vec<String> {
     let single = NAMED.iter().map(|(name, ..)| name.to_string());
-    let families = ["clique", "cycle", "path", "star"].map(|family| format!("k-{family}"));
-    single.chain(families).collect()
+    single.chain(family::FAMILIES.iter().map(|(name, _)| name.to_string())).collect()
 }
 
 /// Other words of the field for patterns.
@@ -141,6 +149,7 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["pentagon"], "5-cycle"),
     (&["hexagon"], "6-cycle"),
     (&["wheel"], "4-wheel"),
+    (&["biclique", "bipartite", "utility"], "K3,3"),
     (&["star", "claw"], "3-star"),
     (&["clique", "tetrahedron", "complete"], "4-clique"),
     (&["path", "chain", "line"], "4-path"),
@@ -152,12 +161,12 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["fan"], "gem"),
 ];
 
-/// Names that may be meant by a word that is none: `K4`, `square`, `triange`; the nearest ones first.
+/// Names similar to an unknown word (`K_4`, `square`, `triange`), the nearest first.
 ///
 /// ```
 /// use gramer_pattern::similar;
 ///
-/// assert_eq!(similar("K4"), ["4-clique"]);
+/// assert_eq!(similar("K_4"), ["4-clique"]);
 /// assert_eq!(similar("square"), ["4-cycle"]);
 /// assert_eq!(similar("triange"), ["triangle"]);
 /// assert!(similar("data/query.graph").is_empty());
@@ -167,6 +176,11 @@ pub fn similar(wanted: &str) -> Vec<String> {
     if named(&wanted).is_some() {
         return vec![wanted];
     }
+    if let Some((part, rest)) = wanted.split_once('+') {
+        let (part, rest) = (similar(part), similar(rest));
+        let both = part.first().zip(rest.first());
+        return both.map(|(part, rest)| format!("{part}+{rest}")).into_iter().collect();
+    }
     if let Some((_, name)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*wanted)) {
         return vec![name.to_string()];
     }
@@ -174,10 +188,6 @@ pub fn similar(wanted: &str) -> Vec<String> {
     let is_digit = |c: char| c.is_ascii_digit();
     let size: String = wanted.chars().filter(|&c| is_digit(c)).collect();
     let word: String = wanted.chars().filter(|&c| !is_digit(c) && c != '-').collect();
-    if let Some(leaves) = wanted.strip_prefix("k1,") {
-        let star = Some(format!("{leaves}-star"));
-        return star.into_iter().filter(|name| named(name).is_some()).collect();
-    }
     let family = match &*word {
         "k" | "complete" => "clique",
         "c" | "ring" | "gon" => "cycle",
@@ -211,21 +221,48 @@ pub fn similar(wanted: &str) -> Vec<String> {
 }
 
 /// The name of a pattern with its labels, by canonical vertex and edge: `wedge[2,0,1]{7,*}`.
-/// `*` stands for any label.
+/// `*` stands for any label. Pairs that must not be joined follow: `4-path!{0-2}`.
 pub fn labelled_name(pattern: &Pattern) -> String {
-    let list = |labels: &mut dyn Iterator<Item = u32>| {
-        let texts: Vec<String> =
-            labels.map(|l| if l == NO_LABEL { "*".to_string() } else { l.to_string() }).collect();
-        texts.join(",")
+    labelled(pattern, &|label| Name::Number(label.into()), &|label| Name::Number(label.into()))
+}
+
+/// As [`labelled_name`], with the labels of a graph as its input has them: `edge[Kinase,"a, b"]`.
+pub fn labelled_name_in(pattern: &Pattern, graph: &Graph) -> String {
+    let vertex = |label| graph.vertex_label_name(label);
+    labelled(pattern, &vertex, &|label| graph.edge_label_name(label))
+}
+
+/// A label in the name of a pattern: in quotes where it would not be read as one word.
+fn label_text(label: &Name<'_>) -> String {
+    let text = label.to_string();
+    let apart = |c: char| c.is_whitespace() || c.is_control() || ",[]{}\"*!:".contains(c);
+    match text.is_empty() || text.contains(apart) {
+        true => format!("{text:?}"),
+        false => text,
+    }
+}
+
+/// The names that labels have.
+type Labels<'g> = dyn Fn(u32) -> Name<'g> + 'g;
+
+fn labelled<'g>(pattern: &Pattern, vertex: &Labels<'g>, edge: &Labels<'g>) -> String {
+    let list = |labels: &mut dyn Iterator<Item = u32>, name: &Labels<'g>| {
+        let text = |l| if l == NO_LABEL { "*".to_string() } else { label_text(&name(l)) };
+        labels.map(text).collect::<Vec<_>>().join(",")
     };
     let mut text = name(pattern);
     if !pattern.vertex_labels().is_empty() {
-        text += &format!("[{}]", list(&mut pattern.vertex_labels().iter().copied()));
+        text += &format!("[{}]", list(&mut pattern.vertex_labels().iter().copied(), vertex));
     }
+    let absent = pattern.absences().into_iter().map(|(i, j)| format!("{i}-{j}"));
+    let absent = absent.collect::<Vec<_>>().join(",");
     if pattern.has_edge_labels() {
         let labels =
             pattern.edges().into_iter().map(|(i, j)| pattern.edge_label(i, j).unwrap_or(NO_LABEL));
-        text += &format!("{{{}}}", list(&mut labels.into_iter()));
+        text += &format!("{{{}}}", list(&mut labels.into_iter(), edge));
+    }
+    if !absent.is_empty() {
+        text += &format!("!{{{absent}}}");
     }
     text
 }
@@ -268,18 +305,14 @@ mod tests {
         let cases = [
             ("triange", "triangle"),
             ("Triangle", "triangle"),
-            ("K4", "4-clique"),
+            ("K_4", "4-clique"),
             ("k_5", "5-clique"),
-            ("C5", "5-cycle"),
-            ("P3", "3-path"),
-            ("K1,3", "3-star"),
-            ("W4", "4-wheel"),
+            ("C_5", "5-cycle"),
+            ("dimond+egde", "diamond+edge"),
             ("square", "4-cycle"),
             ("wheel", "4-wheel"),
             ("star", "3-star"),
             ("clique", "4-clique"),
-            ("clique4", "4-clique"),
-            ("cycle-6", "6-cycle"),
             ("5cyle", "5-cycle"),
             ("hose", "house"),
             ("dimond", "diamond"),
@@ -291,7 +324,8 @@ mod tests {
             assert_eq!(similar(word), [name], "{word}");
             assert!(named(name).is_some(), "{name}");
         }
-        for none in ["", "x", "query.graph", "data/q3.txt", "K99", "5-wheel", "elephant", "e", "12"]
+        for none in
+            ["", "x", "query.graph", "data/q3.txt", "K99", "40-wheel", "elephant", "e", "12"]
         {
             assert!(similar(none).is_empty(), "{none}: {:?}", similar(none));
         }

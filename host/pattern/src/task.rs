@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
+use crate::info::{CLIQUE, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, Parameter, TaskInfo, Total};
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES};
-use gramer_graph::choice::Choice;
-use gramer_graph::error::{Error, Result};
+use gramer_base::choice::Choice;
+use gramer_base::error::{Error, Result};
 
 /// Which subgraphs count as an occurrence of a pattern. They are different questions with
 /// different answers.
@@ -46,12 +48,19 @@ pub enum Measure {
     /// Minimum-image support of edge-induced occurrences: the smallest number of different
     /// graph vertices that a pattern vertex is mapped to.
     Mni,
+    /// The number of graphs of a file of several graphs in which it occurs, edge-induced.
+    Transactions,
+    /// The number of its instances, which are sets of edges of the graph. A pattern is reached by adding an edge to a
+    /// frequent one (GAMMA's algorithm 2).
+    Instances,
 }
 
 impl Choice for Measure {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Measure::Embeddings, "embeddings", "The number of vertex-induced embeddings"),
         (Measure::Mni, "mni", "Minimum-image support of edge-induced occurrences"),
+        (Measure::Transactions, "transactions", "The number of graphs of the file that contain it"),
+        (Measure::Instances, "instances", "The number of edge-induced instances"),
     ];
 }
 
@@ -74,13 +83,12 @@ pub enum SizeLimit {
 /// task.check()?;
 /// assert_eq!(task.name(), "motif");
 /// assert!(Task::Clique { k: 2 }.check().is_err());
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 ///
 /// Serialised as `{"task": "motif", "k": 4, "induced": "vertex"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "task", rename_all = "kebab-case", rename_all_fields = "snake_case")]
-#[non_exhaustive]
 pub enum Task {
     /// The complete subgraphs of `k` vertices.
     Clique {
@@ -100,7 +108,7 @@ pub enum Task {
     MaximumClique,
     /// Every connected pattern of `k` vertices with its number of occurrences.
     Motif {
-        /// 3 to 8; engines have bounds of their own.
+        /// 3 to 8; engines have their own bounds.
         k: usize,
         /// What an occurrence is.
         induced: Induced,
@@ -114,9 +122,15 @@ pub enum Task {
         /// What support is.
         measure: Measure,
     },
+    /// The k-cores, by size.
+    Core,
+    /// The k-trusses, by size.
+    Truss,
+    /// A subgraph with many edges per vertex.
+    Densest,
     /// The occurrences of one pattern.
     Match {
-        /// The query: connected, 1 to 32 vertices.
+        /// The query: 1 to 32 vertices.
         pattern: Pattern,
         /// What an occurrence is.
         induced: Induced,
@@ -126,6 +140,19 @@ pub enum Task {
 }
 
 impl Task {
+    /// The task without parameters that has this name.
+    ///
+    /// ```
+    /// use gramer_pattern::Task;
+    ///
+    /// assert_eq!(Task::named("core"), Some(Task::Core));
+    /// assert_eq!(Task::named("motif"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        let fields = MapDeserializer::<_, ValueError>::new(std::iter::once(("task", name)));
+        Self::deserialize(fields).ok()
+    }
+
     /// The name of the task in results and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
@@ -135,26 +162,89 @@ impl Task {
             Task::MaximumClique => "maximum-clique",
             Task::Motif { .. } => "motif",
             Task::Fsm { .. } => "fsm",
+            Task::Core => "core",
+            Task::Truss => "truss",
+            Task::Densest => "densest",
             Task::Match { .. } => "match",
         }
     }
 
-    /// The error of an engine that doesn't know this kind of task; `engine` is a name for messages.
-    pub fn unsupported_by(&self, engine: &str) -> Error {
-        Error::Unsupported(format!("{engine} does not do the task {}", self.name()))
-    }
-
-    /// Which induced question the task answers.
-    pub fn induced(&self) -> Induced {
+    /// What printers and refusals say of it.
+    ///
+    /// ```
+    /// use gramer_pattern::task::{Induced, Task};
+    ///
+    /// let info = Task::Motif { k: 4, induced: Induced::Vertex }.info();
+    /// assert_eq!(info.question, "motifs of 4 vertices, vertex-induced");
+    /// ```
+    pub fn info(&self) -> TaskInfo {
         match self {
-            // A complete subgraph is both.
-            Task::Clique { .. }
-            | Task::CliqueSizes { .. }
-            | Task::MaximalCliques
-            | Task::MaximumClique => Induced::Vertex,
-            Task::Motif { induced, .. } | Task::Match { induced, .. } => *induced,
-            Task::Fsm { measure: Measure::Embeddings, .. } => Induced::Vertex,
-            Task::Fsm { measure: Measure::Mni, .. } => Induced::Edge,
+            Task::Clique { k } => TaskInfo::cliques(
+                format!("cliques of {k} vertices"),
+                format!("How many cliques of {k} vertices are there?"),
+                CLIQUE,
+            )
+            .with([("k", Parameter::Number(*k as u64))]),
+            Task::CliqueSizes { smallest, largest } => {
+                let sizes = match largest {
+                    &usize::MAX => format!("{smallest} and more"),
+                    _ => format!("{smallest} to {largest}"),
+                };
+                let heading = match largest {
+                    &usize::MAX => format!("from {smallest} on"),
+                    _ => format!("from {smallest} to {largest}"),
+                };
+                let heading = format!("How many cliques of each size {heading} are there?");
+                let info =
+                    TaskInfo::cliques(format!("cliques of {sizes} vertices"), heading, CLIQUE);
+                let sizes = [("k", smallest), ("up_to", largest)];
+                let sizes = sizes.map(|(name, size)| (name, Parameter::Number(*size as u64)));
+                TaskInfo { parts: true, ..info.with(sizes) }
+            }
+            Task::MaximumClique => TaskInfo {
+                total: Total::Sum("clique found"),
+                ..TaskInfo::cliques(
+                    "the maximum clique".into(),
+                    "How large is the largest clique?".into(),
+                    MAXIMUM_CLIQUE,
+                )
+            },
+            Task::MaximalCliques => TaskInfo {
+                question: "maximal cliques by size (vertex-induced)".into(),
+                total: Total::Sum("maximal cliques"),
+                parts: true,
+                ..TaskInfo::cliques(
+                    "maximal cliques".into(),
+                    "How many maximal cliques of each size are there?".into(),
+                    MAXIMAL_CLIQUES,
+                )
+            },
+            Task::Motif { k, induced } => TaskInfo::motifs(*k, *induced),
+            Task::Fsm { limit, support, measure } => TaskInfo::frequent(*limit, *support, *measure),
+            Task::Core => TaskInfo::numbers(
+                "core numbers",
+                "How large are the k-cores?",
+                "The k-core is the largest subgraph in which every vertex has at least k neighbours. The core number \
+                 of a vertex is the largest k of a k-core with it; the largest of all is the degeneracy.",
+                "vertices",
+            ),
+            Task::Truss => TaskInfo::numbers(
+                "truss numbers",
+                "How large are the k-trusses?",
+                "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
+                 number of an edge is the largest k of a k-truss with it.",
+                "edges",
+            ),
+            Task::Densest => TaskInfo::numbers(
+                "a densest subgraph",
+                "Where is the graph densest?",
+                "Vertices of least degree are removed one after the other; of the subgraphs that are left, this is the \
+                 one with the most edges per vertex. No subgraph has more than twice as many per vertex.",
+                "number",
+            ),
+            Task::Match { pattern, induced, mappings } => {
+                TaskInfo::matches(pattern, *induced, *mappings)
+            }
         }
     }
 
@@ -176,28 +266,40 @@ impl Task {
                 range("the smallest size", *smallest, 3, usize::MAX)?;
                 range("the largest size", *largest, *smallest, usize::MAX)
             }
-            Task::MaximalCliques | Task::MaximumClique => Ok(()),
+            Task::MaximalCliques
+            | Task::MaximumClique
+            | Task::Core
+            | Task::Truss
+            | Task::Densest => Ok(()),
             Task::Motif { k, .. } => range("k", *k, 3, 8),
             Task::Fsm { limit, support, measure } => {
                 if *support == 0 {
                     return Err(Error::usage("support is 0, but must be at least 1"));
                 }
                 match (limit, measure) {
+                    (SizeLimit::MaxVertices(_), Measure::Instances) => Err(Error::usage(
+                        "measure instances adds edge by edge: give max-edges instead of max-vertices",
+                    )),
                     (SizeLimit::MaxVertices(n), _) => range("max-vertices", *n, 2, 8),
-                    (SizeLimit::MaxEdges(n), Measure::Mni) => range("max-edges", *n, 1, 7),
+                    (
+                        SizeLimit::MaxEdges(n),
+                        Measure::Mni | Measure::Transactions | Measure::Instances,
+                    ) => range("max-edges", *n, 1, 7),
                     (SizeLimit::MaxEdges(_), Measure::Embeddings) => Err(Error::usage(
-                        "max-edges goes with measure mni (edge-induced); for measure embeddings \
+                        "max-edges goes with the measures mni, transactions and instances (edge-induced); for measure embeddings \
                          (vertex-induced) give max-vertices",
                     )),
                 }
             }
-            Task::Match { pattern, .. } => {
+            Task::Match { pattern, induced, .. } => {
                 range("the number of pattern vertices", pattern.vertices(), 1, MAX_VERTICES)?;
-                if pattern.is_connected() {
-                    Ok(())
-                } else {
-                    Err(Error::usage("the pattern is not connected"))
+                if *induced == Induced::Vertex && pattern.has_absences() {
+                    return Err(Error::usage(
+                        "vertex-induced, no pair without an edge is joined: take the pairs that must not be joined \
+                         out of the pattern, or ask for edge-induced occurrences",
+                    ));
                 }
+                Ok(())
             }
         }
     }

@@ -1,17 +1,19 @@
-//! An answer with all that is said of it, and its page.
+//! An answer with its context, and its page.
 
 use std::time::Duration;
 
 use gramer_engine::estimate::CONFIDENCE;
-use gramer_engine::{Estimated, Outcome, Per, Precision};
+use gramer_engine::{Outcome, Per, Precision, SampledCounts};
 use gramer_graph::Graph;
+use gramer_graph::read::Format;
+use gramer_pattern::info::{EarlyEnd, Total};
 use gramer_pattern::task::Task;
 use maud::{Markup, html};
 
 use crate::number::{about, grouped, seconds};
 use crate::page::{self, Part, document, numbers, stack};
 use crate::per::{self, PerReport};
-use crate::{device, patterns, words};
+use crate::{device, patterns};
 
 /// Why a run ended before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -19,7 +21,7 @@ use crate::{device, patterns, words};
 pub enum Stopped {
     /// Ctrl-C.
     Interrupt,
-    /// The limit of listed embeddings was reached.
+    /// The limit of embeddings was reached.
     Limit,
     /// The time was up.
     TimeLimit,
@@ -34,14 +36,17 @@ pub struct Times {
     pub prepare: Duration,
     /// The engine.
     pub mine: Duration,
+    /// The part of [`Times::mine`] up to the first embedding, where embeddings are visited.
+    pub first: Option<Duration>,
 }
 
-/// An answer: what was asked, of what, what came out and how long it took.
+/// An answer: question, graph, results and times.
 ///
 /// ```
-/// use gramer_engine::Engine;
-/// use gramer_engine::cpu::Cpu;
-/// use gramer_graph::{Builder, Context};
+/// use gramer_engine::EngineExt;
+/// use gramer_cpu::Cpu;
+/// use gramer_base::Context;
+/// use gramer_graph::Builder;
 /// use gramer_pattern::Task;
 /// use gramer_picture::{Answer, Stopped};
 ///
@@ -53,36 +58,38 @@ pub struct Times {
 /// let task = Task::Clique { k: 3 };
 /// let outcome = Cpu.run(&graph, &task, None, &Context::default())?;
 /// let mut answer = Answer::new(&task, "kite.txt", &graph, &outcome);
-/// assert_eq!(answer.total(), 1);
+/// assert_eq!(answer.total(), Some(1));
 /// assert!(answer.page().starts_with("<!DOCTYPE html>"));
 /// // Of a run that was stopped the counts are lower bounds, and the page says so.
 /// answer.stopped = Some(Stopped::TimeLimit);
 /// assert!(answer.lower_bounds());
 /// assert!(answer.reservation().is_some_and(|said| said.contains("time limit")));
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// What was asked.
+    /// The question.
     pub task: &'a Task,
     /// Where the graph came from, as the user wrote it.
     pub source: &'a str,
+    /// The format that it was read in, where it was read.
+    pub format: Option<Format>,
     /// The graph.
     pub graph: &'a Graph,
     /// The engine that answered.
     pub device: &'a str,
     /// Its threads.
     pub threads: usize,
-    /// What it found.
+    /// The outcome.
     pub outcome: &'a Outcome,
     /// Why it is incomplete, if it is.
     pub stopped: Option<Stopped>,
-    /// Embeddings listed, where a list was asked for; lines, of counts per vertex or edge.
+    /// Embeddings listed, where a list was requested; lines, of counts per vertex or edge.
     pub listed: Option<u64>,
-    /// Counts per vertex or edge, where they were asked for and are known.
+    /// Counts per vertex or edge, where they were requested and are known.
     pub per: Option<&'a PerReport>,
-    /// An estimate instead of counts, and what was asked of it.
-    pub estimated: Option<(Precision, &'a Estimated)>,
+    /// An estimate instead of counts, with its requested precision.
+    pub estimated: Option<(Precision, &'a SampledCounts)>,
     /// Remarks of the reader of the graph.
     pub notes: &'a [String],
     /// Wall time by phase.
@@ -98,6 +105,7 @@ impl<'a> Answer<'a> {
         Answer {
             task,
             source,
+            format: None,
             graph,
             device,
             threads,
@@ -113,37 +121,33 @@ impl<'a> Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// The sum of the counts; for frequent subgraph mining, the number of patterns reported
-    /// (supports don't add up to anything).
-    pub fn total(&self) -> u128 {
-        match self.task {
-            Task::Fsm { .. } => self.outcome.results.len() as u128,
-            _ => self.counts().sum(),
+    /// Total of the lines, if there is one: their sum, or their number.
+    pub fn total(&self) -> Option<u128> {
+        match self.task.info().total {
+            Total::Sum(_) => Some(self.outcome.counts().fold(0, u128::saturating_add)),
+            Total::Lines(_) => Some(self.outcome.counts().count() as u128),
+            Total::None => None,
         }
-    }
-
-    pub(crate) fn counts(&self) -> impl Iterator<Item = u128> + Clone + '_ {
-        let larger = self.outcome.larger_cliques.iter().map(|&(_, count)| count);
-        self.outcome.results.iter().map(|r| r.count).chain(larger)
     }
 
     /// Whether the run ended before anything was found: its zeros are no answer. Motifs are counted by
     /// equations, which give no number before all of their sums are there.
     pub fn nothing_known(&self) -> bool {
         let early = matches!(self.stopped, Some(Stopped::Interrupt | Stopped::TimeLimit));
-        early && self.counts().all(|count| count == 0)
+        early && self.outcome.counts().all(|count| count == 0)
     }
 
     /// Whether the counts are lower bounds. The supports of the patterns that were found are whole in
     /// any case.
     pub fn lower_bounds(&self) -> bool {
-        self.stopped.is_some() && !matches!(self.task, Task::Fsm { .. })
+        self.stopped.is_some() && self.task.info().early == EarlyEnd::LowerBounds
     }
 
-    /// A count as it is written: `?` where nothing is known, `≥` before a lower bound.
-    pub(crate) fn shown(&self, count: u128) -> String {
+    /// A count as text: `?` if unknown, with `≥` if it is a lower bound.
+    pub fn shown(&self, count: u128) -> String {
         match (self.nothing_known(), self.lower_bounds()) {
             (true, _) => "?".into(),
+            _ if count == Outcome::SATURATED => "≥ 2^128 − 1".into(),
             (false, true) => format!("≥ {}", grouped(count)),
             (false, false) => grouped(count),
         }
@@ -157,42 +161,42 @@ impl Answer<'_> {
             Stopped::Limit => "Stopped at the limit",
         };
         Some(if self.nothing_known() {
-            format!("{early} before anything was found: nothing can be said of the answer.")
-        } else if matches!(self.task, Task::Fsm { .. }) {
+            format!("{early} before the first result: nothing is known of the answer.")
+        } else if self.task.info().early == EarlyEnd::Lines {
             format!("{early}: larger patterns are missing, those found are right.")
         } else {
-            format!("{early}: the counts are what had been found, lower bounds.")
+            format!("{early}: the counts are those found so far, lower bounds.")
         })
     }
 
-    /// What an estimate is worth, in a sentence; nothing of one that was stopped, which has no numbers.
+    /// Sentence on the precision of an estimate; none for a stopped one, which has no numbers.
     fn sampled(&self) -> Option<String> {
         let (precision, found) = self.estimated.filter(|(_, found)| found.complete)?;
         let within = if found.reached { "within" } else { "NOT within" };
         Some(format!(
-            "An estimate from {} samples, no count: with a confidence of {} % the total is {within} ±{} %, as was \
-             asked.",
+            "An estimate from {} samples, no count: with a confidence of {} % the total is \
+             {within} ±{} %, as requested.",
             grouped(found.samples.into()),
             100.0 * CONFIDENCE,
             100.0 * precision.relative
         ))
     }
 
-    /// The total as it is written, and what is said of it.
+    /// The total as text, with its note; the last line if there is no total.
     fn found(&self) -> (String, String) {
-        let of = match self.task {
-            Task::Fsm { .. } => "frequent patterns",
-            Task::Match { mappings: true, .. } => "mappings",
-            Task::Clique { .. } | Task::CliqueSizes { .. } => "cliques",
-            Task::MaximalCliques => "maximal cliques",
-            Task::MaximumClique => "clique found",
-            _ => "occurrences in all",
+        let of = match self.task.info().total {
+            Total::Sum(of) | Total::Lines(of) => of.to_string(),
+            Total::None => {
+                let last = self.outcome.lines().last();
+                last.map_or_else(String::new, |line| line.of.name_in(self.graph))
+            }
         };
         let Some((_, found)) = self.estimated else {
-            return (self.shown(self.total()), of.into());
+            let number = self.total().or_else(|| self.outcome.counts().last());
+            return (number.map_or("?".into(), |number| self.shown(number)), of);
         };
         match found.total.as_ref().or(found.results.first().map(|(_, estimate)| estimate)) {
-            None => ("?".into(), of.into()),
+            None => ("?".into(), of),
             Some(total) => match total.interval {
                 None => (format!("≈ {}?", about(total.value)), format!("{of}, too few samples")),
                 Some((from, to)) => (
@@ -205,23 +209,24 @@ impl Answer<'_> {
 
     /// The answer as one page of HTML, which needs no other file.
     pub fn page(&self) -> String {
-        let title = format!("{}: {}", self.source, words::question(self.task));
+        let info = self.task.info();
+        let title = format!("{}: {}", self.source, self.task.info().question);
         document(
             &title,
             html! {
                 header {
                     p.task { "gramer " (self.task.name()) " · " (self.source) }
-                    h1 { (words::heading(self.task)) }
-                    p { (words::meaning(self.task)) }
+                    h1 { (info.heading) }
+                    p { (info.meaning) }
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }
                     @if let Some(said) = self.sampled() { p.warning role="note" { (numbers(&said)) } }
                     (self.facts())
                 }
-                section { h2 { "Patterns" } (patterns::section(self)) }
+                section { h2 { (patterns::title(self)) } (patterns::section(self)) }
                 @if let Some(per) = self.per {
-                    section { h2 { "Per " (per.per) } (per::section(per)) }
+                    section { h2 { "Per " (per.per) } (per::section(per, self.graph)) }
                 }
                 section { h2 { "Time" } (self.phases()) }
                 @for measured in &self.outcome.devices {
@@ -245,13 +250,15 @@ impl Answer<'_> {
         )
     }
 
-    /// What the lines of the list are.
-    pub fn listed_what(&self) -> &'static str {
-        match self.per.map(|numbers| numbers.per) {
-            None => "embeddings",
-            Some(Per::Vertex) => "vertices",
-            Some(Per::Edge) => "edges",
-        }
+    /// Kind of the list's lines, of which there are so many.
+    pub fn listed_what(&self, count: u64) -> &'static str {
+        let (one, many) = match self.per.map(|numbers| numbers.per) {
+            None => ("embedding", "embeddings"),
+            Some(Per::Vertex) => ("vertex", "vertices"),
+            Some(Per::Edge) => ("edge", "edges"),
+            Some(Per::Graph) => ("graph", "graphs"),
+        };
+        if count == 1 { one } else { many }
     }
 
     fn facts(&self) -> Markup {
@@ -291,7 +298,7 @@ impl Answer<'_> {
                 @if let Some(listed) = self.listed {
                     div {
                         dt { "Listed" }
-                        dd { (grouped(listed.into())) small { (self.listed_what()) } }
+                        dd { (grouped(listed.into())) small { (self.listed_what(listed)) } }
                     }
                 }
             }
@@ -299,7 +306,7 @@ impl Answer<'_> {
     }
 
     fn phases(&self) -> Markup {
-        let Times { load, prepare, mine } = self.times;
+        let Times { load, prepare, mine, .. } = self.times;
         let all = (load + prepare + mine).as_secs_f64();
         let part = |name: &str, time: Duration| Part {
             name: name.into(),

@@ -1,7 +1,7 @@
-//! Colours that people with any colour vision tell apart, and what is written on them.
+//! Colours that are distinct for any colour vision, and the text colours on them.
 //!
-//! The hues are Okabe and Ito's. Their lightness is such that each reads on white and on the dark paper, so dark mode
-//! changes ink and paper alone.
+//! The hues are Okabe and Ito's. Their lightness is readable on white and on dark paper, so dark mode only changes ink and
+//! paper.
 
 /// A colour as red, green and blue, 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub const SERIES: [Colour; 7] = [
 
 /// Text and lines.
 pub const INK: Colour = Colour(28, 33, 40);
-/// Text beside what matters.
+/// Secondary text.
 pub const MUTED: Colour = Colour(87, 96, 106);
 /// What is written on.
 pub const PAPER: Colour = Colour(255, 255, 255);
@@ -100,7 +100,7 @@ const SIGHTS: [[[f64; 3]; 3]; 4] = [
     ],
 ];
 
-/// A colour in L*a*b*, as it is seen.
+/// A colour in L*a*b*.
 fn seen(Colour(r, g, b): Colour, sight: &[[f64; 3]; 3]) -> [f64; 3] {
     let linear = |part: u8| {
         let part = f64::from(part) / 255.0;

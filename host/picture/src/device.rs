@@ -1,4 +1,4 @@
-//! What a device measured: shares of one whole as bars, all numbers with name and unit in tables.
+//! Metrics of a device: shares of one whole as bars, all numbers with name and unit in tables.
 
 use gramer_engine::DeviceMetrics;
 use gramer_engine::metrics::{Metric, Timeline, Value};

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers as readable text.
 
 use std::time::Duration;
 
@@ -79,12 +79,12 @@ pub fn percent(part: f64) -> String {
 pub struct Scale {
     /// Powers of ten from 1 on, or `None` for a linear scale.
     pub decades: Option<u32>,
-    /// What the end of the axis stands for.
+    /// Value at the end of the axis.
     pub full: f64,
 }
 
 impl Scale {
-    /// The largest count may be so many times the smallest before the axis becomes logarithmic.
+    /// The largest count may be this many times the smallest before the axis becomes logarithmic.
     const LINEAR: u128 = 200;
 
     /// The scale of these counts; zeros don't matter.

@@ -1,5 +1,4 @@
-//! Pages: one file, without anything from elsewhere, that reads on a telephone, on a wide screen and on
-//! paper.
+//! Pages: one self-contained file, readable on a telephone, on a wide screen and on paper.
 
 use maud::{DOCTYPE, html};
 pub use maud::{Markup, PreEscaped};
@@ -76,7 +75,7 @@ pub(crate) fn name(text: &str) -> Markup {
 /// A part of a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// Description.
     pub name: String,
     /// How much, with its unit, where the share doesn't say it all.
     pub amount: String,

@@ -1,8 +1,10 @@
 //! The patterns of an answer: drawn, with their counts as bars.
 
-use gramer_engine::Count;
+use std::borrow::Cow;
+
 use gramer_engine::estimate::{CONFIDENCE, Estimate};
-use gramer_pattern::task::Task;
+use gramer_engine::{Row, Subject};
+use gramer_graph::Graph;
 use gramer_pattern::{Pattern, labelled_name};
 use maud::{Markup, html};
 
@@ -11,58 +13,61 @@ use crate::colour::{Colour, INK};
 use crate::number::{Scale, about, grouped, percent, power_of_ten};
 use crate::page::{characters, name, numbers, series};
 use crate::svg::{self, Labels};
-use crate::words;
 
-/// So many patterns are drawn; others are in a table.
-const DRAWN: usize = 500;
-/// So many are in the table; a browser takes long for more.
+/// Maximum number of drawn patterns; others are in a table.
+pub(crate) const DRAWN: usize = 500;
+/// Maximum number of rows of the table; browsers are slow with more.
 const LISTED: usize = 20_000;
 /// Longer lists of edges say less than the picture.
 const EDGES: usize = 12;
 
-/// What one line says.
-struct Line<'a> {
-    /// `None` for a clique of more vertices than a pattern can have.
-    pattern: Option<&'a Pattern>,
-    vertices: usize,
+/// One line of an answer.
+pub(crate) struct Line<'a> {
+    of: Cow<'a, Subject>,
     /// The number, or the best guess.
     count: u128,
-    /// The number as it is written.
-    number: String,
-    /// What an estimate says beside its number: the interval, as a text and from and to.
+    /// The number as text.
+    pub(crate) number: String,
+    /// Interval of an estimate: as text, from, and to.
     interval: Option<(String, Option<(u128, u128)>)>,
+    /// The graph that has the names of labels.
+    graph: &'a Graph,
 }
 
 impl Line<'_> {
-    fn name(&self) -> String {
-        self.pattern.map_or_else(|| format!("{}-clique", self.vertices), labelled_name)
+    pub(crate) fn name(&self) -> String {
+        self.of.name_in(self.graph)
+    }
+
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
+        self.of.pattern()
     }
 
     fn size(&self) -> String {
-        let n = self.vertices;
-        let edges = self.pattern.map_or(n * n.saturating_sub(1) / 2, Pattern::edge_count);
+        let Some((vertices, edges)) = self.of.size() else { return String::new() };
         let many =
             |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
-        format!("{}, {}", many(n, "vertex", "vertices"), many(edges, "edge", "edges"))
+        format!("{}, {}", many(vertices, "vertex", "vertices"), many(edges, "edge", "edges"))
     }
 
     fn edges(&self) -> Option<String> {
-        let edges = self.pattern?.edges();
+        let edges = self.pattern()?.edges();
         let text = || edges.iter().map(|(i, j)| format!("{i}-{j}")).collect::<Vec<_>>().join(" ");
         (!edges.is_empty() && edges.len() <= EDGES).then(text)
     }
 
-    fn picture(&self, labels: &Labels, side: u32) -> Markup {
-        match self.pattern {
-            Some(pattern) => svg::element(pattern, labels, side),
+    pub(crate) fn picture(&self, labels: &Labels<'_>, side: u32) -> Markup {
+        match self.of.as_ref() {
+            Subject::Pattern(pattern) => svg::element(pattern, labels, side),
+            Subject::Name(_) => html! {},
             // All pairs of many vertices would be a black disc: the sign of a complete graph instead.
-            None => html! {
+            Subject::Clique(size) => html! {
                 svg class="gramer" width=(side) height=(side) viewBox="0 0 96 96" role="img"
                     font-family="system-ui, sans-serif" {
                     title { (self.name()) }
                     text x="48" y="58" font-size="28" text-anchor="middle" fill=(INK) {
                         tspan font-style="italic" { "K" }
-                        tspan font-size="16" dy="6" { (self.vertices) }
+                        tspan font-size="16" dy="6" { (size) }
                     }
                 }
             },
@@ -70,35 +75,32 @@ impl Line<'_> {
     }
 }
 
-/// The patterns of an answer.
+/// Kind of an answer's lines.
+pub(crate) fn title(answer: &Answer<'_>) -> &'static str {
+    let named = |row: &Row| matches!(row.of, Subject::Name(_));
+    if answer.outcome.rows.iter().any(named) { "Numbers" } else { "Patterns" }
+}
+
+/// The lines of an answer.
 pub(crate) fn section(answer: &Answer<'_>) -> Markup {
     let lines = lines(answer);
-    let labels = Labels::of(lines.iter().filter_map(|line| line.pattern));
-    let counted = if answer.estimated.is_some() { "estimate" } else { words::counted(answer.task) };
+    let labels = Labels::of(lines.iter().filter_map(Line::pattern)).named_in(answer.graph);
+    let counted = if answer.estimated.is_some() { "estimate" } else { answer.task.info().unit };
     match lines.as_slice() {
         [] => html! { p { "No pattern was found." } },
         [line] => html! { (key(&lines, &labels)) (single(line, &labels)) },
         lines => html! {
-            (key(lines, &labels))
+            @if lines.iter().any(|line| line.pattern().is_some()) { (key(lines, &labels)) }
             (rows(answer, &lines[..lines.len().min(DRAWN)], &labels, counted))
             @if lines.len() > DRAWN { (rest(&lines[DRAWN..], counted)) }
         },
     }
 }
 
-fn lines<'a>(answer: &'a Answer<'_>) -> Vec<Line<'a>> {
-    let line = |pattern, vertices, count| Line {
-        pattern,
-        vertices,
-        count,
-        number: answer.shown(count),
-        interval: None,
-    };
-    let counted = answer.outcome.results.iter();
-    let counted =
-        counted.map(|Count { pattern, count }| line(Some(pattern), pattern.vertices(), *count));
-    let larger = &answer.outcome.larger_cliques;
-    let larger = larger.iter().map(|&(vertices, count)| line(None, vertices, count));
+pub(crate) fn lines<'a>(answer: &'a Answer<'_>) -> Vec<Line<'a>> {
+    let graph = answer.graph;
+    let line = |of, count| Line { of, count, number: answer.shown(count), interval: None, graph };
+    let counted = answer.outcome.lines().map(|found| line(found.of, found.count));
     let estimated = answer.estimated.iter().flat_map(|(_, found)| &found.results);
     let estimated = estimated.map(|(pattern, Estimate { value, interval, hits })| {
         let (said, within) = match interval {
@@ -111,36 +113,44 @@ fn lines<'a>(answer: &'a Answer<'_>) -> Vec<Line<'a>> {
         Line {
             number: format!("≈ {}{}", about(*value), if within.is_some() { "" } else { "?" }),
             interval: Some((said, within)),
-            ..line(Some(pattern), pattern.vertices(), value.round() as u128)
+            ..line(Cow::Owned(Subject::Pattern(pattern.clone())), value.round() as u128)
         }
     });
-    counted.chain(larger).chain(estimated).collect()
+    counted.chain(estimated).collect()
 }
 
-/// So many labels are in the key of the colours; the pictures have the others.
+/// Maximum number of labels in the colour key.
 const LABELS: usize = 24;
 
-/// What the signs in pictures mean.
-fn key(lines: &[Line<'_>], labels: &Labels) -> Markup {
-    let of = |has: fn(&Pattern) -> bool| lines.iter().filter_map(|line| line.pattern).any(has);
+/// Legend of the pictures.
+fn key(lines: &[Line<'_>], labels: &Labels<'_>) -> Markup {
+    let of = |has: fn(&Pattern) -> bool| lines.iter().filter_map(Line::pattern).any(has);
     let (vertices, edges) = (of(Pattern::has_vertex_labels), of(Pattern::has_edge_labels));
     html! {
         p.note {
             @match (vertices, edges) {
-                (false, false) => "In a vertex is its number, by which lists of embeddings are ordered.",
-                (true, false) => "In a vertex is its label; one label has one colour. * stands for any label.",
-                (false, true) => "In a vertex is its number, at an edge its label. * stands for any label.",
-                (true, true) => "In a vertex and at an edge is its label. * stands for any label.",
+                (false, false) => "Numbers show the order of vertices in lists of embeddings.",
+                (true, false) => "Vertices show their labels, each label in its own colour; * \
+                     stands for any label.",
+                (false, true) => "Vertices show their numbers, edges their labels; * stands for \
+                     any label.",
+                (true, true) => "Vertices and edges show their labels; * stands for any label.",
             }
         }
-        @let drawn = || lines.iter().filter_map(|line| line.pattern);
-        (colours("vertex labels", "key", &svg::vertex_labels(drawn()), labels))
-        (colours("edge labels", "key line", &svg::edge_labels(drawn()), labels))
+        @let drawn = || lines.iter().filter_map(Line::pattern);
+        (colours("vertex labels", "key", &svg::vertex_labels(drawn()), labels, Labels::vertex))
+        (colours("edge labels", "key line", &svg::edge_labels(drawn()), labels, Labels::edge))
     }
 }
 
 /// The colours of labels, which vertices and edges share; the labels in full.
-fn colours(what: &str, class: &str, found: &[u32], labels: &Labels) -> Markup {
+fn colours<'g>(
+    what: &str,
+    class: &str,
+    found: &[u32],
+    labels: &Labels<'g>,
+    name: fn(&Labels<'g>, u32) -> String,
+) -> Markup {
     html! {
         @if !found.is_empty() {
             ul.legend {
@@ -148,7 +158,7 @@ fn colours(what: &str, class: &str, found: &[u32], labels: &Labels) -> Markup {
                 @for &label in found.iter().take(LABELS) {
                     li {
                         span class=(class) style={ "background:" (series(labels.position(label))) } {}
-                        span.n { (label) }
+                        span.n { (name(labels, label)) }
                     }
                 }
                 @if found.len() > LABELS { li { "and " (found.len() - LABELS) " more" } }
@@ -157,10 +167,10 @@ fn colours(what: &str, class: &str, found: &[u32], labels: &Labels) -> Markup {
     }
 }
 
-fn single(line: &Line<'_>, labels: &Labels) -> Markup {
+fn single(line: &Line<'_>, labels: &Labels<'_>) -> Markup {
     html! {
         div.single {
-            @if line.pattern.is_some() { (line.picture(labels, 240)) }
+            @if line.pattern().is_some() { (line.picture(labels, 240)) }
             div {
                 div.number style=(characters(line.number.chars().count())) { (numbers(&line.number)) }
                 @if let Some((said, _)) = &line.interval { div { (numbers(said)) } }
@@ -172,18 +182,15 @@ fn single(line: &Line<'_>, labels: &Labels) -> Markup {
     }
 }
 
-fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str) -> Markup {
+fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels<'_>, counted: &str) -> Markup {
     let most = |line: &Line<'_>| match line.interval {
         Some((_, Some((_, to)))) => line.count.max(to),
         _ => line.count,
     };
     let scale = Scale::of(lines.iter().map(most));
     // Supports don't add up, and where an occurrence is in another there is no whole.
-    let whole = match answer.task {
-        _ if answer.estimated.is_some() => 0,
-        Task::Motif { .. } | Task::CliqueSizes { .. } | Task::MaximalCliques => answer.total(),
-        _ => 0,
-    };
+    let parts = answer.task.info().parts && answer.estimated.is_none();
+    let whole = answer.total().filter(|_| parts).unwrap_or(0);
     let logarithmic = scale.decades.is_some();
     let grid = match scale.decades {
         Some(decades) => 100.0 / f64::from(decades),
@@ -241,7 +248,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
     }
 }
 
-/// A number on its track: a bar, or a dot on a logarithmic axis. There is none of 0.
+/// A number on its track: a bar, or a dot on a logarithmic axis; nothing for 0.
 pub(crate) fn mark(scale: Scale, count: u128) -> Markup {
     let place = format!("{:.3}", 100.0 * scale.length(count));
     html! {
@@ -276,7 +283,7 @@ fn end(scale: Scale) -> String {
     if text.chars().count() > 20 { about(scale.full) } else { text }
 }
 
-/// What stands above the lines of the grid, each at the same distance from the next.
+/// Labels of the grid lines, at equal distances.
 fn ticks(scale: Scale) -> Vec<String> {
     match scale.decades {
         Some(decades) => {

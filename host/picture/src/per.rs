@@ -1,9 +1,10 @@
-//! Counts per vertex and per edge: what is shown of them, and how a page shows it.
+//! Counts per vertex and per edge on a page.
 
 use std::cmp::Reverse;
 
+use gramer_engine::Subject;
 use gramer_engine::per::{Column, Numbers, Orbit, Per, edges};
-use gramer_graph::{Graph, VertexId};
+use gramer_graph::{Graph, VertexId, transactions};
 use gramer_pattern::{Pattern, name};
 use maud::{Markup, html};
 
@@ -20,13 +21,22 @@ pub enum Item {
     Vertex(u64),
     /// The ends of an edge, the smaller id first.
     Edge(u64, u64),
+    /// A graph of a file of several, by its number.
+    Graph(u64),
 }
 
-impl std::fmt::Display for Item {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Item {
+    /// For people: by the names that the graph's input has.
+    pub fn shown(self, graph: &Graph) -> String {
+        let of = |id| graph.name_of_id(id);
         match self {
-            Item::Vertex(v) => write!(f, "{v}"),
-            Item::Edge(u, v) => write!(f, "{u}-{v}"),
+            Item::Vertex(v) => of(v).to_string(),
+            // Names may have a hyphen.
+            Item::Edge(u, v) if graph.names().vertices.is_some() => {
+                format!("{} – {}", of(u), of(v))
+            }
+            Item::Edge(u, v) => format!("{u}-{v}"),
+            Item::Graph(number) => number.to_string(),
         }
     }
 }
@@ -51,27 +61,27 @@ impl std::fmt::Display for Bin {
     }
 }
 
-/// What is shown of a column.
+/// Summary of a column.
 #[derive(Debug)]
 pub struct ColumnReport {
     /// The pattern's name.
     pub name: String,
-    /// The pattern; `None` for a clique of more vertices than one can have.
+    /// The pattern, if the numbers are of one.
     pub pattern: Option<Pattern>,
     /// The orbit, where the pattern's vertices or edges are in several.
     pub orbit: Option<Orbit>,
-    /// The sum of the column.
-    pub sum: u128,
+    /// The sum of the column, if that says anything.
+    pub sum: Option<u128>,
     /// The largest numbers, which aren't 0, largest first, then by id.
     pub top: Vec<(Item, u128)>,
     /// By powers of two, without empty bins; empty unless asked for.
     pub histogram: Vec<Bin>,
 }
 
-/// What is shown of an answer per vertex or per edge.
+/// Summary of an answer per vertex or per edge.
 #[derive(Debug)]
 pub struct PerReport {
-    /// What the numbers are of.
+    /// Vertices or edges.
     pub per: Per,
     /// How many vertices or edges there are.
     pub items: usize,
@@ -87,9 +97,9 @@ impl PerReport {
             columns.iter().map(|column| largest(graph, per, &column.counts, top)).collect();
         let columns = columns.iter().zip(largest).map(|(column, top)| ColumnReport {
             name: column_name(column),
-            pattern: column.larger_clique.is_none().then(|| column.pattern.clone()),
+            pattern: column.of.pattern().cloned(),
             orbit: column.orbit.clone(),
-            sum: column.counts.iter().sum(),
+            sum: column.counts.sum().filter(|_| column.adds_up()),
             top,
             histogram: if histogram { bins(&column.counts) } else { vec![] },
         });
@@ -97,11 +107,11 @@ impl PerReport {
     }
 }
 
-/// What a column is called: its pattern, without its orbit.
+/// Name of a column: its pattern, without its orbit.
 pub fn column_name(column: &Column) -> String {
-    match column.larger_clique {
-        Some(size) => format!("{size}-clique"),
-        None => name(&column.pattern),
+    match &column.of {
+        Subject::Pattern(pattern) => name(pattern),
+        of => of.name(),
     }
 }
 
@@ -116,6 +126,10 @@ pub fn items<'a>(graph: &'a Graph, per: Per) -> Box<dyn Iterator<Item = Item> + 
             let (u, v) = (id(u), id(v));
             Item::Edge(u.min(v), u.max(v))
         })),
+        Per::Graph => {
+            let all = transactions::of(graph);
+            Box::new(all.into_iter().map(|(number, _)| Item::Graph(number)))
+        }
     }
 }
 
@@ -156,27 +170,35 @@ fn bins(counts: &Numbers) -> Vec<Bin> {
 }
 
 /// The columns: each with its place in the pattern, the largest numbers, and how they are spread.
-pub(crate) fn section(report: &PerReport) -> Markup {
+pub(crate) fn section(report: &PerReport, graph: &Graph) -> Markup {
     let (one, all) = match report.per {
         Per::Vertex => ("vertex", "vertices"),
         Per::Edge => ("edge", "edges"),
+        Per::Graph => ("graph", "graphs"),
     };
     let orbits = report.columns.iter().any(|column| column.orbit.is_some());
     html! {
         p.note {
-            "In how many occurrences each of the " (grouped(report.items as u128)) " " (all) " is; "
-            (if report.per == Per::Vertex { "a vertex is" } else { "an edge's ends are" })
-            " named as in the input."
+            @if report.columns.iter().any(|column| column.sum.is_some()) {
+                "In how many occurrences each of the " (grouped(report.items as u128)) " " (all) " is; "
+            } @else {
+                "The number of each of the " (grouped(report.items as u128)) " " (all) "; "
+            }
+            (match report.per {
+                Per::Vertex => "a vertex is named as in the input.",
+                Per::Edge => "an edge's ends are named as in the input.",
+                Per::Graph => "graphs are numbered from 0.",
+            })
             @if orbits {
                 " By orbit, as ORCA numbers them: the " (all)
                 " of a pattern that stand in the same place, which its picture has in blue."
             }
         }
-        div.columns { @for column in &report.columns { (shown(report.per, column, one, all)) } }
+        div.columns { @for column in &report.columns { (shown(graph, report.per, column, one, all)) } }
     }
 }
 
-fn shown(per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
+fn shown(graph: &Graph, per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
     let scale = Scale::of(column.top.iter().map(|&(_, count)| count));
     let spread = Scale::of(column.histogram.iter().map(|bin| bin.items.into()));
     html! {
@@ -190,16 +212,16 @@ fn shown(per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
                 }
                 div {
                     h3 { (column.name) @if let Some(orbit) = &column.orbit { ", orbit " (orbit.number) } }
-                    div.muted { "sum " (numbers(&grouped(column.sum))) }
+                    @if let Some(sum) = column.sum { div.muted { "sum " (numbers(&grouped(sum))) } }
                 }
             }
-            @if column.sum == 0 {
+            @if column.sum == Some(0) {
                 p.note { "No " (one) " is in any." }
             } @else if !column.top.is_empty() {
                 (bars(
                     &format!("{all} in most{}", logarithmic(scale)),
                     scale,
-                    column.top.iter().map(|&(item, count)| (item.to_string(), count)),
+                    column.top.iter().map(|&(item, count)| (item.shown(graph), count)),
                 ))
             }
             @if !column.histogram.is_empty() {

@@ -1,8 +1,8 @@
 //! Patterns as SVG: vertices with their numbers, or with their labels in the label's colour.
 
 use gramer_engine::per::Per;
-use gramer_graph::NO_LABEL;
-use gramer_pattern::{Pattern, labelled_name};
+use gramer_graph::{Graph, NO_LABEL};
+use gramer_pattern::{Pattern, labelled_name, labelled_name_in};
 use maud::{Markup, PreEscaped, html};
 
 use crate::colour::{Colour, INK, MUTED, PAPER, dark_style};
@@ -15,16 +15,40 @@ const LONGEST: f64 = 52.0;
 
 /// The colours of labels: those of one page agree.
 #[derive(Debug, Clone, Default)]
-pub struct Labels {
+pub struct Labels<'g> {
     /// Ascending; the position is the colour.
     known: Vec<u32>,
+    /// The graph that has the names of labels.
+    graph: Option<&'g Graph>,
 }
 
-impl Labels {
+impl<'g> Labels<'g> {
     /// The labels of these patterns, of vertices and edges alike.
-    pub fn of<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clone) -> Labels {
+    pub fn of<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clone) -> Self {
         let all = vertex_labels(patterns.clone()).into_iter().chain(edge_labels(patterns));
-        Labels { known: known(all) }
+        Labels { known: known(all), graph: None }
+    }
+
+    /// The same, called as in the input of a graph.
+    #[must_use]
+    pub fn named_in(mut self, graph: &'g Graph) -> Self {
+        self.graph = Some(graph);
+        self
+    }
+
+    /// The name of a vertex label.
+    pub(crate) fn vertex(&self, label: u32) -> String {
+        self.graph.map_or(label.to_string(), |graph| graph.vertex_label_name(label).to_string())
+    }
+
+    /// The name of an edge label.
+    pub(crate) fn edge(&self, label: u32) -> String {
+        self.graph.map_or(label.to_string(), |graph| graph.edge_label_name(label).to_string())
+    }
+
+    /// The name of a pattern with its labels.
+    fn pattern(&self, pattern: &Pattern) -> String {
+        self.graph.map_or_else(|| labelled_name(pattern), |graph| labelled_name_in(pattern, graph))
     }
 
     /// Which of the labels this is, which decides its colour.
@@ -69,7 +93,7 @@ fn fitting(label: &str, most: usize) -> String {
 }
 
 /// A pattern as an element of a page, `side` pixels wide and high.
-pub fn element(pattern: &Pattern, labels: &Labels, side: u32) -> Markup {
+pub fn element(pattern: &Pattern, labels: &Labels<'_>, side: u32) -> Markup {
     drawn(pattern, labels, side, None, None)
 }
 
@@ -80,25 +104,30 @@ pub fn marked(pattern: &Pattern, per: Per, places: &[(usize, usize)], side: u32)
 }
 
 /// Vertices or edges that are marked.
-type Marked<'a> = Option<(Per, &'a [(usize, usize)])>;
+type Marks<'a> = Option<(Per, &'a [(usize, usize)])>;
 
-/// What a picture shows, for those who don't see it.
+/// Text alternative of a picture.
 fn description(pattern: &Pattern) -> String {
     let n = pattern.vertices();
     let edges: Vec<String> = pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
     let plural = if n == 1 { "vertex" } else { "vertices" };
-    match edges.is_empty() {
+    let joined = match edges.is_empty() {
         true => format!("{n} {plural}, no edge"),
         false => format!("{n} {plural}, edges {}", edges.join(" ")),
+    };
+    let absent: Vec<String> = pattern.absences().iter().map(|(i, j)| format!("{i}-{j}")).collect();
+    match absent.is_empty() {
+        true => joined,
+        false => format!("{joined}, without {}", absent.join(" ")),
     }
 }
 
 /// `style` is of a document alone: a page has the same rules once.
 fn drawn(
     pattern: &Pattern,
-    labels: &Labels,
+    labels: &Labels<'_>,
     side: u32,
-    marked: Marked<'_>,
+    marked: Marks<'_>,
     style: Option<String>,
 ) -> Markup {
     // Where nothing is marked all vertices are filled.
@@ -106,8 +135,8 @@ fn drawn(
     let thick = |i, j| marked.is_some_and(|(per, at)| per == Per::Edge && at.contains(&(i, j)));
     let layout = Layout::of(pattern);
     let radius = radius(pattern.vertices());
-    let places = placed(&layout, pattern, radius);
-    let title = labelled_name(pattern);
+    let places = placed(&layout, pattern, labels, radius);
+    let title = labels.pattern(pattern);
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="gramer" width=(side) height=(side) role="img"
             viewBox={ "0 0 " (BOX) " " (BOX) } font-family="system-ui, sans-serif"
@@ -119,18 +148,19 @@ fn drawn(
                 @for (i, j) in pattern.edges() {
                     (edge(pattern, labels, (places[i], places[j]), (i, j), thick(i, j)))
                 }
+                @for (i, j) in pattern.absences() { (absence(places[i], places[j])) }
             }
             @for (i, place) in places.iter().enumerate() {
                 (vertex(pattern, labels, i, *place, radius, filled(i)))
             }
             @if pattern.has_edge_labels() {
-                @for (i, j) in pattern.edges() { (edge_label(pattern, &places, i, j)) }
+                @for (i, j) in pattern.edges() { (edge_label(pattern, labels, &places, i, j)) }
             }
         }
     }
 }
 
-/// A pattern as a document of its own.
+/// A pattern as a standalone document.
 ///
 /// ```
 /// let house = gramer_pattern::named("house").unwrap();
@@ -152,9 +182,9 @@ fn radius(vertices: usize) -> f64 {
 }
 
 /// The layout in the picture's box.
-fn placed(layout: &Layout, pattern: &Pattern, radius: f64) -> Vec<Point> {
+fn placed(layout: &Layout, pattern: &Pattern, labels: &Labels<'_>, radius: f64) -> Vec<Point> {
     // Labels of several digits reach over the circle, to the sides.
-    let widths = (0..pattern.vertices()).map(|i| Sign::of(pattern, i, radius).width);
+    let widths = (0..pattern.vertices()).map(|i| Sign::of(pattern, labels, i, radius).width);
     let widest = widths.fold(2.0 * radius + 8.0, f64::max);
     let across = (BOX - widest - 2.0) / layout.width.max(1e-9);
     let down = (BOX - 2.0 * radius - 10.0) / layout.height.max(1e-9);
@@ -173,7 +203,7 @@ fn short(number: f64) -> String {
 
 fn edge(
     pattern: &Pattern,
-    labels: &Labels,
+    labels: &Labels<'_>,
     (from, to): (Point, Point),
     (i, j): (usize, usize),
     thick: bool,
@@ -197,9 +227,23 @@ fn edge(
     }
 }
 
-fn edge_label(pattern: &Pattern, places: &[Point], i: usize, j: usize) -> Markup {
+/// A pair that must not be joined: dots.
+fn absence(from: Point, to: Point) -> Markup {
+    html! {
+        path d=(format!("M{} {}L{} {}", short(from.x), short(from.y), short(to.x), short(to.y)))
+            stroke=(MUTED) stroke-width="1.6" stroke-dasharray="0.1 4" fill="none" {}
+    }
+}
+
+fn edge_label(
+    pattern: &Pattern,
+    labels: &Labels<'_>,
+    places: &[Point],
+    i: usize,
+    j: usize,
+) -> Markup {
     let label = pattern.edge_label(i, j).filter(|&l| l != NO_LABEL);
-    let whole = label.map_or("*".to_string(), |label| label.to_string());
+    let whole = label.map_or("*".to_string(), |label| labels.edge(label));
     let text = fitting(&whole, 4);
     let size = if text.chars().count() > 2 { 7.5 } else { 9.0 };
     let (x, y) = ((places[i].x + places[j].x) / 2.0, (places[i].y + places[j].y) / 2.0);
@@ -212,11 +256,11 @@ fn edge_label(pattern: &Pattern, places: &[Point], i: usize, j: usize) -> Markup
     }
 }
 
-/// What is written in a vertex, and how much room it takes.
+/// Text in a vertex, and its width.
 struct Sign {
     /// In full.
     whole: String,
-    /// What has room.
+    /// Text that fits.
     text: String,
     /// Of the letters.
     size: f64,
@@ -225,11 +269,11 @@ struct Sign {
 }
 
 impl Sign {
-    fn of(pattern: &Pattern, i: usize, radius: f64) -> Sign {
+    fn of(pattern: &Pattern, labels: &Labels<'_>, i: usize, radius: f64) -> Sign {
         let whole = match pattern.vertex_label(i) {
             _ if !pattern.has_vertex_labels() => i.to_string(),
             NO_LABEL => "*".into(),
-            label => label.to_string(),
+            label => labels.vertex(label),
         };
         let text = fitting(&whole, 5);
         let letters = text.chars().count() as f64;
@@ -243,7 +287,7 @@ impl Sign {
 
 fn vertex(
     pattern: &Pattern,
-    labels: &Labels,
+    labels: &Labels<'_>,
     i: usize,
     at: Point,
     radius: f64,
@@ -258,7 +302,7 @@ fn vertex(
         (false, _) => Colour::of_series(0),
     };
     let (any, empty) = (labelled && label.is_none(), fill == PAPER);
-    let Sign { whole, text, size, width } = Sign::of(pattern, i, radius);
+    let Sign { whole, text, size, width } = Sign::of(pattern, labels, i, radius);
     html! {
         rect x=(short(at.x - width / 2.0)) y=(short(at.y - radius)) width=(short(width))
             height=(short(2.0 * radius)) rx=(short(radius)) fill=(fill)
@@ -288,7 +332,9 @@ mod tests {
     #[test]
     fn every_vertex_and_edge_is_drawn_inside_the_box() {
         let all = (1..=5).flat_map(|k| Dictionary::of(k).patterns());
-        let large = ["16-clique", "16-cycle", "16-path", "15-star"].map(|n| named(n).unwrap());
+        let large =
+            ["16-clique", "16-cycle", "16-path", "15-star", "5-clique+4-cycle+vertex", "edge+edge"];
+        let large = large.map(|n| named(n).unwrap());
         for pattern in all.chain(&large) {
             let text = document(pattern, 96);
             let document = parsed(&text);

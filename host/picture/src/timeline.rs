@@ -1,4 +1,4 @@
-//! What the parts of a device did over time: a strip for each part, with its states on each other.
+//! Timelines of a device's parts: a strip for each part, with its states stacked.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::number::{exact_seconds, grouped};
 use crate::page::{numbers, series};
 
-/// Width and height of a strip in units of its own; the page stretches it.
+/// Width and height of a strip in its own units; the page stretches it.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
@@ -84,7 +84,8 @@ pub(crate) fn strips(
                     " windows; a strip's height is all of a window. The numbers on the right are " (unit)
                     ". While the core sends its results a PU has no work; the totals leave this time out."
                 } @else {
-                    "This device says totals alone, not when: each bar is the whole run. The numbers on the right are "
+                    "This device reports totals only: each bar is the whole run. The numbers on \
+                     the right are "
                     (unit) "."
                 }
             }
@@ -101,7 +102,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// What a strip shows, for those who hear it: the states, and what none of them counts.
+/// Text alternative of a strip: the states, and the rest that no state counts.
 fn said(timeline: &Timeline, part: usize, unit: &str, whole: u64) -> String {
     let states = timeline.states.iter().enumerate();
     let mut said: Vec<String> = states
@@ -197,7 +198,7 @@ mod tests {
             page.contains("PUs of compute unit 2: <span class=\"n\">800</span> cycles"),
             "{page}"
         );
-        assert!(page.contains("totals alone") && !page.contains("over time"), "{page}");
+        assert!(page.contains("totals only") && !page.contains("over time"), "{page}");
         // A model without time measures none.
         let none = Timeline { spent: vec![vec![vec![0], vec![0]]; 2], ..totals.clone() };
         assert!(strips(&none, "cycles", "", None).is_none());

@@ -16,11 +16,11 @@ Python's global lock; Ctrl-C stops it within milliseconds.
 from __future__ import annotations
 
 import os as _os
-from typing import Any, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as _np
 
-from . import _convert, _program
+from . import _convert
 from ._convert import ReadWarning
 from ._gramer import (
     DeviceError,
@@ -32,12 +32,14 @@ from ._gramer import (
 )
 from ._gramer import Graph as _Graph
 from ._gramer import table as _table
+from ._numbers import Numbers as _NumberTasks
+from ._numbers import Orbits
 from ._questions import PatternLike, Progress
 from ._questions import match as _match
 from ._questions import options as _options
-from ._questions import own_process as _own_process
 from ._questions import with_nodes as _with_nodes
 from ._questions import without_pattern as _without_pattern
+from ._sources import Sources as _Sources
 
 __all__ = [
     "Count",
@@ -47,6 +49,7 @@ __all__ = [
     "Error",
     "Graph",
     "InputError",
+    "Orbits",
     "Pattern",
     "ReadWarning",
     "UnsupportedError",
@@ -87,6 +90,16 @@ def read(
     path: Union[str, "_os.PathLike[str]"],
     *,
     format: Optional[str] = None,
+    source: Union[str, int, None] = None,
+    target: Union[str, int, None] = None,
+    edge_label: Union[str, int, None] = None,
+    weight: Union[str, int, None] = None,
+    time: Union[str, int, None] = None,
+    ids: str = "auto",
+    allow_mismatch: bool = False,
+    vertex_table: Union[str, "_os.PathLike[str]", None] = None,
+    id: Union[str, int, None] = None,
+    label: Union[str, int, None] = None,
     labels: Union[str, "_os.PathLike[str]", None] = None,
     labels_column: Optional[int] = None,
     vertex_labels: bool = True,
@@ -100,11 +113,15 @@ def read(
 
     The format is found from the content (edge lists, CSV, METIS, Matrix Market, ``.lg``, query
     sets, an image by :meth:`Graph.save`, and more; ``gramer graph --help`` lists them) unless
-    ``format`` names it. ``labels`` is a file of vertex labels; ``vertex_labels=False`` and
+    ``format`` names it. ``source``, ``target`` and ``edge_label`` name columns of a table of edges, or number
+    them from 1; ``weight`` and ``time`` name columns that are dropped. Ids that are no numbers are names: then :attr:`Graph.nodes` and embeddings have these;
+    ``ids="text"`` makes names of numbers, too. ``vertex_table`` is a table with a row for each vertex, whose
+    columns ``id`` and ``label`` are found by their usual names. ``allow_mismatch`` reads a file whose head
+    claims other numbers than follow. ``labels`` is a file of vertex labels; ``vertex_labels=False`` and
     ``edge_labels=False`` leave labels out. ``verify=False`` maps an image without a check of its
     data. What was guessed, dropped or left out is a :class:`ReadWarning` and in :attr:`Graph.notes`.
 
-    Raises :class:`InputError` with file and line for what is no graph, and :class:`OSError`.
+    Raises :class:`InputError` with file and line for what is not a graph, and :class:`OSError`.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "edges.txt"
@@ -116,6 +133,12 @@ def read(
     inner = _Graph.read(
         _os.fspath(path),
         format=format,
+        ids=ids,
+        allow_mismatch=allow_mismatch,
+        columns=[_column(name) for name in (source, target, edge_label, weight, time)],
+        vertex_table=None
+        if vertex_table is None
+        else (_os.fspath(vertex_table), _column(id), _column(label)),
         labels=None if labels is None else _os.fspath(labels),
         labels_column=labels_column,
         vertex_labels=vertex_labels,
@@ -125,13 +148,18 @@ def read(
         options=options,
     )
     _convert.warn(inner.notes)
-    return Graph(inner)
+    return Graph(inner, inner.names)
 
 
-class Graph:
-    """An undirected simple graph, with vertex and edge labels if you like.
+def _column(name: Union[str, int, None]) -> Optional[str]:
+    """A column as the reader wants it."""
+    return None if name is None else str(name)
 
-    Made by :func:`gramer.read`, :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or
+
+class Graph(_Sources, _NumberTasks):
+    """An undirected simple graph, optionally with vertex and edge labels.
+
+    Made by :func:`gramer.read`, :meth:`from_edges`, :meth:`from_pandas`, :meth:`from_scipy`, :meth:`from_networkx` or
     :meth:`from_igraph`. It doesn't change. Arrays over vertices are in the order of :attr:`ids`.
     """
 
@@ -151,18 +179,31 @@ class Graph:
         edge_labels: Any = None,
         threads: int = 0,
     ) -> "Graph":
-        """From an array of shape (m, 2) of ids from 0 on, or anything that NumPy makes one of.
+        """From pairs: an array of shape (m, 2) of ids from 0 on, or a list of pairs of ids or of names.
 
+        Names are anything hashable but numbers, such as texts or tuples; :attr:`nodes` has them, and embeddings do.
         An array of ``uint64`` is read in place. ``vertices`` declares the ids below it, so that
         isolated ones exist; ``labels`` is an array of one label per id (and declares them);
-        ``edge_labels`` has m labels. Labels are integers from 0 to 2³² − 2.
+        ``edge_labels`` has m labels. Labels are integers from 0 to 2³² − 2, or texts. Of named vertices
+        ``labels`` is a mapping from each name.
 
+        >>> Graph.from_edges([("ann", "bob"), ("bob", "eve"), ("eve", "ann")]).cliques(3)
+        1
         >>> import numpy as np
         >>> Graph.from_edges(np.array([[0, 1], [1, 2]]), vertices=5)
         <gramer.Graph: 5 vertices, 2 edges>
         """
+        pairs = _convert.named(edges)
+        if pairs is not None:
+            nodes, array = pairs
+            if vertices is not None:
+                raise ValueError("vertices declares ids, but the edges have names: use Graph.from_networkx")
+            labels = None if labels is None else _convert.labels_of(nodes, labels)
+            return cls._from_positions(nodes, array, labels, edge_labels, threads)
         array = _convert.edges(edges)
         _convert.check_vertices(vertices)
+        labels, label_names = _convert.label_texts(labels)
+        edge_labels, edge_label_names = _convert.label_texts(edge_labels)
         if labels is not None:
             labels = _convert.labels("labels", labels, None)
             if vertices is not None and vertices != len(labels):
@@ -175,55 +216,7 @@ class Graph:
         if edge_labels is not None:
             edge_labels = _convert.labels("edge_labels", edge_labels, len(array))
         options = _options("cpu", threads, None, None)
-        return cls(_Graph.from_edges(array, vertices, labels, edge_labels, options))
-
-    @classmethod
-    def from_scipy(cls, matrix: Any, *, labels: Any = None) -> "Graph":
-        """From a square sparse matrix or array: an edge for each entry off the diagonal.
-
-        The rows of a CSR matrix without labels are read where they lie.
-
-        >>> import scipy.sparse
-        >>> Graph.from_scipy(scipy.sparse.csr_array([[0, 1], [1, 0]]))
-        <gramer.Graph: 2 vertices, 1 edges>
-        """
-        rows = None if labels is not None else _convert.rows(matrix)
-        if rows is not None:
-            return cls(_Graph.from_rows(*rows, _options("cpu", 0, None, None)))
-        edges, vertices = _convert.from_scipy(matrix)
-        return cls.from_edges(edges, vertices=vertices, labels=labels)
-
-    @classmethod
-    def from_networkx(
-        cls, graph: Any, *, label: Optional[str] = None, edge_label: Optional[str] = None
-    ) -> "Graph":
-        """From a graph of NetworkX. Directions and keys are dropped with a :class:`ReadWarning`, loops too.
-
-        ``label`` and ``edge_label`` name the attributes (integers) that become labels. Embeddings
-        then have the nodes of ``graph``, whatever these are.
-
-        >>> import networkx
-        >>> Graph.from_networkx(networkx.complete_graph("abcd")).cliques(3)
-        4
-        """
-        nodes, edges, labels, edge_labels = _convert.from_networkx(graph, label, edge_label)
-        made = cls.from_edges(edges, vertices=len(nodes), labels=labels, edge_labels=edge_labels)
-        made._nodes = nodes
-        return _convert.warned(graph, made)
-
-    @classmethod
-    def from_igraph(
-        cls, graph: Any, *, label: Optional[str] = None, edge_label: Optional[str] = None
-    ) -> "Graph":
-        """From a graph of igraph; ``label`` and ``edge_label`` name attributes (integers).
-
-        >>> import igraph
-        >>> Graph.from_igraph(igraph.Graph.Full(5)).cliques(4)
-        5
-        """
-        edges, vertices, labels, edge_labels = _convert.from_igraph(graph, label, edge_label)
-        made = cls.from_edges(edges, vertices=vertices, labels=labels, edge_labels=edge_labels)
-        return _convert.warned(graph, made)
+        return cls(_Graph.from_edges(array, vertices, labels, edge_labels, (None, label_names, edge_label_names), options))
 
     def save(self, path: Union[str, "_os.PathLike[str]"], *, name: str = "graph") -> None:
         """Write the graph as an image, which :func:`gramer.read` maps without reading it.
@@ -252,12 +245,15 @@ class Graph:
 
     @property
     def nodes(self) -> Sequence[Any]:
-        """The vertices as the graph's source calls them: nodes of NetworkX, or :attr:`ids`."""
-        return self.ids if self._nodes is None else self._nodes
+        """The vertices as the graph's source calls them: nodes of NetworkX, names of a file, or :attr:`ids`."""
+        if self._nodes is None:
+            return self.ids
+        return [self._nodes[at] for at in self.ids]
 
     @property
     def ids(self) -> _np.ndarray:
-        """The id of each vertex: V × uint64, read-only, not copied."""
+        """The id of each vertex: V × uint64, read-only, not copied. Of names these are numbers in the order in
+        which the names first come in the file."""
         return self._inner.ids
 
     @property
@@ -274,6 +270,16 @@ class Graph:
     def labels(self) -> Optional[_np.ndarray]:
         """The label of each vertex, or None: V × uint32, read-only, not copied."""
         return self._inner.labels
+
+    @property
+    def label_names(self) -> Optional[List[str]]:
+        """The texts that :attr:`labels` are numbers of, or None where labels are numbers."""
+        return self._inner.label_names
+
+    @property
+    def edge_label_names(self) -> Optional[List[str]]:
+        """The texts that :attr:`edge_labels` are numbers of, or None where labels are numbers."""
+        return self._inner.edge_label_names
 
     @property
     def edge_labels(self) -> Optional[_np.ndarray]:
@@ -318,7 +324,6 @@ class Graph:
         options = _options(device, threads, progress, timeout)
         if per is None:
             return self._run(question, options)[0].count
-        _own_process(device, "per=")
         if per == "vertex":
             return self._inner.per_vertex(question, options)[0][1]
         if per == "edge":
@@ -341,8 +346,6 @@ class Graph:
         """
         options = _options(device, threads, progress, timeout)
         question = {"task": "maximal-cliques"}
-        if _program.wanted(device):
-            return _program.maximal(self._inner, question, options)
         counts, larger = self._inner.run(question, options)
         sizes = {pattern.vertices: count for pattern, count in counts}
         sizes.update(larger)
@@ -373,22 +376,15 @@ class Graph:
         options = _options(device, threads, progress, timeout)
         if per is None:
             return self._run(question, options)
-        _own_process(device, "per=")
         if per not in ("vertex", "edge"):
             raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
         if not induced and (k > 4 or device != "cpu"):
-            raise ValueError(f'per="{per}" goes with induced=True, or with k 3 and 4 on the CPU engine')
+            raise ValueError(f'per="{per}" needs induced=True, or k 3 or 4 on the CPU engine')
         if per == "vertex":
             return [CountPer(*found) for found in self._inner.per_vertex(question, options)]
         ends, once = self._edges_once()
         counts = self._inner.per_edge(question, options)
         return ends, [CountPer(pattern, count[once]) for pattern, count in counts]
-
-    def _edges_once(self) -> Any:
-        """Each edge once, as positions, and which entries of :attr:`neighbours` these are."""
-        rows = _np.repeat(_np.arange(self.vertices), _np.diff(self.offsets).astype(_np.int64))
-        once = rows < self.neighbours
-        return _np.column_stack([rows[once], self.neighbours[once]]), once
 
     def frequent(
         self,
@@ -405,7 +401,9 @@ class Graph:
         """The labelled patterns whose support is at least ``support``, with it.
 
         ``measure="mni"`` is the minimum image of edge-induced occurrences (the default with
-        ``max_edges``), ``"embeddings"`` the number of vertex-induced ones (else the default).
+        ``max_edges``), ``"embeddings"`` the number of vertex-induced ones (else the default),
+        ``"transactions"`` the number of graphs of a file of several graphs, and ``"instances"``
+        the number of sets of edges (with ``max_edges``).
 
         >>> Graph.from_edges([(0, 1), (1, 2)], labels=[7, 8, 7]).frequent(1, max_edges=1)
         [Count(pattern=<Pattern edge[7,8]: [(0, 1)]>, count=1)]
@@ -437,7 +435,7 @@ class Graph:
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).match("wedge")
         5
         """
-        question = _match(pattern, induced, mappings)
+        question = _match(pattern, induced, mappings, self._inner)
         return self._run(question, _options(device, threads, progress, timeout))[0].count
 
     # -- embeddings ------------------------------------------------------------------------
@@ -459,7 +457,7 @@ class Graph:
         >>> sorted(sorted(t) for t in Graph.from_edges([(0, 1), (1, 2), (2, 0)]).embeddings("wedge"))
         [[0, 1, 2], [0, 1, 2], [0, 1, 2]]
         """
-        question = _match(pattern, induced, mappings)
+        question = _match(pattern, induced, mappings, self._inner)
         return self._embeddings(question, limit, threads)
 
     def clique_embeddings(
@@ -493,8 +491,5 @@ class Graph:
         return _with_nodes(found, nodes)
 
     def _run(self, question: dict, options: dict) -> Counts:
-        if _program.wanted(options["device"]):
-            counts: Iterable[Any] = _program.run(self._inner, question, options)
-        else:
-            counts = self._inner.run(question, options)[0]
+        counts = self._inner.run(question, options)[0]
         return Counts(Count(*found) for found in counts)

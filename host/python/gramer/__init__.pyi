@@ -33,6 +33,7 @@ __all__ = [
     "Error",
     "Graph",
     "InputError",
+    "Orbits",
     "Pattern",
     "ReadWarning",
     "UnsupportedError",
@@ -54,6 +55,10 @@ class CountPer(NamedTuple):
     pattern: Pattern
     count: _Numbers  # type: ignore[assignment]
 
+class Orbits(NamedTuple):
+    names: List[str]
+    count: _Numbers  # type: ignore[assignment]
+
 class Counts(List[Count]):
     def _repr_html_(self) -> str: ...
 
@@ -61,6 +66,16 @@ def read(
     path: _Path,
     *,
     format: Optional[str] = None,
+    source: Union[str, int, None] = None,
+    target: Union[str, int, None] = None,
+    edge_label: Union[str, int, None] = None,
+    weight: Union[str, int, None] = None,
+    time: Union[str, int, None] = None,
+    ids: str = "auto",
+    allow_mismatch: bool = False,
+    vertex_table: Optional[_Path] = None,
+    id: Union[str, int, None] = None,
+    label: Union[str, int, None] = None,
     labels: Optional[_Path] = None,
     labels_column: Optional[int] = None,
     vertex_labels: bool = True,
@@ -79,9 +94,28 @@ class Graph:
         edges: Any,
         *,
         vertices: Optional[int] = None,
-        labels: Optional[ArrayLike] = None,
+        labels: Union[ArrayLike, Mapping[Any, Any], None] = None,
         edge_labels: Optional[ArrayLike] = None,
         threads: int = 0,
+    ) -> Graph: ...
+    @classmethod
+    def from_csv(
+        cls,
+        path: _Path,
+        *,
+        source: Optional[str] = None,
+        target: Optional[str] = None,
+        edge_label: Optional[str] = None,
+        weight: Optional[str] = None,
+        time: Optional[str] = None,
+        vertex_table: Optional[_Path] = None,
+        id: Optional[str] = None,
+        label: Optional[str] = None,
+        threads: int = 0,
+    ) -> Graph: ...
+    @classmethod
+    def from_pandas(
+        cls, table: Any, *, source: Any = None, target: Any = None, edge_label: Any = None, threads: int = 0
     ) -> Graph: ...
     @classmethod
     def from_scipy(cls, matrix: Any, *, labels: Optional[ArrayLike] = None) -> Graph: ...
@@ -108,6 +142,10 @@ class Graph:
     def neighbours(self) -> NDArray[np.uint32]: ...
     @property
     def labels(self) -> Optional[NDArray[np.uint32]]: ...
+    @property
+    def label_names(self) -> Optional[List[str]]: ...
+    @property
+    def edge_label_names(self) -> Optional[List[str]]: ...
     @property
     def edge_labels(self) -> Optional[NDArray[np.uint32]]: ...
     @property
@@ -147,6 +185,35 @@ class Graph:
         progress: Optional[Progress] = None,
         timeout: Optional[float] = None,
     ) -> Tuple[NDArray[Any], _Numbers]: ...
+    @overload
+    def orbits(
+        self,
+        k: int,
+        *,
+        per: Literal["vertex"] = "vertex",
+        device: str = "cpu",
+        threads: int = 0,
+        timeout: Optional[float] = None,
+    ) -> Orbits: ...
+    @overload
+    def orbits(
+        self,
+        k: int,
+        *,
+        per: Literal["edge"],
+        device: str = "cpu",
+        threads: int = 0,
+        timeout: Optional[float] = None,
+    ) -> Tuple[NDArray[Any], Orbits]: ...
+    def core_numbers(
+        self, *, device: str = "cpu", threads: int = 0, timeout: Optional[float] = None
+    ) -> _Numbers: ...
+    def truss_numbers(
+        self, *, device: str = "cpu", threads: int = 0, timeout: Optional[float] = None
+    ) -> Tuple[NDArray[Any], _Numbers]: ...
+    def densest_subgraph(
+        self, *, device: str = "cpu", threads: int = 0, timeout: Optional[float] = None
+    ) -> NDArray[np.int64]: ...
     def maximal_cliques(
         self,
         *,
@@ -197,7 +264,7 @@ class Graph:
         *,
         max_vertices: int = 3,
         max_edges: Optional[int] = None,
-        measure: Optional[Literal["mni", "embeddings"]] = None,
+        measure: Optional[Literal["mni", "embeddings", "transactions", "instances"]] = None,
         device: str = "cpu",
         threads: int = 0,
         progress: Optional[Progress] = None,

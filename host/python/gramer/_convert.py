@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any, Iterable, List, Optional, Tuple
 
@@ -9,8 +10,6 @@ import numpy as np
 
 #: Labels are below this, which stands for "any label" in patterns.
 ANY_LABEL = 2**32 - 1
-
-
 
 
 class ReadWarning(UserWarning):
@@ -30,6 +29,115 @@ def check_vertices(vertices: Optional[int]) -> None:
     """Refuse a number of vertices that no graph has."""
     if vertices is not None and not 0 <= vertices < ANY_LABEL:
         raise ValueError(f"vertices is {vertices}, but must be from 0 to {ANY_LABEL - 1}")
+
+
+def is_number(item: Any) -> bool:
+    """Whether an item is an id or a mistake for one, and no name."""
+    return item is None or isinstance(item, (int, float, complex, np.number, np.bool_))
+
+
+def named(source: Any) -> Optional[Tuple[List[Any], np.ndarray]]:
+    """Vertices, and edges as positions among them, of pairs of names: anything hashable that is not a number.
+
+    None where ``source`` holds numbers alone.
+    """
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        raise TypeError(f"edges is a {type(source).__name__}: use Graph.from_pandas")
+    if isinstance(source, np.ndarray):
+        if source.dtype.kind not in "USO" or source.ndim != 2 or source.shape[1] != 2:
+            return None
+        source = source.tolist()
+    if not isinstance(source, (list, tuple)):
+        return None
+    pairs = [pair for pair in source if isinstance(pair, (list, tuple, np.ndarray)) and len(pair) == 2]
+    if len(pairs) != len(source) or all(is_number(end) for pair in pairs for end in pair):
+        return None
+    nodes: dict = {}
+    ends = []
+    for pair in pairs:
+        for end in pair:
+            if end is None or isinstance(end, float):
+                raise ValueError(f"edges holds the pair {tuple(pair)!r}, and {end!r} is not a name of a vertex")
+            try:
+                ends.append(nodes.setdefault(end, len(nodes)))
+            except TypeError:
+                raise TypeError(f"edges holds {end!r}, but names of vertices must be hashable") from None
+    return list(nodes), np.array(ends, dtype=np.uint64).reshape(-1, 2)
+
+
+def labels_of(nodes: List[Any], found: Any) -> List[Any]:
+    """The label of each named vertex."""
+    if not hasattr(found, "keys"):
+        raise TypeError(f"labels is a {type(found).__name__}, but must be a mapping from names of vertices")
+    missing = [node for node in nodes if node not in found]
+    if missing:
+        raise ValueError(f"labels has none of the vertex {missing[0]!r}")
+    return [found[node] for node in nodes]
+
+
+def texts(nodes: List[Any]) -> Optional[List[str]]:
+    """Different names that are all texts, for files and lists; None for others."""
+    different = all(isinstance(node, str) for node in nodes) and len(set(nodes)) == len(nodes)
+    return list(nodes) if nodes and different else None
+
+
+def label_texts(source: Any) -> Tuple[Any, Optional[List[str]]]:
+    """Labels as numbers, and their texts by number if they are texts."""
+    if source is None or isinstance(source, (str, bytes)) or not hasattr(source, "__iter__"):
+        return source, None
+    items = source.tolist() if hasattr(source, "tolist") else list(source)
+    if not items or not all(isinstance(item, str) for item in items):
+        return items if not hasattr(source, "__array__") else source, None
+    known: dict = {}
+    numbers = [known.setdefault(item, len(known)) for item in items]
+    return numbers, list(known)
+
+
+#: Names of columns with the ends of an edge.
+ENDS = (
+    ("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("head", "tail"), ("node1", "node2"),
+    ("source", "destination"), ("start", "end"),
+)
+
+
+def columns(frame: Any, source: Any, target: Any) -> Tuple[Any, Any]:
+    """The columns with the ends of an edge: those that are named, or those with the usual names, or the only two."""
+    if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
+        raise TypeError(f"a table of pandas is needed, not a {type(frame).__name__}")
+    known = list(frame.columns)
+    for name, given in (("source", source), ("target", target)):
+        if given is not None and given not in known:
+            raise ValueError(f"{name} is {given!r}, but the columns are {', '.join(map(repr, known))}")
+    if (source is None) != (target is None):
+        raise ValueError("source and target go together: name both columns, or neither")
+    if source is not None:
+        return source, target
+    lower = {str(name).lower(): name for name in reversed(known)}
+    for one, other in ENDS:
+        if one in lower and other in lower:
+            return lower[one], lower[other]
+    if len(known) == 2:
+        return known[0], known[1]
+    raise ValueError(
+        f"the columns are {', '.join(map(repr, known))}: say which are the ends of an edge with source= and target="
+    )
+
+
+def from_pandas(frame: Any, source: Any, target: Any) -> Tuple[Optional[List[Any]], np.ndarray]:
+    """Vertices, or None where they are numbers, and edges of a table."""
+    source, target = columns(frame, source, target)
+    ends = [frame[source], frame[target]]
+    for name, column in zip((source, target), ends):
+        missing = column.isna().to_numpy()
+        if missing.any():
+            raise ValueError(f"column {name!r} has no value in row {int(missing.argmax())}: drop such rows first")
+    both = np.column_stack([np.asarray(column.to_numpy(), dtype=None) for column in ends])
+    if both.dtype.kind in "iu" and (both.size == 0 or both.min() >= 0):
+        return None, both
+    pandas = sys.modules["pandas"]
+    values = pandas.concat([column.astype(object) for column in ends], ignore_index=True)
+    codes, nodes = pandas.factorize(values)
+    return list(nodes), codes.reshape(2, -1).T
 
 
 #: Attributes that tell a graph of another library, and what takes it.
@@ -88,10 +196,9 @@ def exact(what: str, array: np.ndarray, kind: Any) -> np.ndarray:
 
 def text(what: str, item: Any) -> str:
     """Why a name is refused."""
-    return (
-        f"{what} holds the name {item!r}, but must hold integers; "
-        "Graph.from_networkx(networkx.Graph(edges)) keeps names"
-    )
+    # NumPy 2 shows the type of its texts as well.
+    shown = str(item) if isinstance(item, str) else item
+    return f"{what} holds the name {shown!r}, but must hold integers, or texts alone"
 
 
 def unsigned(what: str, array: np.ndarray, kind: Any) -> np.ndarray:

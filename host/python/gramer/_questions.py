@@ -1,12 +1,11 @@
-"""What is asked of the extension module, and embeddings as they come from it."""
+"""Questions to the extension module, and embeddings from it."""
 
 from __future__ import annotations
 
 from operator import index
 from typing import Any, Callable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union, runtime_checkable
 
-from . import _program
-from ._gramer import Pattern, UnsupportedError
+from ._gramer import Pattern
 
 #: Called about twenty times per second with the units done and the units in all (0: not known).
 Progress = Callable[[int, int], Any]
@@ -23,7 +22,7 @@ class NetworkXGraph(Protocol):
     def is_directed(self) -> bool: ...
 
 
-#: A pattern, its name (``"house"``, ``"5-path"``), its edges, or a graph of NetworkX.
+#: A pattern, its name (``"house"``, ``"K3,3"``), a line of text (``"a-b, b-c, a!-c"``), its edges, or a graph of NetworkX.
 PatternLike = Union[Pattern, str, Sequence[Tuple[int, int]], NetworkXGraph]
 
 
@@ -34,21 +33,15 @@ def options(
     return {"device": device, "threads": threads, "progress": progress, "timeout": timeout}
 
 
-def own_process(device: str, what: str) -> None:
-    """Refuse what a device that needs a process of its own can't do."""
-    if _program.wanted(device):
-        raise UnsupportedError(f'the device {device!r} can\'t do {what}: use device="cpu"')
-
-
-def pattern_of(pattern: PatternLike) -> Pattern:
-    """A pattern from what stands for one."""
+def pattern_of(pattern: PatternLike, graph: Any) -> Pattern:
+    """A pattern from any of its forms; labels may be names of ``graph``."""
     if isinstance(pattern, Pattern):
         return pattern
     if isinstance(pattern, str):
-        return Pattern.read(pattern)
+        return graph.pattern(pattern)
     if isinstance(pattern, NetworkXGraph):
         return of_networkx(pattern)
-    wanted = "a pattern is a Pattern, a name, a graph of NetworkX, or pairs of vertices from 0 on"
+    wanted = "a pattern is a Pattern, a name, a line of text, a graph of NetworkX, or pairs of vertices from 0 on"
     if not hasattr(pattern, "__iter__"):
         raise TypeError(f"{wanted}, not a {type(pattern).__name__}")
     pairs: List[Tuple[int, int]] = []
@@ -74,11 +67,11 @@ def of_networkx(graph: NetworkXGraph) -> Pattern:
     return Pattern([(position[u], position[v]) for u, v, *_ in graph.edges], labels=[None] * len(position))
 
 
-def match(pattern: PatternLike, induced: bool, mappings: bool) -> dict:
+def match(pattern: PatternLike, induced: bool, mappings: bool, graph: Any) -> dict:
     """The task that looks for a pattern."""
     return {
         "task": "match",
-        "pattern": pattern_of(pattern),
+        "pattern": pattern_of(pattern, graph),
         "induced": "vertex" if induced else "edge",
         "mappings": mappings,
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::resume_unwind;
 
-use gramer_graph::memory::Refused;
+use gramer_base::memory::AllocationRefusal;
 use pyo3::exceptions::{
     PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
@@ -35,8 +35,8 @@ create_exception!(
 );
 
 /// The exception for an error of the host.
-pub fn raise(error: gramer_graph::Error) -> PyErr {
-    use gramer_graph::Error as Host;
+pub fn raise(error: gramer_base::Error) -> PyErr {
+    use gramer_base::Error as Host;
     let message = error.to_string();
     match error {
         Host::Usage(_) => PyValueError::new_err(message),
@@ -56,7 +56,7 @@ pub fn raise(error: gramer_graph::Error) -> PyErr {
 
 /// The exception for a panic: `MemoryError` where an array was refused. Of others PyO3 makes one.
 pub fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
-    match panic.downcast::<Refused>() {
+    match panic.downcast::<AllocationRefusal>() {
         Ok(refused) => raise(refused.0),
         Err(panic) => resume_unwind(panic),
     }

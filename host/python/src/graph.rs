@@ -3,19 +3,17 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use gramer_engine::cpu::Cpu;
-use gramer_engine::reference::Reference;
-use gramer_engine::{Engine, Outcome, Per, PerOutcome, Sink};
-use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
-use gramer_graph::choice::Choice;
-use gramer_graph::error::{Place, Result};
-use gramer_graph::output::write_output;
-use gramer_graph::read::{Format, ReadOptions, read};
-use gramer_graph::{Builder, Context, Order, VertexId, image, prepare};
-use gramer_pattern::Task;
-use gramer_pattern::task::{Induced, Measure, SizeLimit};
+use gramer_base::Context;
+use gramer_base::context::Cancel;
+use gramer_base::error::{Place, Result};
+use gramer_base::memory::{Phase, collected};
+use gramer_base::output::write_output;
+use gramer_engine::{Ask, Column, Engine, EngineExt, Facts, Outcome, Per, Query, Sink, Subject};
+use gramer_graph::names::Interner;
+use gramer_graph::read::{Columns, Format, Ids, ReadOptions, VertexTable, read};
+use gramer_graph::{Builder, Dictionaries, Names, VertexId, image, prepare};
+use gramer_pattern::{Task, read_pattern};
 use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -25,7 +23,8 @@ use pyo3::types::PyDict;
 use crate::error::raise;
 use crate::pattern::Pattern;
 use crate::per;
-use crate::run::{Watch, supervised};
+use crate::question::{Options, choice, task_of};
+use crate::run::supervised;
 use crate::stream::Embeddings;
 
 /// An undirected simple graph, shared by everything that was made of it.
@@ -41,6 +40,11 @@ pub struct Graph {
 impl Graph {
     fn of(graph: gramer_graph::Graph, notes: Vec<String>) -> Self {
         Graph { graph: Arc::new(graph), ranked: OnceLock::new(), notes }
+    }
+
+    /// Bytes to keep for arrays that can't be refused, where memory is limited: twice those of the graph.
+    fn room(&self) -> usize {
+        2 * (16 * self.graph.vertices() + 8 * self.graph.edges())
     }
 
     fn ranked(&self, context: &Context) -> Result<Arc<gramer_graph::Graph>> {
@@ -67,7 +71,7 @@ impl Indices<'_> {
         }
     }
 
-    /// A number; `None` where there is none, or a negative one.
+    /// A number; `None` if it is missing or negative.
     fn get(&self, at: usize) -> Option<u64> {
         match self {
             Indices::Short(array) => u64::try_from(*array.as_array().get(at)?).ok(),
@@ -76,98 +80,26 @@ impl Indices<'_> {
     }
 }
 
-/// Threads, progress, time: what every run takes.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Options {
-    device: String,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-    timeout: Option<f64>,
-}
-
-impl Options {
-    pub fn context(&self) -> Context {
-        Context::with_threads(self.threads)
-    }
-
-    fn watch(&self, python: Python<'_>) -> PyResult<Watch> {
-        let limit = match self.timeout {
-            None => None,
-            Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-                PyValueError::new_err(format!(
-                    "timeout is {seconds}, but must be seconds from 0 on"
-                ))
-            })?),
-        };
-        Ok(Watch { progress: self.progress.as_ref().map(|p| p.clone_ref(python)), limit })
-    }
-
-    /// The engine of this process that `device` names.
-    pub fn engine(&self) -> PyResult<Box<dyn Engine>> {
-        match self.device.as_str() {
-            "cpu" => Ok(Box::new(Cpu)),
-            "reference" => Ok(Box::new(Reference::default())),
-            gpu if is_gpu(gpu) => {
-                let settings = Settings { cache: default_cache(), ..Settings::default() };
-                Ok(Box::new(Gpu::open(gpu, &settings).map_err(raise)?))
-            }
-            other => Err(PyValueError::new_err(format!("no device is called {other:?}"))),
-        }
-    }
-}
-
-/// What is asked, as Python says it.
-pub fn task_of(question: &Bound<'_, PyDict>) -> PyResult<Task> {
-    let item = |name: &str| {
-        question.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("no {name} is given")))
-    };
-    let induced = || choice::<Induced>("induced", &item("induced")?.extract::<String>()?);
-    let task = match item("task")?.extract::<String>()?.as_str() {
-        "clique" => Task::Clique { k: item("k")?.extract()? },
-        "maximal-cliques" => Task::MaximalCliques,
-        "motif" => Task::Motif { k: item("k")?.extract()?, induced: induced()? },
-        "fsm" => Task::Fsm {
-            limit: match item("max_edges")?.extract()? {
-                Some(edges) => SizeLimit::MaxEdges(edges),
-                None => SizeLimit::MaxVertices(item("max_vertices")?.extract()?),
-            },
-            support: item("support")?.extract()?,
-            measure: choice::<Measure>("measure", &item("measure")?.extract::<String>()?)?,
-        },
-        "match" => Task::Match {
-            pattern: item("pattern")?.cast::<Pattern>()?.get().0.clone(),
-            induced: induced()?,
-            mappings: item("mappings")?.extract()?,
-        },
-        other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
-    };
-    task.check().map_err(raise)?;
-    Ok(task)
-}
-
-fn choice<T: Choice>(what: &str, name: &str) -> PyResult<T> {
-    match T::ALL.iter().find(|(_, known, _)| *known == name) {
-        Some((value, ..)) => Ok(*value),
-        None => {
-            let known: Vec<&str> = T::ALL.iter().map(|(_, name, _)| *name).collect();
-            let message = format!("{what} is {name:?}, but must be one of {}", known.join(", "));
-            Err(PyValueError::new_err(message))
-        }
-    }
+/// The texts of a dictionary.
+fn texts(names: Option<&Names>) -> Option<Vec<String>> {
+    names.map(|names| names.iter().map(|name| name.into_owned()).collect())
 }
 
 #[pymethods]
 impl Graph {
     /// From a file.
     #[staticmethod]
-    #[pyo3(signature = (path, *, format, labels, labels_column, vertex_labels, edge_labels, verify,
-        max_vertices, options))]
+    #[pyo3(signature = (path, *, format, ids, allow_mismatch, columns, vertex_table, labels, labels_column,
+        vertex_labels, edge_labels, verify, max_vertices, options))]
     #[expect(clippy::too_many_arguments, reason = "one for each option of the reader")]
     fn read(
         python: Python<'_>,
         path: PathBuf,
         format: Option<String>,
+        ids: String,
+        allow_mismatch: bool,
+        columns: [Option<String>; 5],
+        vertex_table: Option<(PathBuf, Option<String>, Option<String>)>,
         labels: Option<PathBuf>,
         labels_column: Option<usize>,
         vertex_labels: bool,
@@ -177,24 +109,29 @@ impl Graph {
         options: Options,
     ) -> PyResult<Self> {
         let format = format.map(|name| choice::<Format>("format", &name)).transpose()?;
+        let [source, target, edge_label, weight, time] = columns;
         let how = ReadOptions {
             format,
+            ids: choice::<Ids>("ids", &ids)?,
+            allow_mismatch,
+            columns: Columns { source, target, edge_label, weight, time },
+            vertex_table: vertex_table.map(|(path, id, label)| VertexTable { path, id, label }),
             labels,
             labels_column,
             vertex_labels,
             edge_labels,
             verify,
             max_vertices,
-            order: Order::Input,
+            ..ReadOptions::default()
         };
-        let watch = options.watch(python)?;
+        let watch = options.watch(python, 0)?;
         let context = options.context();
         let loaded = supervised(python, &context, &watch, |context| read(&path, &how, context))?;
         let said = |note| format!("{}: {note}", Place::file(&path));
         Ok(Graph::of(loaded.graph, loaded.notes.into_iter().map(said).collect()))
     }
 
-    /// From an array of two columns of ids.
+    /// From an array of two columns of ids. `names` are those of ids, of vertex labels and of edge labels.
     #[staticmethod]
     fn from_edges(
         python: Python<'_>,
@@ -202,10 +139,23 @@ impl Graph {
         vertices: Option<u64>,
         labels: Option<PyReadonlyArray1<'_, u32>>,
         edge_labels: Option<PyReadonlyArray1<'_, u32>>,
+        names: [Option<Vec<String>>; 3],
         options: Options,
     ) -> PyResult<Self> {
-        let mut builder = Builder::new();
+        let [vertex_names, label_names, edge_label_names] =
+            names.map(|texts| texts.map(dictionary));
+        let names = Dictionaries {
+            vertices: vertex_names.transpose()?,
+            vertex_labels: label_names.transpose()?,
+            edge_labels: edge_label_names.transpose()?,
+        };
+        let _phase = Phase::begin(&"taking the edges");
         let edges = edges.as_array();
+        let largest = edges.iter().copied().max().unwrap_or(0);
+        let of_edges = edge_labels.as_ref().map_or(0, |labels| labels.as_array().len());
+        let of_vertices = labels.as_ref().map_or(0, |labels| labels.as_array().len());
+        let mut builder =
+            Builder::with_room(edges.nrows(), largest, of_edges, of_vertices).map_err(raise)?;
         match &edge_labels {
             Some(labels) => {
                 let rows = edges.rows().into_iter().zip(labels.as_array());
@@ -220,9 +170,9 @@ impl Graph {
             let labels = labels.as_array();
             (0..).zip(labels).for_each(|(id, &label)| builder.vertex_label(id, label));
         }
-        let (watch, context) = (options.watch(python)?, options.context());
+        let (watch, context) = (options.watch(python, 0)?, options.context());
         let graph = supervised(python, &context, &watch, |context| builder.build_with(context))?;
-        Ok(Graph::of(graph, Vec::new()))
+        Ok(Graph::of(graph.with_names(names), Vec::new()))
     }
 
     /// From the rows of a compressed sparse matrix, which are read where they lie.
@@ -240,7 +190,8 @@ impl Graph {
                 .ok_or_else(|| wrong(format!("has a row that begins before 0, number {at}")))
         };
         let rows = starts.len().checked_sub(1).ok_or_else(|| wrong("has no indptr".into()))?;
-        let mut builder = Builder::new();
+        let _phase = Phase::begin(&"taking the matrix");
+        let mut builder = Builder::with_room(columns.len(), rows as u64, 0, 0).map_err(raise)?;
         builder.vertex_range(0..rows as u64);
         for row in 0..rows {
             let (from, to) = (count(row)?, count(row + 1)?);
@@ -256,9 +207,17 @@ impl Graph {
                 }
             }
         }
-        let (watch, context) = (options.watch(python)?, options.context());
+        let (watch, context) = (options.watch(python, 0)?, options.context());
         let graph = supervised(python, &context, &watch, |context| builder.build_with(context))?;
         Ok(Graph::of(graph, Vec::new()))
+    }
+
+    /// A pattern by its name, from a line of text or from a file; its labels may be names of the graph's.
+    fn pattern(&self, words: PathBuf) -> PyResult<Pattern> {
+        let input = read_pattern(&words, &Cancel::default()).map_err(raise)?;
+        let names = self.graph.names();
+        let (vertex, edge) = (names.vertex_labels.as_deref(), names.edge_labels.as_deref());
+        input.resolve(vertex, edge).map(Pattern).map_err(raise)
     }
 
     /// As an image file.
@@ -310,6 +269,24 @@ impl Graph {
         view(this, this.get().graph.original_ids())
     }
 
+    /// The names that ids are numbers of, if vertices have names.
+    #[getter]
+    fn names(&self) -> Option<Vec<String>> {
+        texts(self.graph.names().vertices.as_deref())
+    }
+
+    /// The texts that vertex labels are numbers of, if they are texts.
+    #[getter]
+    fn label_names(&self) -> Option<Vec<String>> {
+        texts(self.graph.names().vertex_labels.as_deref())
+    }
+
+    /// The same of edge labels.
+    #[getter]
+    fn edge_label_names(&self) -> Option<Vec<String>> {
+        texts(self.graph.names().edge_labels.as_deref())
+    }
+
     /// V labels, not copied.
     #[getter]
     fn labels<'py>(this: &Bound<'py, Self>) -> Option<Bound<'py, PyArray1<u32>>> {
@@ -322,18 +299,25 @@ impl Graph {
         this.get().graph.view().edge_labels.map(|labels| view(this, labels))
     }
 
-    /// Answers a task: patterns with counts, and sizes with counts of cliques that are larger
-    /// than a pattern can be.
+    /// Answers a task: patterns with counts, and the other lines: sizes of cliques that are larger than a pattern can be,
+    /// or names, with counts.
     #[expect(clippy::type_complexity, reason = "a tuple that only gramer/__init__.py takes apart")]
     fn run(
         &self,
         python: Python<'_>,
         question: &Bound<'_, PyDict>,
         options: Options,
-    ) -> PyResult<(Vec<(Pattern, u128)>, Vec<(usize, u128)>)> {
+    ) -> PyResult<(Vec<(Pattern, u128)>, Vec<(Py<PyAny>, u128)>)> {
         let outcome = self.outcome(python, &task_of(question)?, &options, None)?;
         let counts = outcome.results.into_iter().map(|c| (Pattern(c.pattern), c.count)).collect();
-        Ok((counts, outcome.larger_cliques))
+        let key = |of: Subject| -> PyResult<Py<PyAny>> {
+            match of {
+                Subject::Clique(size) => Ok(size.into_pyobject(python)?.into_any().unbind()),
+                of => Ok(of.name().into_pyobject(python)?.into_any().unbind()),
+            }
+        };
+        let rows = outcome.rows.into_iter().map(|row| Ok((key(row.of)?, row.count)));
+        Ok((counts, rows.collect::<PyResult<_>>()?))
     }
 
     /// In how many occurrences of each pattern each vertex is: patterns, and V numbers for each; Python's
@@ -345,27 +329,23 @@ impl Graph {
         options: Options,
     ) -> PyResult<Vec<(Pattern, Bound<'py, PyAny>)>> {
         let task = task_of(question)?;
-        if options.engine()?.supports_per(&task, Per::Vertex).is_ok() {
+        if answers(options.engine(python)?.as_ref(), &task, Per::Vertex) {
             let outcome = self.counted_per(python, &task, Per::Vertex, &options)?;
             let ranked = self.ranked(&options.context()).map_err(raise)?;
-            let by_id = per::positions(&ranked, &self.graph);
-            let columns = per::by_pattern(&outcome).map_err(raise)?;
-            let column = |(pattern, counts): (_, Vec<u128>)| {
-                let mut moved = vec![0; counts.len()];
-                counts.iter().zip(&by_id).for_each(|(&count, &at)| moved[at as usize] = count);
-                Ok((Pattern(pattern), per::array(python, moved)?))
-            };
-            return columns.into_iter().map(column).collect();
+            return per::arrays(python, &outcome, Per::Vertex, &ranked, &self.graph);
         }
         let tally = per::Vertices::new(self.graph.vertices());
         let outcome = self.outcome(python, &task, &options, Some(&tally))?;
         let ranked = self.ranked(&options.context()).map_err(raise)?;
-        let by_id = per::positions(&ranked, &self.graph);
-        Ok(per::columns(&outcome, tally.finish(&by_id), self.graph.vertices())
-            .map(|(pattern, counts)| {
-                (Pattern(pattern), PyArray1::from_vec(python, counts).into_any())
-            })
-            .collect())
+        let _phase = Phase::begin(per::ANSWERING);
+        let by_id = per::positions(&ranked, &self.graph).map_err(raise)?;
+        let counts = tally.finish(&by_id).map_err(raise)?;
+        let column = |column| {
+            let (pattern, counts) = column?;
+            Ok((Pattern(pattern), PyArray1::from_vec(python, counts).into_any()))
+        };
+        let columns = per::columns(&outcome, counts, self.graph.vertices()).map(column);
+        columns.collect::<Result<_>>().map_err(raise)
     }
 
     /// In how many occurrences of each pattern each edge is, parallel to `neighbours`.
@@ -376,24 +356,43 @@ impl Graph {
         options: Options,
     ) -> PyResult<Vec<(Pattern, Bound<'py, PyAny>)>> {
         let task = task_of(question)?;
-        let ranked = self.ranked(&options.context()).map_err(raise)?;
-        let engine = options.engine()?;
-        if let (Task::Clique { k }, Err(_)) = (&task, engine.supports_per(&task, Per::Edge)) {
-            let tally = per::Edges::new(&ranked);
+        let (watch, context) = (options.watch(python, self.room())?, options.context());
+        let ranked = supervised(python, &context, &watch, |context| self.ranked(context))?;
+        let engine = options.engine(python)?;
+        if let (Task::Clique { k }, false) = (&task, answers(engine.as_ref(), &task, Per::Edge)) {
+            let tally = per::Edges::new(&ranked).map_err(raise)?;
             self.outcome(python, &task, &options, Some(&tally))?;
-            let by_id = per::positions(&ranked, &self.graph);
-            let counts = python.detach(|| tally.finish(&by_id, &self.graph));
+            let _phase = Phase::begin(per::ANSWERING);
+            let by_id = per::positions(&ranked, &self.graph).map_err(raise)?;
+            let counts = python.detach(|| tally.finish(&by_id, &self.graph)).map_err(raise)?;
             let clique = Pattern(gramer_pattern::Pattern::clique(*k));
             return Ok(vec![(clique, PyArray1::from_vec(python, counts).into_any())]);
         }
         let outcome = self.counted_per(python, &task, Per::Edge, &options)?;
-        let by_id = per::positions(&ranked, &self.graph);
-        let columns = per::by_pattern(&outcome).map_err(raise)?;
-        let column = |(pattern, counts): (_, Vec<u128>)| {
-            let moved = per::by_entry(&counts, &ranked, &by_id, &self.graph);
-            Ok((Pattern(pattern), per::array(python, moved)?))
+        per::arrays(python, &outcome, Per::Edge, &ranked, &self.graph)
+    }
+
+    /// The columns by vertex, or by edge parallel to `neighbours`, with their names and orbits.
+    #[expect(clippy::type_complexity, reason = "a tuple that only gramer/_numbers.py takes apart")]
+    fn columns<'py>(
+        &self,
+        python: Python<'py>,
+        question: &Bound<'_, PyDict>,
+        per: &str,
+        options: Options,
+    ) -> PyResult<Vec<(String, Option<usize>, Bound<'py, PyAny>)>> {
+        let per = choice::<Per>("per", per)?;
+        let outcome = self.counted_per(python, &task_of(question)?, per, &options)?;
+        let ranked = self.ranked(&options.context()).map_err(raise)?;
+        let _phase = Phase::begin(per::ANSWERING);
+        let by_id = per::positions(&ranked, &self.graph).map_err(raise)?;
+        let column = |column: &Column| {
+            let counts = collected(column.counts.iter()).map_err(raise)?;
+            let moved = per::moved(&counts, per, &ranked, &by_id, &self.graph).map_err(raise)?;
+            let orbit = column.orbit.as_ref().map(|orbit| orbit.number);
+            Ok((column.of.name(), orbit, per::array(python, moved)?))
         };
-        columns.into_iter().map(column).collect()
+        outcome.columns.iter().map(column).collect()
     }
 
     /// The embeddings, as they are found.
@@ -405,12 +404,31 @@ impl Graph {
         options: Options,
     ) -> PyResult<Embeddings> {
         let task = task_of(question)?;
-        let engine = options.engine()?;
-        engine.supports(&task, Some(&self.graph)).map_err(raise)?;
-        let (watch, context) = (options.watch(python)?, options.context());
+        let engine = options.engine(python)?;
+        let (query, facts) = (Query::new(task.clone()).list(true), Facts::of(&self.graph));
+        engine.plan(&Ask::new(&query).facts(Some(&facts))).map_err(raise)?;
+        let (watch, context) = (options.watch(python, self.room())?, options.context());
         let graph = supervised(python, &context, &watch, |context| self.ranked(context))?;
-        Embeddings::start(engine, graph, task, limit, context)
+        Embeddings::start(engine, graph, task, limit, context, self.room())
     }
+}
+
+/// Different texts by number.
+fn dictionary(texts: Vec<String>) -> PyResult<Arc<Names>> {
+    let mut interner = Interner::default();
+    for text in &texts {
+        interner.number(text.as_bytes()).map_err(raise)?;
+    }
+    match interner.len() == texts.len() {
+        true => Ok(Arc::new(interner.finish())),
+        false => Err(PyValueError::new_err("a name is repeated")),
+    }
+}
+
+/// Whether an engine counts a task per vertex or per edge.
+fn answers(engine: &dyn Engine, task: &Task, per: Per) -> bool {
+    let query = Query::new(task.clone()).answer(per.into());
+    engine.plan(&Ask::new(&query)).is_ok()
 }
 
 impl Graph {
@@ -420,9 +438,11 @@ impl Graph {
         task: &Task,
         what: Per,
         options: &Options,
-    ) -> PyResult<PerOutcome> {
-        let engine = options.engine()?;
-        let (watch, context) = (options.watch(python)?, options.context());
+    ) -> PyResult<Outcome> {
+        let engine = options.engine(python)?;
+        let (query, facts) = (Query::new(task.clone()).answer(what.into()), Facts::of(&self.graph));
+        engine.plan(&Ask::new(&query).facts(Some(&facts))).map_err(raise)?;
+        let (watch, context) = (options.watch(python, self.room())?, options.context());
         supervised(python, &context, &watch, |context| {
             let graph = self.ranked(context)?;
             graph.guarded(|| engine.prepare(&graph, context)?.run_per(task, what, context))
@@ -436,8 +456,8 @@ impl Graph {
         options: &Options,
         sink: Option<&dyn Sink>,
     ) -> PyResult<Outcome> {
-        let engine = options.engine()?;
-        let (watch, context) = (options.watch(python)?, options.context());
+        let engine = options.engine(python)?;
+        let (watch, context) = (options.watch(python, self.room())?, options.context());
         supervised(python, &context, &watch, |context| {
             let graph = self.ranked(context)?;
             graph.guarded(|| engine.run(&graph, task, sink, context))

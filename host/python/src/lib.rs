@@ -4,16 +4,23 @@
 //! functions; this half owns the graph, runs the engines without Python's global lock, listens to
 //! signals meanwhile, and hands arrays over without copying them.
 
+mod device;
 mod error;
 mod graph;
 mod pattern;
 mod per;
+mod question;
 mod run;
 mod stream;
 
+use gramer_base::spare::SpareAllocator;
 use pyo3::prelude::*;
 
-/// What `gramer/__init__.py` wraps; not meant to be used by itself.
+/// Python must not end where memory is refused.
+#[global_allocator]
+static ALLOCATOR: SpareAllocator = SpareAllocator;
+
+/// The native part of `gramer/__init__.py`; not for direct use.
 #[pymodule]
 fn _gramer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let python = module.py();
@@ -21,6 +28,8 @@ fn _gramer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pattern::Pattern>()?;
     module.add_class::<stream::Embeddings>()?;
     module.add_function(wrap_pyfunction!(pattern::table, module)?)?;
+    let close = wrap_pyfunction!(device::close, module)?;
+    python.import("atexit")?.call_method1("register", (close,))?;
     module.add("Error", python.get_type::<error::Error>())?;
     module.add("InputError", python.get_type::<error::InputError>())?;
     module.add("UnsupportedError", python.get_type::<error::UnsupportedError>())?;

@@ -2,19 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
+use gramer_base::context::Cancel;
 use gramer_graph::NO_LABEL;
-use gramer_graph::context::Cancel;
-use gramer_pattern::{MAX_VERTICES, SMALL_VERTICES, labelled_name, parse_pattern, read_pattern};
+use gramer_pattern::{
+    MAX_VERTICES, PatternInput, SMALL_VERTICES, labelled_name, parse_pattern, parse_text,
+    pattern_text, read_pattern,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::raise;
 
-/// A connected pattern of 1 to 32 vertices, numbered from 0 on.
+/// A pattern of 1 to 32 vertices, numbered from 0 on.
 ///
-/// ``edges`` are pairs of vertices; ``labels`` has a label (0 to 2³² − 2), or None for any, for each vertex,
-/// ``edge_labels`` for each edge. Raises :class:`ValueError` for what is no connected pattern.
+/// ``edges`` are pairs of vertices, or a line of text: ``a-b`` is an edge, ``a-[7]-b`` one with the label 7, ``a:3`` a
+/// vertex with the label 3, and ``a!-b`` a pair that must not be joined. ``labels`` has a label (0 to 2³² − 2), or None
+/// for any, for each vertex, ``edge_labels`` for each edge. Raises :class:`ValueError` for what is no pattern.
 ///
+/// >>> Pattern("a-b, b-c, c-a").name
+/// 'triangle'
+/// >>> Pattern("a-b, b-c, a!-c").absent
+/// [(0, 2)]
 /// >>> bull = Pattern([(0, 1), (1, 2), (2, 0), (0, 3), (1, 4)])
 /// >>> bull.vertices, bull.name
 /// (5, 'bull')
@@ -26,15 +34,38 @@ use crate::error::raise;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Pattern(pub gramer_pattern::Pattern);
 
+/// What a pattern is made of.
+#[derive(FromPyObject)]
+pub enum Edges {
+    Text(String),
+    Pairs(Vec<(usize, usize)>),
+}
+
+/// The pattern of a user's words, whose labels are numbers.
+fn numbered(input: &PatternInput) -> PyResult<Pattern> {
+    input.resolve(None, None).map(Pattern).map_err(raise)
+}
+
 #[pymethods]
 impl Pattern {
     #[new]
     #[pyo3(signature = (edges, labels=None, edge_labels=None))]
     fn new(
-        edges: Vec<(usize, usize)>,
+        edges: Edges,
         labels: Option<Vec<Option<u32>>>,
         edge_labels: Option<Vec<Option<u32>>>,
     ) -> PyResult<Self> {
+        let edges = match edges {
+            Edges::Pairs(edges) => edges,
+            Edges::Text(_) if labels.is_some() || edge_labels.is_some() => {
+                let what = "labels of a pattern in a line of text are in the text: a:3, a-[7]-b";
+                return Err(PyValueError::new_err(what));
+            }
+            Edges::Text(text) => {
+                let (pattern, labels) = parse_text(&text).map_err(raise)?;
+                return numbered(&PatternInput { labels, ..pattern.into() });
+            }
+        };
         let named = edges.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap_or(1);
         let vertices = labels.as_ref().map_or(named, |l| l.len());
         if vertices < named || vertices > MAX_VERTICES {
@@ -66,16 +97,13 @@ impl Pattern {
                 pattern.set_edge_label(u, v, label.unwrap_or(NO_LABEL));
             }
         }
-        if !pattern.is_connected() {
-            return Err(PyValueError::new_err("the pattern is not connected"));
-        }
         Ok(Pattern(pattern))
     }
 
-    /// By its name (`triangle`, `5-path`, `house`) or from a file.
+    /// By its name (`triangle`, `K3,3`, `house`), from a line of text or from a file.
     #[staticmethod]
     fn read(path: PathBuf) -> PyResult<Self> {
-        read_pattern(&path, &Cancel::default()).map(Pattern).map_err(raise)
+        numbered(&read_pattern(&path, &Cancel::default()).map_err(raise)?)
     }
 
     /// From text in one of the formats of pattern files.
@@ -108,6 +136,19 @@ impl Pattern {
     fn edge_labels(&self) -> Option<Vec<Option<u32>>> {
         let label = |(i, j)| self.0.edge_label(i, j).filter(|&l| l != NO_LABEL);
         self.0.has_edge_labels().then(|| self.0.edges().into_iter().map(label).collect())
+    }
+
+    /// Pairs of vertices that must not be joined, in order.
+    #[getter]
+    fn absent(&self) -> Vec<(usize, usize)> {
+        self.0.absences()
+    }
+
+    /// The pattern as a line of text.
+    #[getter]
+    fn text(&self) -> String {
+        let number = |label: u32| label.to_string();
+        pattern_text(&self.0, &number, &number)
     }
 
     /// What people call it, such as ``diamond``; with its labels behind, if it has any.

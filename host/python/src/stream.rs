@@ -6,21 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use gramer_engine::{Engine, Sink};
-use gramer_graph::parallel::start;
-use gramer_graph::{Context, Graph, Result, VertexId};
+use gramer_base::parallel::start;
+use gramer_base::{Context, Result, spare};
+use gramer_engine::{Engine, EngineExt, Sink};
+use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Task;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::{raise, unwound};
 use crate::pattern::Pattern;
+use crate::run::short;
 
 /// Embeddings that travel together: as many as hide the cost of a channel.
 const BATCH: usize = 256;
 /// Batches that may wait for Python; the engine rests meanwhile.
 const WAITING: usize = 4;
-/// A batch that isn't full goes on its way after so long.
+/// An incomplete batch is sent after this time.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 type Batch = Vec<(gramer_pattern::Pattern, Vec<u64>)>;
@@ -83,15 +85,17 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Begins to mine in a thread of its own.
+    /// Begins to mine in its own thread.
     pub fn start(
         engine: Box<dyn Engine>,
         graph: Arc<Graph>,
         task: Task,
         limit: Option<u64>,
         context: Context,
+        room: usize,
     ) -> PyResult<Self> {
         let (send, receive) = mpsc::sync_channel(WAITING);
+        spare::keep(room).map_err(raise)?;
         let inner = context.clone();
         let thread = start("that mines", move || {
             let state = State { batch: Vec::new(), since: Instant::now(), taken: 0, send };
@@ -122,9 +126,9 @@ impl Embeddings {
             match python.detach(wait) {
                 Ok(batch) => return Ok(Some(batch)),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(signal) = python.check_signals() {
+                    if let Some(error) = short().or_else(|| python.check_signals().err()) {
                         self.close(python);
-                        return Err(signal);
+                        return Err(error);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {

@@ -4,6 +4,7 @@ import doctest
 import itertools
 import math
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -189,7 +190,6 @@ def test_files(tmp_path, pair):
         g.save(image)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone limits memory so")
 def test_memory_that_is_refused_is_an_error(tmp_path):
     graph = tmp_path / "g.mtx"
     many = 100_000_000
@@ -208,6 +208,31 @@ except MemoryError as error:
     assert "not enough memory: " in run.stdout and "while reading the graph" in run.stdout
 
 
+def test_small_allocations_that_are_refused_are_errors(tmp_path):
+    graph = tmp_path / "g.txt"
+    graph.write_text("".join(f"{u} {u * 7 % 60000}\n{u} {u * 11 % 60000}\n" for u in range(1, 60000)))
+    code = f"""
+import resource, sys, gramer
+pages = int(open("/proc/self/statm").read().split()[0])
+most = pages * resource.getpagesize() + (int(sys.argv[1]) << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    print(gramer.read({str(graph)!r}, threads=2).motifs(5, threads=2))
+except MemoryError as error:
+    print("MemoryError", error)
+except RuntimeError as error:
+    print("RuntimeError", error)
+"""
+    said = []
+    for megabytes in [16, *range(64, 200, 8), 600]:
+        run = subprocess.run([sys.executable, "-c", code, str(megabytes)], capture_output=True, text=True)
+        assert run.returncode == 0, (megabytes, run.returncode, run.stderr)
+        said.append(run.stdout)
+        if run.stdout.startswith("RuntimeError"):
+            assert "refused a thread" in run.stdout, run.stdout
+    assert said[0].startswith("MemoryError") and "Error" not in said[-1], said
+
+
 def test_errors(tmp_path):
     g = gramer.Graph.from_edges([(0, 1), (1, 2)])
     with pytest.raises(ValueError, match="3 to 16"):
@@ -217,14 +242,18 @@ def test_errors(tmp_path):
     with pytest.raises(FileNotFoundError):
         gramer.read(tmp_path / "nothing")
     broken = tmp_path / "broken.txt"
-    broken.write_text("0 1\n1 x\n")
+    broken.write_text("0 1\n1\n")
     with pytest.raises(gramer.InputError, match="2"):
         gramer.read(broken)
     for edges in [[(0, 1, 2)], [(0, -1)], [(0.5, 1)]]:
         with pytest.raises(ValueError):
             gramer.Graph.from_edges(edges)
-    with pytest.raises(ValueError, match="not connected"):
-        gramer.Pattern([(0, 1), (2, 3)])
+    with pytest.raises(ValueError, match="character 5: the name of a vertex is missing"):
+        gramer.Pattern("a-b-")
+    with pytest.raises(ValueError, match="labels of a pattern in a line of text are in the text"):
+        gramer.Pattern("a-b", labels=[1, 2])
+    with pytest.raises(gramer.UnsupportedError, match="with a pattern of several components"):
+        list(g.embeddings("a-b, c-d"))
     with pytest.raises(ValueError):
         gramer.Graph.from_edges([(0, 5)], labels=[1, 2])
 
@@ -314,23 +343,9 @@ def test_large_counts_are_whole():
     assert g.match("5-star") > 2**64
 
 
-def test_a_device_of_another_process(pair):
-    _, g = pair
-    # `make test-python` builds it and names it.
-    program = os.environ.get("GRAMER") or shutil.which("gramer")
-    assert program, "build the program gramer and name it with $GRAMER"
-    # By another name it is not of this process: the program is asked.
-    from gramer import _program
-
-    question = {"task": "motif", "k": 3, "induced": "vertex"}
-    counts = _program.run(g._inner, question, gramer._options("cpu", 1, None, None))
-    assert [gramer.Count(*found) for found in counts] == g.motifs(3)
-    with pytest.raises(ValueError):
-        g.cliques(3, device="nowhere")
-    question = {"task": "maximal-cliques"}
-    assert _program.maximal(g._inner, question, gramer._options("cpu", 1, None, None)) == (
-        g.maximal_cliques()
-    )
+def test_a_device_that_is_none():
+    with pytest.raises(ValueError, match="no device is called \"nowhere\": use cpu"):
+        gramer.Graph.from_edges([(0, 1)]).cliques(3, device="nowhere")
 
 
 def test_rows_of_a_matrix_are_read_where_they_lie():
@@ -349,7 +364,7 @@ def test_rows_of_a_matrix_are_read_where_they_lie():
         assert most < rows.indices.nbytes / 2, most
         assert (made.offsets == edges.offsets).all() and (made.neighbours == edges.neighbours).all()
     rows = matrix.copy()
-    rows.data[::2] = 0  # a zero that is stored is no edge
+    rows.data[::2] = 0  # a zero that is stored is not an edge
     assert gramer.Graph.from_scipy(rows).edges < made.edges
     broken = matrix.copy()
     broken.indices[7] = 3000
@@ -379,10 +394,7 @@ def test_notebooks_show_pictures():
     assert "<script" not in gramer.Counts([])._repr_html_()
 
 
-def test_a_gpu_of_this_process(monkeypatch):
-    from gramer import _program
-
-    monkeypatch.setattr(_program, "answer", None)  # no other process is asked
+def test_a_gpu_of_this_process():
     g = gramer.Graph.from_networkx(networkx.gnm_random_graph(60, 400, seed=1))
     try:
         found = g.cliques(4, device="gpu:portable")
@@ -397,8 +409,6 @@ def test_a_gpu_of_this_process(monkeypatch):
 
 def test_notebooks_show_what_they_show_when_they_run():
     import json
-    import pathlib
-
     import notebook
 
     folder = pathlib.Path(__file__).resolve().parent.parent / "examples"
@@ -442,8 +452,16 @@ def test_an_emulated_device_does_what_the_processor_does():
     device = "emulator:small:functional"
     assert g.motifs(3, device=device) == g.motifs(3)
     assert g.cliques(4, device=device) == g.cliques(4)
-    # The runtime's settings are those of the program that was started, not of this process.
+    assert (g.cliques(3, per="vertex", device=device) == g.cliques(3, per="vertex")).all()
+    # The runtime's settings are those of the worker, not of this process.
     assert dict(os.environ) == before
+    # One worker does it all, as a child of this process, and is asked for what it does alone.
+    assert workers() == 1
+    with pytest.raises(gramer.UnsupportedError, match="core numbers"):
+        g.core_numbers(device=device)
+    with pytest.raises(TimeoutError):
+        large = gramer.Graph.from_networkx(networkx.gnm_random_graph(300, 9000, seed=1))
+        large.motifs(5, device=device, timeout=1.5)
     with pytest.raises(ValueError, match="there is no machine `nowhere`"):
         g.cliques(4, device="emulator:nowhere")
     # Several calls at a time don't meet.
@@ -454,6 +472,20 @@ def test_an_emulated_device_does_what_the_processor_does():
     for call in calls:
         call.join()
     assert found == [g.cliques(3)] * 3
+    assert workers() == 1
+
+
+def workers():
+    """How many children of this process are workers."""
+    count = 0
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        count += int(parent) == os.getpid() and words[1:2] == [b"worker"]
+    return count
 
 
 def test_the_program_is_found_beside_python_and_missed_in_words(monkeypatch, tmp_path):
@@ -461,21 +493,19 @@ def test_the_program_is_found_beside_python_and_missed_in_words(monkeypatch, tmp
     monkeypatch.delenv("GRAMER", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
-    monkeypatch.setattr("sys.prefix", str(tmp_path / "prefix"))
-    monkeypatch.setattr("gramer._program.INSTALLED", ())
-    with pytest.raises(gramer.DeviceError, match="make install.*GRAMER"):
-        gramer.Graph.from_edges([[0, 1]]).cliques(3, device="emulator:small")
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert gramer._program.find() == str(program)
-    # One that others can write is passed over, and so is a relative folder of the path.
+    g = gramer.Graph.from_edges([[0, 1], [1, 2], [2, 0]])
+    installed = any(os.path.exists(f"{folder}/gramer") for folder in ("/usr/local/bin", "/usr/bin"))
+
+    def missed(reason):
+        if not installed:
+            with pytest.raises(gramer.DeviceError, match=reason):
+                g.cliques(3, device="emulator:small")
+
+    missed("make install.*GRAMER")
+    # One that others can write is not run.
+    program.write_text("#!/bin/sh\necho 'gramer: it was run' >&2\nexit 1\n")
     program.chmod(0o757)
-    assert gramer._program.find() is None
-    program.chmod(0o755)
-    tmp_path.chmod(0o777)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", ".")
-    assert gramer._program.find() is None
-    tmp_path.chmod(0o755)
-    monkeypatch.setenv("GRAMER", "/other/gramer")
-    assert gramer._program.find() == "/other/gramer"
+    missed("can be written by others")
+    monkeypatch.setenv("GRAMER", str(tmp_path / "none"))
+    with pytest.raises(gramer.DeviceError, match="GRAMER is .*none, but there is no such file"):
+        g.cliques(3, device="emulator:small")

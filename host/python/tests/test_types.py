@@ -29,6 +29,9 @@ assert_type(g.motifs(3, per="edge")[1][0].pattern, gramer.Pattern)
 assert_type(g.frequent(2, measure="mni"), gramer.Counts)
 assert_type(g.match([(0, 1), (1, 2)], mappings=True), int)
 assert_type(g.embeddings("house", limit=3), Iterator[Tuple[Any, ...]])
+assert_type(g.orbits(4), gramer.Orbits)
+assert_type(g.orbits(3, per="edge")[1].names, List[str])
+assert_type(gramer.Pattern("a-b, b-c, a!-c").absent, List[Tuple[int, int]])
 assert_type(g.labels, Optional[NDArray[np.uint32]])
 assert_type(gramer.Pattern.read("house").edges, List[Tuple[int, int]])
 """
@@ -62,7 +65,7 @@ def mypy(*words, folder, cache):
 def test_the_stubs_are_what_the_package_has(tmp_path, cache):
     # Modules without a stub are their own.
     allowed = tmp_path / "allowed"
-    allowed.write_text("gramer\\._(convert|program|questions)\\..*\n")
+    allowed.write_text("gramer\\._(convert|numbers|questions|sources)\\..*\n")
     done = mypy("mypy.stubtest", "gramer", "--allowlist", str(allowed), "--ignore-unused-allowlist", folder=tmp_path, cache=cache)
     assert done.returncode == 0, done.stdout
     assert "no issues found" in done.stdout

@@ -1,15 +1,13 @@
-use super::helper::*;
+use super::message::{FromWorker, Load, RunRequest, ToWorker, WireError, WorkerSetup};
 use super::*;
-use gramer_engine::metrics::Value;
-use gramer_engine::{Outcome, Share, Sink, Units};
-use gramer_graph::Builder;
-use gramer_graph::VertexId;
+use gramer_base::context::Cancel;
+use gramer_engine::{EngineExt, Held, Outcome, Peers, Query, Run, Share, Sink, Units};
+use gramer_graph::{Builder, VertexId};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Measure, SizeLimit};
-use serde_json::json;
+use gramer_pattern::task::Task;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn graph() -> Graph {
     let mut builder = Builder::new();
@@ -27,8 +25,19 @@ fn script(folder: &Path, text: &str) -> PathBuf {
     path
 }
 
-fn device(helper: PathBuf) -> Emulated {
-    Emulated::with_helper("emulator:small", Settings::default(), helper).unwrap()
+/// A device whose worker is this program, without an emulation.
+fn device(helper: PathBuf) -> EmulatedDevice {
+    plain("emulator:small", helper)
+}
+
+/// Whether it has a worker.
+fn there(device: &EmulatedDevice) -> bool {
+    device.free(&Cancel::default()).unwrap().is_some()
+}
+
+fn plain(name: &str, helper: PathBuf) -> EmulatedDevice {
+    let device = EmulatedDevice::with_helper(name, Settings::default(), helper).unwrap();
+    EmulatedDevice { emulation: None, ..device }
 }
 
 #[test]
@@ -65,11 +74,13 @@ fn the_helper_is_looked_for_where_it_may_be_and_never_is_this_program() {
 
 #[test]
 fn other_devices_and_shares_of_other_orders_are_refused() {
-    let refused =
-        |name: &str| Emulated::with_helper(name, Settings::default(), "x".into()).unwrap_err();
+    let refused = |name: &str| {
+        EmulatedDevice::with_helper(name, Settings::default(), "x".into()).unwrap_err()
+    };
     assert!(matches!(refused("cpu"), Error::Usage(_)));
     assert!(refused("emulator:nothing").to_string().contains("there is no machine"));
-    let (graph, device) = (graph(), device("/nowhere/gramer".into()));
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, device) = (graph(), device(says(&[], folder.path())));
     let context = Context::default();
     let prepared = device.prepare(&graph, &context).unwrap();
     let task = Task::Clique { k: 3 };
@@ -77,104 +88,152 @@ fn other_devices_and_shares_of_other_orders_are_refused() {
     let units = Units::Share(&share);
     let refused = prepared.run(&task, units, None, &context).unwrap_err().to_string();
     assert!(refused.contains("in the order of Rank(ON_1) alone"), "{refused}");
-    let set = Emulated::with_helper("emulator:set", Settings::default(), "x".into()).unwrap();
+    let set = plain("emulator:set", says(&[], folder.path()));
     let set = set.prepare(&graph, &context).unwrap().run(&task, units, None, &context);
     let refused = set.unwrap_err().to_string();
     assert!(refused.contains("in the order of Rank(ON_1) alone"), "{refused}");
-    let lost = prepared.run(&task, Units::All, None, &context).unwrap_err();
+    let nowhere = self::device("/nowhere/gramer".into());
+    let lost = nowhere.prepare(&graph, &context).err().unwrap();
     assert!(lost.to_string().contains("/nowhere/gramer: cannot start"), "{lost}");
 }
 
-#[test]
-fn an_answer_is_taken_apart_and_a_list_handed_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let helper = script(
-        folder.path(),
-        r#"folder=$(dirname "$2"); [ "$1" = run ] && [ -s "$folder/graph.gramer" ] || exit 9
-cat > "$folder/answer.json" <<'END'
-{"schema":1,"complete":true,"warnings":["w"],"results":[{"pattern":{"vertices":3,"edges":[[0,1],[0,2],[1,2]],
-"labels":null,"edge_labels":null},"name":"triangle","count":"340282366920938463463374607431768211455"}],
-"devices":[{"device":"d","metrics":{"run.cycles":{"value":"12","unit":"cycles"},
-"pu_time.busy":{"value":0.25,"unit":"cycles"},"device.clock":{"value":200,"unit":"MHz"},
-"run.seconds_at_clock":{"value":1,"unit":"s"},"pu.steals":{"value":["1","2"],"unit":""},
-"device.machine":{"value":"small","unit":""},
-"pu_time.by_pu":{"value":{"part":"PU","states":["busy"],"windows":[4],"spent":[[[3]]]},"unit":"cycles"}}}]}
-END
-echo '{"pattern":"triangle","vertices":[12,10,11]}' > "$folder/list.jsonl""#,
-    );
-    struct Seen(std::sync::Mutex<Vec<Vec<VertexId>>>);
-    impl Sink for Seen {
-        fn embedding(&self, _: &Pattern, v: &[VertexId]) -> std::ops::ControlFlow<()> {
-            self.0.lock().unwrap().push(v.to_vec());
-            std::ops::ControlFlow::Continue(())
+/// A worker of one answer: it notes what it is asked, is ready for any graph, and says the same in each run.
+fn says(messages: &[FromWorker], folder: &Path) -> PathBuf {
+    let lines: Vec<String> =
+        messages.iter().map(|message| serde_json::to_string(message).unwrap()).collect();
+    fs::write(folder.join("says"), lines.join("\n") + "\n").unwrap();
+    let own = folder.display();
+    script(
+        folder,
+        &format!(
+            "echo \"$@\" >> {own}/started\nread -r open\necho \"$open\" > {own}/open\necho '\"Ready\"'\n\
+             while read -r run; do case \"$run\" in\n\
+             '\"Enough\"') ;;\n\
+             *'\"Load\"'*) echo \"$run\" >> {own}/loads; echo '\"Ready\"';;\n\
+             *) echo \"$run\" >> {own}/runs; cat {own}/says;;\nesac; done"
+        ),
+    )
+}
+
+struct Seen(std::sync::Mutex<Vec<Vec<VertexId>>>, Option<usize>);
+
+impl Sink for Seen {
+    fn embedding(&self, _: &Pattern, v: &[VertexId]) -> std::ops::ControlFlow<()> {
+        let mut all = self.0.lock().unwrap();
+        all.push(v.to_vec());
+        match self.1 == Some(all.len()) {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
         }
     }
-    let (graph, seen) = (graph(), Seen(Default::default()));
-    let device = device(helper);
-    let outcome =
-        device.run(&graph, &Task::Clique { k: 3 }, Some(&seen), &Context::default()).unwrap();
-    assert_eq!(outcome.results[0].count, u128::MAX);
-    assert_eq!(outcome.warnings, ["w"]);
-    let ids = |v: &VertexId| graph.original_id(*v);
-    let seen = seen.0.into_inner().unwrap();
-    assert_eq!(seen.len(), 1);
-    assert_eq!(seen[0].iter().map(ids).collect::<Vec<_>>(), [12, 10, 11]);
-    let m = &outcome.devices[0];
-    assert_eq!(m.count("run.cycles"), Some(12));
-    assert_eq!(m.get("device.clock"), Some(&Value::Setting(200)));
-    assert_eq!(m.get("run.seconds_at_clock"), Some(&Value::Seconds(1.0)));
-    assert_eq!(m.get("pu_time.busy").and_then(Value::number), Some(0.25));
-    assert_eq!(m.get("pu.steals"), Some(&Value::Counts(vec![1, 2])));
-    assert!(matches!(m.get("pu_time.by_pu"), Some(Value::Timeline(t)) if t.total(0, 0) == 3));
 }
 
 #[test]
-fn a_share_goes_to_the_helper_and_its_outcome_comes_back() {
+fn one_worker_answers_all_runs_on_a_graph_and_a_list_has_the_vertices_of_the_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = graph();
+    let ordered = gramer_graph::prepare::renumber(&graph, &Context::default()).unwrap();
+    let vertex =
+        |id| (0..4).find(|&v| ordered.original_id(v) == id).expect("the graph has such a vertex");
+    let triangle = gramer_pattern::named("triangle").unwrap();
+    let mut found = Outcome::new(vec![], true);
+    found.push(gramer_engine::Subject::Clique(17), u128::MAX);
+    found.warnings = vec!["w".into()];
+    let list = vec![[12, 10, 11].map(vertex).to_vec(), [10, 11, 12].map(vertex).to_vec()];
+    let listed = FromWorker::Listed(triangle, list);
+    let device = device(says(&[listed, FromWorker::Found(Box::new(found.clone()))], folder.path()));
+    let context = Context::default();
+    let prepared = device.prepare(&graph, &context).unwrap();
+    for (most, count) in [(None, 2), (Some(1), 1)] {
+        let seen = Seen(Default::default(), most);
+        let task = Task::Clique { k: 3 };
+        let outcome = prepared.run(&task, Units::All, Some(&seen), &context).unwrap();
+        assert_eq!((outcome.rows, outcome.complete), (found.rows.clone(), most.is_none()));
+        assert_eq!(outcome.warnings, ["w"]);
+        let seen = seen.0.into_inner().unwrap();
+        let ids = |v: &VertexId| graph.original_id(*v);
+        assert_eq!(seen.len(), count);
+        assert_eq!(seen[0].iter().map(ids).collect::<Vec<_>>(), [12, 10, 11]);
+    }
+    // Another graph takes the place of this one, and this one that of the other again.
+    let task = Task::Clique { k: 3 };
+    let other = device.prepare(&ordered, &context).unwrap();
+    for prepared in [&prepared, &other, &prepared, &prepared] {
+        prepared.run(&task, Units::All, None, &context).unwrap();
+    }
+    drop((prepared, other));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("started"), "worker emulator:small\n", "once");
+    let opened: ToWorker = serde_json::from_str(&read("open")).unwrap();
+    let ToWorker::Open(opened) = opened else { panic!("{opened:?}") };
+    assert_eq!(opened.settings, Settings::default());
+    let loads = read("loads");
+    let loads: Vec<Load> = loads
+        .lines()
+        .map(|line| match serde_json::from_str(line).unwrap() {
+            ToWorker::Load(load) => load,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(loads.len(), 5);
+    assert!(loads.iter().all(|load| (load.vertices, load.edges) == (4, 4)));
+    // The graph of the worker is there, and no other.
+    assert!(there(&device) && loads[4].image.exists() && !loads[3].image.exists());
+    drop(device);
+    assert!(!loads[4].image.exists(), "nothing is left");
+}
+
+#[test]
+fn a_share_goes_to_the_worker_and_its_outcome_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let context = Context::default();
     let graph = gramer_graph::prepare::renumber(&graph(), &context).unwrap();
     let share = Share::new(std::iter::once(0..2), []).unwrap();
     let mut found = Outcome::new(vec![], true);
-    found.larger_cliques = vec![(17, u128::MAX)];
     found.share = Some(share.clone());
-    let outcome = folder.path().join("outcome.json");
-    fs::write(&outcome, serde_json::to_vec(&found).unwrap()).unwrap();
-    // What it is asked for is what it was given.
-    let helper = script(
-        folder.path(),
-        &format!(
-            r#"folder=$(dirname "$2"); grep -q '"share":"'"$folder"'/share.json"' "$2" || exit 9
-cat "$folder/share.json" > {}; cat {} > "$folder/answer.json""#,
-            folder.path().join("share.json").display(),
-            outcome.display()
-        ),
-    );
-    let device = device(helper);
+    let device = device(says(&[FromWorker::Found(Box::new(found.clone()))], folder.path()));
     let prepared = device.prepare(&graph, &context).unwrap();
     let task = Task::Clique { k: 3 };
     let run = |share| prepared.run(&task, Units::Share(share), None, &context);
     assert_eq!(run(&share).unwrap(), found);
-    let text = fs::read(folder.path().join("share.json")).unwrap();
-    assert_eq!(serde_json::from_slice::<Share>(&text).unwrap(), share);
     // An outcome of other units is none.
     let other = Share::new(std::iter::once(2..3), []).unwrap();
-    let other = run(&other).unwrap_err().to_string();
-    assert!(other.contains("isn't understood (its share)"), "{other}");
+    let refused = run(&other).unwrap_err().to_string();
+    assert!(refused.contains("an answer for another share"), "{refused}");
+    // What it is asked for is what it was given.
+    let runs = fs::read_to_string(folder.path().join("runs")).unwrap();
+    let shares = runs.lines().map(|line| match serde_json::from_str(line).unwrap() {
+        ToWorker::Run(run) => run.share.unwrap(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(shares.collect::<Vec<_>>(), [share, other]);
 }
 
 #[test]
-fn a_helper_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
+fn a_worker_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let (graph, task) = (graph(), Task::Clique { k: 3 });
-    let fails = device(script(folder.path(), "echo 'gramer: no room in memory' >&2; exit 1"));
     let context = Context::default();
+    let fails = device(script(folder.path(), "echo 'gramer: no room in memory' >&2; exit 1"));
     let failed = fails.run(&graph, &task, None, &context).unwrap_err().to_string();
     assert!(failed.contains("emulator:small") && failed.ends_with("no room in memory"), "{failed}");
+    let failed = WireError::Unsupported("too large".into());
+    let refuses = device(says(&[FromWorker::Failed(failed)], folder.path()));
+    let failed = refuses.run(&graph, &task, None, &context).unwrap_err();
+    assert!(matches!(&failed, Error::Unsupported(what) if what == "too large"), "{failed}");
+    assert!(there(&refuses), "it goes on with the next question");
+    let failed = WireError::Device("it fell off the bus".into());
+    let breaks = device(says(&[FromWorker::Failed(failed)], folder.path()));
+    let failed = breaks.run(&graph, &task, None, &context).unwrap_err();
+    assert!(matches!(&failed, Error::Device(what) if what == "it fell off the bus"), "{failed}");
+    assert!(!there(&breaks), "the device is opened anew");
     let other =
-        device(script(folder.path(), r#"echo '{"schema":7}' > "$(dirname "$2")/answer.json""#));
+        device(script(folder.path(), "read -r open; echo '{\"schema\":7}'; cat > /dev/null"));
     let other = other.run(&graph, &task, None, &context).unwrap_err().to_string();
-    assert!(other.contains("isn't understood (its schema)"), "{other}");
-    let long = device(script(folder.path(), "sleep 60 & wait; exit 130"));
+    assert!(other.contains("isn't understood"), "{other}");
+    // One that doesn't hear.
+    let deaf = "read -r open; echo '\"Ready\"'; while :; do sleep 0.1; done";
+    let long = device(script(folder.path(), deaf));
     let cancel = context.cancel.clone();
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -188,21 +247,175 @@ fn a_helper_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
+/// The worker's side, with the CPU engine in the place of a device.
 #[test]
-fn jobs_have_the_fields_of_tasks() {
-    let (graph, device) = (graph(), device("x".into()));
+fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {
     let folder = tempfile::tempdir().unwrap();
-    let prepared = OnHelper { device: &device, graph: &graph, folder, by_ids: false };
-    let job = |task: &Task| prepared.job(task, None, &Context::default()).unwrap();
-    let limit = SizeLimit::MaxVertices(3);
-    let fsm = job(&Task::Fsm { limit, support: 9, measure: Measure::Embeddings });
-    assert_eq!((&fsm["task"], &fsm["support"]), (&json!("fsm"), &json!(9)));
-    assert_eq!((&fsm["max_vertices"], &fsm["measure"]), (&json!(3), &json!("embeddings")));
-    let motif = job(&Task::Motif { k: 4, induced: Induced::Vertex });
-    assert_eq!((&motif["k"], &motif["induced"]), (&json!(4), &json!("vertex")));
-    assert_eq!(
-        (&motif["device"], &motif["comparison"]),
-        (&json!("emulator:small"), &json!("descending"))
-    );
-    assert!(!motif.contains_key("slots") && !motif.contains_key("list"));
+    let graph = gramer_graph::prepare::renumber(&graph(), &Context::default()).unwrap();
+    let path = folder.path().join("g.gramer");
+    gramer_graph::image::write(&path, &graph, "g").unwrap();
+    let opened = |gramer: &str| {
+        let (file, settings) = ("x.xclbin".to_string(), Settings::default());
+        ToWorker::Open(Box::new(WorkerSetup { gramer: gramer.to_string(), file, settings }))
+    };
+    let load = |edges| ToWorker::Load(Load { image: path.clone(), vertices: 4, edges });
+    let run = |list, share| {
+        let query = Query::new(Task::Clique { k: 3 }).list(list);
+        ToWorker::Run(Box::new(RunRequest { query, share, ..order() }))
+    };
+    let serve = |messages: &[ToWorker]| {
+        let (mut input, output) = (vec![], tempfile::NamedTempFile::new().unwrap());
+        messages.iter().for_each(|message| message::write(&mut input, message).unwrap());
+        let opens = std::cell::Cell::new(0);
+        let open = |_: &WorkerSetup, _: &Context| {
+            opens.set(opens.get() + 1);
+            Ok(Box::new(gramer_engine::reference::Reference::default()) as Box<dyn Engine>)
+        };
+        // It ends when nobody is left, and not before it has answered.
+        let input = std::io::BufReader::new(Slow(std::io::Cursor::new(input)));
+        let served = serve(input, output.reopen().unwrap(), open, &Context::default());
+        let said = fs::read_to_string(output.path()).unwrap();
+        let said = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        (served, opens.get(), said.collect::<Vec<FromWorker>>())
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let shares = Share::split(graph.view(), 2);
+    let wrong = Share::new(std::iter::once(0..9), []).unwrap();
+    let (_, opens, said) = serve(&[
+        opened(version),
+        load(4),
+        run(false, None),
+        run(false, Some(shares[0].clone())),
+        run(false, Some(wrong)),
+        run(true, None),
+        ToWorker::Measure(1 << 10),
+        load(5),
+    ]);
+    assert_eq!(opens, 1);
+    let [
+        FromWorker::Ready,
+        FromWorker::Ready,
+        FromWorker::Found(whole),
+        FromWorker::Found(part),
+        FromWorker::Failed(WireError::Usage(wrong)),
+        FromWorker::Listed(triangle, all),
+        FromWorker::Found(_),
+        FromWorker::Measured(_),
+        FromWorker::Failed(WireError::Device(other)),
+    ] = &said[..]
+    else {
+        panic!("{said:?}")
+    };
+    assert_eq!((whole.results[0].count, part.share.as_ref()), (1, Some(&shares[0])));
+    assert!(wrong.contains("no vertices"), "{wrong}");
+    assert_eq!((triangle, all.len()), (&gramer_pattern::named("triangle").unwrap(), 1));
+    assert!(other.contains("is another graph"), "{other}");
+    for (message, part) in [
+        (opened("0.0.0"), "has the library of gramer 0.0.0"),
+        (run(false, None), "comes before a device"),
+    ] {
+        let (served, opens, said) = serve(&[message]);
+        served.unwrap();
+        let [FromWorker::Failed(WireError::Device(text))] = &said[..] else { panic!("{said:?}") };
+        assert!(text.contains(part) && opens == 0, "{text}");
+    }
+}
+
+/// A run without anything special.
+fn order() -> RunRequest {
+    RunRequest {
+        query: Query::new(Task::Clique { k: 3 }),
+        share: None,
+        division: None,
+        peers: None,
+        limit: None,
+        threads: 1,
+        watched: false,
+    }
+}
+
+/// Peers that have found nothing, or have stopped.
+struct TestPeers(Option<Error>);
+
+impl Peers for TestPeers {
+    fn threads(&self) -> usize {
+        3
+    }
+
+    fn next(&self, _: usize, all: usize) -> Result<std::ops::Range<usize>> {
+        Ok(1..all)
+    }
+
+    fn join(&self, level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        match &self.0 {
+            Some(_) => Err(Error::Interrupted),
+            None => Ok(vec![found, vec![level as u8]]),
+        }
+    }
+}
+
+/// A worker that asks its peers for candidates, and for what they have found.
+#[test]
+fn a_worker_reaches_the_peers_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = graph();
+    let candidates = super::message::Candidates { phase: 2, all: 9, at_once: false };
+    let text = |message: &FromWorker| serde_json::to_string(message).unwrap();
+    let own = folder.path().display();
+    let asks = device(script(
+        folder.path(),
+        &format!(
+            "read -r open; echo '\"Ready\"'; read -r load; echo '\"Ready\"'; read -r run\n\
+             echo '{}'; read -r range; echo \"$range\" > {own}/said\n\
+             echo '{}'; read -r joined; echo \"$joined\" >> {own}/said\n\
+             echo '{}'; cat > /dev/null",
+            text(&FromWorker::Next(candidates)),
+            text(&FromWorker::Join(2, vec![7, 0])),
+            text(&FromWorker::Found(Box::new(Outcome::new(vec![], true)))),
+        ),
+    ));
+    let context = Context::default();
+    for stopped in [false, true] {
+        let peers = TestPeers(stopped.then_some(Error::Interrupted));
+        let resident = asks.prepare(&graph, &context).unwrap();
+        let run = Run { peers: Some(&peers), ..Run::new(&context) };
+        let plan = gramer_engine::Plan {
+            method: "frequent".into(),
+            scheme: gramer_engine::Scheme::Levels,
+            any_order: false,
+        };
+        let found = resident.answer(&Query::new(Task::Clique { k: 3 }), &plan, &run);
+        let said = fs::read_to_string(folder.path().join("said")).unwrap();
+        let said: Vec<ToWorker> =
+            said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        match stopped {
+            false => {
+                assert!(found.is_ok(), "{found:?}");
+                let joined = ToWorker::Joined(vec![vec![7, 0], vec![2]]);
+                assert_eq!(said, [ToWorker::Range(1..9), joined]);
+            }
+            true => {
+                assert!(
+                    matches!(found, Err(gramer_engine::Failure::Error(Error::Interrupted))),
+                    "{found:?}"
+                );
+                assert_eq!(said, [ToWorker::Range(1..9), ToWorker::Over]);
+            }
+        }
+        drop(resident);
+        *asks.free(&Cancel::default()).unwrap() = None;
+    }
+}
+
+/// Input whose end comes after a while.
+struct Slow(std::io::Cursor<Vec<u8>>);
+
+impl std::io::Read for Slow {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        if read == 0 {
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        Ok(read)
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, OFlags, StatVfsMountFlags, flock, statvfs};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 /// Where the runtime puts its sockets, in a folder that is called as `USER` says.
 const SOCKETS: &str = "/tmp";
@@ -21,7 +21,8 @@ const MARK: &str = "A private folder of `gramer --device emulator`, which remove
 /// A folder that is younger may be one whose lock is just being taken.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// A folder of this launcher, which is removed when it is dropped.
+/// A folder of this process, which is removed when it is dropped.
+#[derive(Debug)]
 pub struct Private {
     folder: tempfile::TempDir,
     /// Held as long as this process lives.
@@ -87,7 +88,7 @@ fn forbids_programs(folder: &Path) -> bool {
 }
 
 /// Removes what launchers of this user have left that were killed: the folders with their marker
-/// whose lock nobody holds. Nothing else is touched, whatever it is called.
+/// whose lock is free. Nothing else is touched, whatever its name.
 fn sweep(tmp: &Path) {
     for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_abandoned(&entry.path()) {

@@ -1,4 +1,4 @@
-//! The private folder of an emulation: everything that the Xilinx Runtime looks for.
+//! The private folder of an emulation, with all files that the Xilinx Runtime looks for.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,20 +8,22 @@ use gramer_machine::{Accelerator, Core, trust};
 use rustix::process::Pid;
 
 use super::folder::{Private, folders};
-use super::{Launched, Request, TIMELINE, is_stopped, state_of};
-use crate::runtime::Missing;
+use super::watch::{is_stopped, state_of};
+use super::{Request, TIMELINE};
+use crate::emulated::Options;
+use crate::runtime::Obstacle;
 use crate::xclbin::Xclbin;
-use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
-use gramer_graph::context::Cancel;
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::check_new;
-use gramer_graph::standard_output;
+use crate::xclbin::build::{
+    BuildOptions, build, find_emulator, find_emulator_beside, read_machine,
+};
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::output::check_new;
+use gramer_base::standard_output;
 
 /// AMD's own installation, which is preferred, and where a distribution puts the libraries.
 const AMD: &str = "/opt/xilinx/xrt";
 const SYSTEM: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
-/// What the emulator adds to its process's number when the runtime closes the device.
-const CLOSED: &str = "closed";
 /// Bytes of a transfer between runtime and emulator.
 const PACKET: usize = 1 << 20;
 /// Most devices that one emulation has.
@@ -33,6 +35,7 @@ const RUNTIME_LOG: &str = "runtime.log";
 const LINES_QUOTED: usize = 3;
 
 /// A set-up, whose folders are removed when it is dropped.
+#[derive(Debug)]
 pub struct Setup {
     private: Private,
     /// The program in the folder: the runtime puts its own folders beside it.
@@ -48,8 +51,12 @@ pub struct Setup {
 
 impl Setup {
     /// Builds what is missing and puts everything in its place.
-    pub fn new(request: &Request, launched: &Launched, cancel: &Cancel) -> Result<Self> {
-        let wanted = Wanted::of(request)?;
+    pub fn new(
+        request: &Request,
+        (helper, options): (&Path, &Options),
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        let wanted = SetupRequest::of(request)?;
         if let Some(trace) = std::env::var_os(TRACE) {
             check_new(Path::new(&trace), &[])?;
         }
@@ -60,9 +67,9 @@ impl Setup {
             ));
         }
         let emulator = match request {
-            Request::Machine { .. } => Some(find_emulator()?),
+            Request::Machine { .. } => Some(find_emulator_beside(Some(helper))?),
             // It brings its own; with ours comes the library that shortens naps.
-            Request::File { .. } => find_emulator().ok(),
+            Request::File { .. } => find_emulator_beside(Some(helper)).ok(),
         };
         let (private, sockets) = folders(&std::env::temp_dir())?;
         let at = |name: &str| private.path().join(name);
@@ -89,23 +96,23 @@ impl Setup {
 
         let xclbin = at("device.xclbin");
         if let Some(machine) = &wanted.machine {
-            let options = BuildOptions {
+            let how = BuildOptions {
                 functional: wanted.functional,
                 emulator: emulator.clone(),
                 cancel: cancel.clone(),
-                show: launched.show,
+                show: options.build,
                 ..BuildOptions::default()
             };
-            build(machine, &options, &xclbin)?;
+            build(machine, &how, &xclbin)?;
         }
 
         let program = at("gramer");
-        if fs::hard_link(&launched.program, &program).is_err() {
-            fs::copy(&launched.program, &program).map_err(|e| Error::io(&program, "write", e))?;
+        if fs::hard_link(helper, &program).is_err() {
+            fs::copy(helper, &program).map_err(|e| Error::io(&program, "write", e))?;
         }
         let sleep = emulator.map(|emulator| emulator.with_file_name("libgramer_sleep.so"));
         let sleep = sleep.filter(|sleep| trust::check(sleep).is_ok());
-        let timeline = launched.timeline;
+        let timeline = options.timeline;
         Ok(Setup { private, program, xclbin, xrt, sleep, timeline, _sockets: sockets })
     }
 
@@ -113,7 +120,7 @@ impl Setup {
         self.private.path().join(name)
     }
 
-    /// The environment of the child.
+    /// The environment of the worker.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let path = |name: &str| self.at(name).into_os_string();
         let user = self.private.path().file_name().unwrap_or_default().to_os_string();
@@ -146,20 +153,10 @@ impl Setup {
         self.private.path()
     }
 
-    /// Whether the child has left this word.
-    pub fn has(&self, word: &str) -> bool {
-        self.at(word).exists()
-    }
-
     /// The emulator's process, once the runtime has started it.
     pub fn emulator(&self) -> Option<Pid> {
         let text = fs::read_to_string(self.at("emulator.pid")).ok()?;
         Pid::from_raw(text.split_whitespace().next()?.parse().ok()?)
-    }
-
-    /// Whether the runtime has closed the device, so that the emulator ends as it should.
-    pub fn closed(&self) -> bool {
-        fs::read_to_string(self.at("emulator.pid")).is_ok_and(|text| text.contains(CLOSED))
     }
 
     /// Whether it is there and not dead.
@@ -173,12 +170,12 @@ impl Setup {
         self.emulator().is_some_and(is_stopped)
     }
 
-    /// What the emulator said of a failure; empty without one.
+    /// The emulator's message about a failure; empty without one.
     pub fn log(&self) -> String {
         fs::read_to_string(self.at("emulator.log")).unwrap_or_default().trim_end().to_string()
     }
 
-    /// What explains a failure: what the emulator said, else the last lines of the runtime.
+    /// Explanation of a failure: the emulator's message, else the last lines of the runtime.
     pub fn said(&self) -> String {
         let log = self.log();
         if !log.is_empty() {
@@ -195,7 +192,7 @@ impl Setup {
 }
 
 /// The emulated platform, as the runtime reads it from `emconfig.json`.
-fn platform(wanted: &Wanted) -> String {
+fn platform(wanted: &SetupRequest) -> String {
     let bank = r#"{"Size":"16GB"}"#;
     let device =
         format!(r#"{{"Name":"{}","DdrBanks":[{}]}}"#, wanted.platform, [bank; 4].join(","));
@@ -217,8 +214,8 @@ fn runtime_settings() -> String {
     )
 }
 
-/// What is asked of the set-up.
-struct Wanted {
+/// Parameters of the set-up.
+struct SetupRequest {
     /// The machine whose xclbin is built; `None` for a file that is there.
     machine: Option<Accelerator>,
     functional: bool,
@@ -227,7 +224,7 @@ struct Wanted {
     devices: usize,
 }
 
-impl Wanted {
+impl SetupRequest {
     fn of(request: &Request) -> Result<Self> {
         match request {
             Request::Machine { machine, functional } => {
@@ -239,7 +236,7 @@ impl Wanted {
                         machine.machine.name
                     )));
                 }
-                Ok(Wanted {
+                Ok(SetupRequest {
                     functional: *functional,
                     platform: machine.emulated_platform(),
                     devices: 1,
@@ -267,15 +264,15 @@ impl Wanted {
                          and .",
                     ));
                 }
-                Ok(Wanted { machine: None, functional: false, platform, devices })
+                Ok(SetupRequest { machine: None, functional: false, platform, devices })
             }
         }
     }
 }
 
-/// What an emulated device lacks here, with the remedies; empty where it can be used.
-pub fn lacking() -> Vec<Missing> {
-    let missing = |reason: String, remedy: &str| Missing {
+/// Missing parts of an emulated device, with remedies; empty if it can be used.
+pub fn lacking() -> Vec<Obstacle> {
+    let missing = |reason: String, remedy: &str| Obstacle {
         what: "emulator".into(),
         reason,
         remedy: remedy.into(),

@@ -1,9 +1,9 @@
-//! One device: its kernels, its part of the graph, and what stays the same during a pass.
+//! One device: its kernels, its part of the graph, and the constants of a pass.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_machine::Accelerator;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
@@ -14,7 +14,7 @@ use opencl3::program::Program;
 use super::compute_unit::ComputeUnit;
 use super::pass::Pass;
 use super::places::{CORE, DRAIN, FILL, Places};
-use super::transfer::{Moved, buffer, failed, queue, write};
+use super::transfer::{TransferTotals, buffer, failed, queue, write};
 use crate::image::{DeviceImage, LINE};
 use crate::runtime;
 use crate::settings::Settings;
@@ -33,7 +33,7 @@ pub(super) struct Card {
     pub(super) places: Arc<Places>,
     pub(super) _program: Program,
     pub(super) context: Cl,
-    pub(super) moved: Moved,
+    pub(super) moved: TransferTotals,
 }
 
 impl Card {
@@ -62,7 +62,7 @@ impl Card {
         let refused = |what: &str, code: i32| failed(&name, what, code);
         let device = handle.device;
         let context = Cl::from_device(&device).map_err(|e| refused("making a context", e.0))?;
-        // SAFETY: the device is the context's.
+        // SAFETY: the device is the context's. What the file has the device do is up to the user, who names it.
         let program = unsafe { Program::create_from_binary(&context, &[device.id()], &[bytes]) };
         let mut program = program.map_err(|e| refused("programming the device", e.0))?;
         program.build(&[device.id()], "").map_err(|e| refused("programming the device", e.0))?;
@@ -97,7 +97,7 @@ impl Card {
                 cycles: 0,
                 retries: 0,
                 by_pu: BTreeMap::new(),
-                moved: Moved::default(),
+                moved: TransferTotals::default(),
                 on_chip: None,
             });
         }
@@ -109,7 +109,7 @@ impl Card {
             places: places.clone(),
             _program: program,
             context,
-            moved: Moved::default(),
+            moved: TransferTotals::default(),
             name,
             index,
         })

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use gramer_base::error::{Error, Result};
 use gramer_engine::work::WorkUnit;
-use gramer_graph::error::{Error, Result};
 use gramer_machine::{Accelerator, Argument};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
@@ -15,11 +15,11 @@ use super::add;
 use super::pass::Job;
 use super::places::{CORE, DRAIN, FILL, Places};
 use super::stop::Stop;
-use super::transfer::{Moved, buffer, failed, read, write};
+use super::transfer::{TransferTotals, buffer, failed, read, write};
 use crate::image::LINE;
 use crate::stream::{self, Area, Results};
 
-/// What one compute unit has of its own.
+/// Private state of one compute unit.
 pub(super) struct ComputeUnit {
     pub(super) kernels: [Kernel; 3],
     /// One a kernel, because they run at the same time.
@@ -37,7 +37,7 @@ pub(super) struct ComputeUnit {
     pub(super) retries: u64,
     /// What each PU counted, by the counter's name.
     pub(super) by_pu: BTreeMap<String, Vec<u64>>,
-    pub(super) moved: Moved,
+    pub(super) moved: TransferTotals,
     /// The image that a set core has on chip: by its number.
     pub(super) on_chip: Option<u64>,
 }
@@ -92,7 +92,7 @@ impl ComputeUnit {
             Error::Device(format!("{name}: its kernels have no argument `{argument}`"))
         })?;
         // SAFETY: the position is that of the argument in the metadata, and callers pass a value
-        // of its size: a u32, a u64, or a buffer's handle.
+        // of its size, of which the runtime refuses another: a u32, a u64, or a live buffer's handle.
         unsafe { self.kernels[kernel].set_arg(*position, value) }
             .map_err(|e| failed(name, &format!("setting the argument {argument}"), e.0))
     }
@@ -164,7 +164,8 @@ impl ComputeUnit {
         let begun = Instant::now();
         let mut events = Vec::with_capacity(3);
         for kernel in [DRAIN, CORE, FILL] {
-            // SAFETY: every argument is set; buffers live until the events have ended.
+            // SAFETY: every argument is set. Buffers live until the events have ended: after a
+            // failure the session is broken, and its cards are never released.
             let event =
                 unsafe { self.queues[kernel].enqueue_task(self.kernels[kernel].get(), &[]) };
             events.push(event.map_err(|e| failed(name, "starting the kernels", e.0))?);

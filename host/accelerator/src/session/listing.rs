@@ -1,16 +1,16 @@
-//! Listing by a search plan on the set core: what a compute unit lists is taken from its result area, and the units
-//! that did not end are sent again, until there are none.
+//! Listing by a search plan on the set core: records are taken from a compute unit's result area, and unfinished units
+//! are sent again until none is left.
 //!
-//! A run whose area is half full hands out no more units and ends with those under way: their records are whole, and
-//! the rest goes on in a next run. If even those have no room nothing of the run is kept, and fewer units are sent, at
-//! last parts of one, or one with a larger area.
+//! A run whose area is half full hands out no more units and ends with those in progress: their records are complete,
+//! and the rest continues in the next run. If even those have no room, the run's records are dropped and fewer units are
+//! sent, in the end parts of one, or one with a larger area.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_machine::set::RECORD_NARROW;
 
@@ -21,11 +21,11 @@ use super::set::{StreamJob, no_room_for_sets};
 use super::stop::Stop;
 use super::units::{Place, on_units};
 use super::{Session, add};
+use crate::set::numbers::SUM_EMBEDDINGS;
 use crate::set::plan::units::fewer_walkers;
-use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::units::InStream;
 use crate::settings::Settings;
-use crate::stream::{Area, Results, Status, Taker};
+use crate::stream::{Area, RecordSink, Results, Status};
 
 /// An area that is too small for one unit grows by this factor.
 const GROWTH: u32 = 4;
@@ -38,13 +38,13 @@ pub(crate) struct Listing<'a> {
     pub image: (u64, u32),
     /// Vertices of an embedding.
     pub vertices: u32,
-    /// So many embeddings are enough.
+    /// Number of embeddings that are enough.
     pub enough: Option<u64>,
 }
 
-/// What was listed.
+/// Number of listed embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct ListingEnd {
     /// Embeddings.
     pub count: u128,
     /// Whether these are all.
@@ -62,9 +62,9 @@ impl Session {
         &mut self,
         listing: &Listing<'_>,
         settings: &Settings,
-        take: &Taker<'_>,
+        take: &RecordSink<'_>,
         context: &Context,
-    ) -> Result<Listed> {
+    ) -> Result<ListingEnd> {
         // If a thread panics, kernels may run on: the buffers that they use stay.
         let broken = std::mem::replace(&mut self.broken, true);
         let outcome = self.list_all(listing, settings, take, context);
@@ -76,21 +76,21 @@ impl Session {
         &mut self,
         listing: &Listing<'_>,
         settings: &Settings,
-        take: &Taker<'_>,
+        take: &RecordSink<'_>,
         context: &Context,
-    ) -> Result<Listed> {
+    ) -> Result<ListingEnd> {
         let machine = &self.machine;
         let beats = record_beats(machine, settings, listing.enough).max(1); // so that it can grow
         let time_limit = settings.time_limit.map(Duration::from_secs);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
         let places: usize = listing.streams.iter().map(|s| s.units.len() / UNIT).sum();
         context.progress.begin(places as u64);
-        let shared = Shared { machine, listing, stop, take, context };
+        let shared = SharedListing { machine, listing, stop, take, context };
         let outcomes =
             on_units(&mut self.cards, listing.streams, &shared.stop, |unit, place, stream| {
                 shared.list(unit, place, stream, beats)
             });
-        let mut listed = Listed { count: 0, complete: true };
+        let mut listed = ListingEnd { count: 0, complete: true };
         for own in outcomes {
             let own = own?;
             self.runs += own.runs;
@@ -102,23 +102,23 @@ impl Session {
     }
 }
 
-/// What the threads of the compute units share.
-struct Shared<'a> {
+/// State shared by the threads of the compute units.
+struct SharedListing<'a> {
     machine: &'a Accelerator,
     listing: &'a Listing<'a>,
     stop: Stop<'a>,
-    take: &'a Taker<'a>,
+    take: &'a RecordSink<'a>,
     context: &'a Context,
 }
 
-/// What a compute unit did.
-struct Own {
-    listed: Listed,
+/// Result of one compute unit.
+struct UnitListing {
+    listed: ListingEnd,
     runs: u64,
     counters: BTreeMap<String, Vec<u64>>,
 }
 
-impl Shared<'_> {
+impl SharedListing<'_> {
     /// Sends the units of a stream, as many at a time as have room, until none is left.
     fn list(
         &self,
@@ -126,7 +126,7 @@ impl Shared<'_> {
         place: Place<'_>,
         stream: &InStream,
         beats: u32,
-    ) -> Result<Own> {
+    ) -> Result<UnitListing> {
         let (machine, listing, name) = (self.machine, self.listing, place.name);
         let mut area = Area::new(machine, machine.set_sums(), beats);
         let run = Execution {
@@ -136,8 +136,8 @@ impl Shared<'_> {
             k: listing.vertices,
             list: true,
         };
-        let listed = Listed { count: 0, complete: true };
-        let mut own = Own { listed, runs: 0, counters: BTreeMap::new() };
+        let listed = ListingEnd { count: 0, complete: true };
+        let mut own = UnitListing { listed, runs: 0, counters: BTreeMap::new() };
         let (mut pending, mut head) = (Pending::new(&stream.units), stream.head.clone());
         while let Some(units) = pending.next() {
             if self.stop.asked() {
@@ -182,7 +182,7 @@ impl Shared<'_> {
 
     /// Hands on the records of a run that are whole, or all where these are enough: then nothing is done again,
     /// and none is listed twice.
-    fn keep(&self, name: &str, results: &Results, listed: &mut Listed) -> Result<()> {
+    fn keep(&self, name: &str, results: &Results, listed: &mut ListingEnd) -> Result<()> {
         let sum = results.counts[SUM_EMBEDDINGS];
         if results.status == Status::Done && sum != results.records.len() as u64 {
             return Err(Error::Device(format!(

@@ -14,9 +14,9 @@ mod stop;
 mod transfer;
 mod units;
 
-pub use pass::{Explored, Pass};
+pub use pass::{Pass, PassResult};
 pub(crate) use plans::OnSession;
-pub(crate) use set::Summed;
+pub(crate) use set::UnitTotals;
 
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
@@ -24,12 +24,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gramer_engine::MemorySpeed;
+use gramer_base::context::{Cancel, Context};
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::Timeline;
-use gramer_graph::context::{Cancel, Context};
-use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use tracing::info_span;
+use serde::{Deserialize, Serialize};
+use tracing::{info_span, warn};
 
 use crate::image::DeviceImage;
 use crate::metrics::CoreMetrics;
@@ -38,14 +38,31 @@ use crate::xclbin::{Xclbin, kind};
 use card::Card;
 use places::{CORE, Places};
 use samples::Samples;
-use transfer::{Moved, failed, read, size, write};
+use transfer::{TransferTotals, failed, read, size, write};
 
 /// Bytes that are written at a time.
 const CHUNK: usize = 16 << 20;
 
+/// How fast a memory of a device is, as the host sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemorySpeed {
+    /// The device's name.
+    pub device: String,
+    /// The memory's name: of a bank, its number.
+    pub memory: String,
+    /// Bytes that were moved each way.
+    pub bytes: u64,
+    /// Time to write them, the best of several.
+    pub write: Duration,
+    /// Time to read them, the best of several.
+    pub read: Duration,
+}
+
 /// Programmed devices.
 pub struct Session {
     machine: Accelerator,
+    /// MHz of the kernels' clock.
+    clock_mhz: u32,
     /// Not released after a failure: the runtime waits for commands that never end.
     cards: ManuallyDrop<Vec<Card>>,
     broken: bool,
@@ -66,20 +83,28 @@ impl Session {
     /// Programs the accelerators with these indices. `shown` is what messages call them.
     ///
     /// # Errors
-    /// Those of reading the file; [`Error::Device`] for what the runtime refuses.
+    /// Errors of reading the file; [`Error::Device`] for what the runtime refuses.
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
         let bytes = Xclbin::bytes(path)?;
         let xclbin = Xclbin::parse(&bytes, path)?;
         let (machine, places) = Self::described(&xclbin)?;
+        let described = machine.machine.clock_mhz;
+        let clock_mhz = xclbin.kernel_mhz()?.unwrap_or(described);
+        if clock_mhz != described {
+            warn!(
+                "the kernels run at {clock_mhz} MHz; the machine's description asks for {described} MHz"
+            );
+        }
         let shown = shown
             .rsplit_once(".xclbin@")
             .map_or(shown.to_string(), |s| s.0.to_string() + ".xclbin");
-        let _phase = gramer_graph::memory::Phase::begin(&"programming the device");
+        let _phase = gramer_base::memory::Phase::begin(&"programming the device");
         let _span = info_span!("program", devices = indices.len(), file = shown).entered();
         let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
         let cards: Result<Vec<Card>> = indices.iter().map(open).collect();
         Ok(Session {
             machine,
+            clock_mhz,
             cards: ManuallyDrop::new(cards?),
             broken: false,
             loaded: None,
@@ -96,7 +121,7 @@ impl Session {
     /// with every kernel, argument and bank.
     ///
     /// # Errors
-    /// What is missing, and how it gets there.
+    /// Data that a device lacks, and its transfer.
     pub fn taken(xclbin: &Xclbin) -> Result<Accelerator> {
         Ok(Self::described(xclbin)?.0)
     }
@@ -140,10 +165,10 @@ impl Session {
         let fresh = std::mem::take(&mut self.fresh);
         for card in self.cards.iter_mut() {
             if !fresh {
-                card.moved = Moved::default();
+                card.moved = TransferTotals::default();
             }
             for unit in &mut card.units {
-                unit.moved = Moved::default();
+                unit.moved = TransferTotals::default();
                 unit.cycles = 0;
                 unit.retries = 0;
                 unit.by_pu.clear();
@@ -156,7 +181,7 @@ impl Session {
         self.preparation += took;
     }
 
-    /// What was measured since [`Session::begin`].
+    /// Metrics since [`Session::begin`].
     pub fn metrics(&self) -> CoreMetrics {
         let units = || self.cards.iter().flat_map(|c| &c.units);
         let moved = || self.cards.iter().map(|c| &c.moved).chain(units().map(|u| &u.moved));
@@ -164,7 +189,8 @@ impl Session {
             machine: self.machine.machine.name.clone(),
             compute_units: self.compute_units(),
             processing_units: self.machine.machine.processing_units,
-            clock_mhz: self.machine.machine.clock_mhz,
+            clock_mhz: self.clock_mhz,
+            described_mhz: self.machine.machine.clock_mhz,
             runs: self.runs,
             cycles: units().map(|u| u.cycles).collect(),
             counters: self.counters.clone(),
@@ -198,14 +224,14 @@ impl Session {
         self.loaded = None;
         let banks = self.machine.memory.ddr_banks as usize;
         for card in self.cards.iter_mut() {
-            card.moved = Moved::default();
+            card.moved = TransferTotals::default();
             card.graph.clear();
             for bank in 0..banks {
                 let (need, room) = (image.bank_bytes(bank), self.machine.memory.bank_bytes);
                 if need > room {
                     return Err(Error::Unsupported(format!(
                         "the graph needs {} in memory bank {bank}, but a bank of machine {} has \
-                         {}; the engine `cpu` does it",
+                         {}; use the engine `cpu`",
                         size(need),
                         self.machine.machine.name,
                         size(room)
@@ -233,7 +259,7 @@ impl Session {
 
     /// Frees the memory of the graph with this number, if it is there.
     pub fn unload(&mut self, number: u64) {
-        // After a failure commands may still be under way that read it.
+        // After a failure, pending commands may still read it.
         if self.loaded == Some(number) && !self.broken {
             self.loaded = None;
             self.cards.iter_mut().for_each(|card| card.graph.clear());
@@ -242,8 +268,7 @@ impl Session {
         }
     }
 
-    /// Time to write and to read `bytes` in each memory bank of each device. A graph that is there
-    /// goes.
+    /// Time to write and to read `bytes` in each memory bank of each device. A resident graph is lost.
     ///
     /// # Errors
     /// [`Error::Device`], also if what is read isn't what was written; [`Error::Interrupted`].
@@ -274,7 +299,7 @@ impl Session {
                 }
                 if let Some(at) = (0..bytes).find(|&i| back[i] != data[i]) {
                     return Err(Error::Device(format!(
-                        "{}: memory bank {bank} gives back {:#04x} at byte {at}, not {:#04x}",
+                        "{}: memory bank {bank} returned {:#04x} at byte {at} instead of {:#04x}",
                         card.name, back[at], data[at]
                     )));
                 }
@@ -290,7 +315,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if !self.broken {
-            // SAFETY: the field is not used again.
+            // SAFETY: it is dropped once, here, and not used again.
             unsafe { ManuallyDrop::drop(&mut self.cards) }
         }
     }

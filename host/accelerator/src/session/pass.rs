@@ -1,14 +1,13 @@
-//! A pass of the core: ranges of work units for the threads of all compute units, and what is kept of
-//! each run.
+//! A pass of the core: ranges of work units for the threads of all compute units, and the results of each run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::work::WorkUnit;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use tracing::info_span;
 
@@ -18,7 +17,7 @@ use super::units::{Place, on_units};
 use super::{Session, add};
 use crate::image::{DeviceImage, LINE};
 use crate::settings::Settings;
-use crate::stream::{self, Area, Results, Status, Taker};
+use crate::stream::{self, Area, RecordSink, Results, Status};
 use crate::units::Ranges;
 
 /// Beats of records by default: 64 MiB.
@@ -27,7 +26,7 @@ const RECORD_BEATS: u32 = 1 << 20;
 const BEATS_A_RECORD: u64 = 2;
 const SPARE: u64 = 64;
 
-/// Beats of records that a run has room for, where so many embeddings are enough.
+/// Beats of records that a run needs if this number of embeddings is enough.
 pub(super) fn record_beats(machine: &Accelerator, settings: &Settings, enough: Option<u64>) -> u32 {
     settings.result_beats.unwrap_or_else(|| {
         let share = machine.memory.bank_bytes / (8 * machine.kernels.compute_units as u64);
@@ -51,13 +50,13 @@ pub struct Pass {
     pub patterns: u32,
     /// Whether embeddings are listed.
     pub list: bool,
-    /// So many listed embeddings are enough.
+    /// Number of listed embeddings that are enough.
     pub enough: Option<u64>,
 }
 
-/// What a pass found.
+/// Result of a pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explored {
+pub struct PassResult {
     /// Embeddings by pattern number.
     pub counts: Vec<u128>,
     /// Whether every unit was explored.
@@ -78,9 +77,9 @@ impl Session {
         image: &DeviceImage<'_>,
         settings: &Settings,
         ranges: Ranges,
-        take: Option<&Taker<'_>>,
+        take: Option<&RecordSink<'_>>,
         context: &Context,
-    ) -> Result<Explored> {
+    ) -> Result<PassResult> {
         // If a thread panics, kernels may run on: the buffers that they use stay.
         let broken = std::mem::replace(&mut self.broken, true);
         let outcome = self.explore_passes(pass, image, settings, ranges, take, context);
@@ -94,9 +93,9 @@ impl Session {
         image: &DeviceImage<'_>,
         settings: &Settings,
         ranges: Ranges,
-        take: Option<&Taker<'_>>,
+        take: Option<&RecordSink<'_>>,
         context: &Context,
-    ) -> Result<Explored> {
+    ) -> Result<PassResult> {
         let machine = &self.machine;
         let bounds = image.bounds(machine, settings.tau, settings.capacity)?;
         let head = stream::head(machine, &pass.dictionary, pass.patterns, image, bounds);
@@ -110,7 +109,7 @@ impl Session {
         }
         context.progress.begin(ranges.units() as u64);
         let cores = self.cards.iter().map(|card| card.units.len()).sum::<usize>();
-        let _phase = gramer_graph::memory::Phase::begin(&"mining on the device");
+        let _phase = gramer_base::memory::Phase::begin(&"mining on the device");
         let _span = info_span!("pass", units = ranges.units(), cores, list = pass.list).entered();
         let job = Job {
             machine,
@@ -123,7 +122,7 @@ impl Session {
                 raised: AtomicBool::new(false),
                 time_limit: settings.time_limit.map(Duration::from_secs),
             },
-            found: Mutex::new(Gathered {
+            found: Mutex::new(PassTotals {
                 counts: vec![0; pass.patterns as usize],
                 complete: true,
                 runs: 0,
@@ -139,7 +138,7 @@ impl Session {
         self.runs += found.runs;
         add(&mut self.counters, &found.counters);
         let ranges = job.ranges.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Explored { counts: found.counts, complete: found.complete, rest: ranges.rest() })
+        Ok(PassResult { counts: found.counts, complete: found.complete, rest: ranges.rest() })
     }
 }
 
@@ -147,14 +146,14 @@ impl Session {
 pub(super) struct Job<'a> {
     pub(super) machine: &'a Accelerator,
     pub(super) pass: &'a Pass,
-    take: Option<&'a Taker<'a>>,
+    take: Option<&'a RecordSink<'a>>,
     context: &'a Context,
     ranges: Mutex<Ranges>,
     pub(super) stop: Stop<'a>,
-    found: Mutex<Gathered>,
+    found: Mutex<PassTotals>,
 }
 
-struct Gathered {
+struct PassTotals {
     counts: Vec<u128>,
     complete: bool,
     runs: u64,
@@ -162,7 +161,7 @@ struct Gathered {
 }
 
 impl Job<'_> {
-    /// Takes range after range until there is none.
+    /// Takes one range after another until none is left.
     fn work(&self, unit: &mut ComputeUnit, place: Place<'_>, mut area: Area) -> Result<()> {
         let Place { name, cl: context, places, .. } = place;
         let lock = || self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,7 +218,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Gathered> {
+    fn found(&self) -> std::sync::MutexGuard<'_, PassTotals> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

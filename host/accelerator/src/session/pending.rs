@@ -1,4 +1,4 @@
-//! Units of a stream that are sent again until they have ended: `docs/set-core.md`, section *Listing*.
+//! Units of a stream that are sent again until they are finished: `docs/reference/set-core.md`, section *Plans*.
 
 use gramer_machine::Accelerator;
 use gramer_machine::set::{LINE_QUARTERS, size_quarters};
@@ -47,7 +47,7 @@ impl Pending {
         Some(bytes)
     }
 
-    /// So many of the places that were sent are done.
+    /// Number of finished places.
     pub(super) fn done(&mut self, places: usize) {
         self.at = self.end().min(self.at.saturating_add(places));
         self.most = self.most.saturating_mul(2);

@@ -1,13 +1,13 @@
-//! Where the arguments of the kernels are: their positions and the memories of buffers.
+//! Positions of the kernels' arguments, and the memories of buffers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_machine::Accelerator;
 
 use crate::xclbin::Xclbin;
-use crate::xclbin::metadata::{Kernel as Described, Passed};
+use crate::xclbin::metadata::{ArgumentKind, Kernel as Described};
 
 /// The kernels in the order in which they are started, and in
 /// [`ComputeUnit::kernels`](super::compute_unit::ComputeUnit).
@@ -60,7 +60,7 @@ impl Places {
                 if argument.bank.is_none() {
                     continue;
                 }
-                if found.passed != Passed::Buffer {
+                if found.passed != ArgumentKind::Buffer {
                     return Err(wrong());
                 }
                 for unit in 0..kernels.compute_units {

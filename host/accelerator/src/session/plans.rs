@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use crate::set::image::Words;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_machine::Accelerator;
 
 use super::Session;
 use super::listing::Listing;
+use crate::set::numbers::SUM_EMBEDDINGS;
 use crate::set::plan::run::{Job, Runs};
-use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::sums::Total;
 use crate::set::wedges::run::Job as WedgeJob;
 use crate::settings::Settings;
-use crate::stream::Taker;
+use crate::stream::RecordSink;
 
 /// The devices, and what a task's runs have in common.
 pub(crate) struct OnSession<'a> {
@@ -49,7 +49,7 @@ impl Runs for OnSession<'_> {
         job: &Job<'_>,
         vertices: u32,
         enough: Option<u64>,
-        take: &Taker<'_>,
+        take: &RecordSink<'_>,
     ) -> Result<(u128, bool)> {
         let (image, order) = job.image;
         let number = self.numbers[order as usize];

@@ -1,4 +1,4 @@
-//! What the PUs of an emulated device did over time: the emulator leaves a line for each run in a file.
+//! Timelines of an emulated device's PUs: the emulator writes a line for each run to a file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -33,7 +33,7 @@ impl Samples {
         Samples { file: file.map(PathBuf::from), begins: 0 }
     }
 
-    /// Begins a task: what is there belongs to the one before it.
+    /// Begins a task and discards the samples of the previous one.
     pub(super) fn begin(&mut self) {
         let size = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|data| data.len());
         self.begins = size.unwrap_or(0);
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(all[&(0, 0)].spent, [[[2]]]);
         assert_eq!(all[&(0, 1)].spent, [[[1, 3]]]);
         assert_eq!(all[&(0, 1)].windows, [256, 256]);
-        // Devices that run beside each other are told apart.
+        // Devices that run side by side are told apart.
         assert_eq!(all[&(1, 1)].spent, [[[4]]]);
     }
 }

@@ -1,17 +1,17 @@
-//! Segments of a graph on the set core: each compute unit goes through those of its own roots, with an image
-//! of its own at a time.
+//! Segments of a graph on the set core: each compute unit runs the segments of its roots one after the other, each with
+//! its image.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::set::image::Words;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_machine::Accelerator;
 
 use super::compute_unit::{ComputeUnit, Execution};
-use super::set::{StreamJob, Summed, room_for};
+use super::set::{StreamJob, UnitTotals, room_for};
 use super::stop::Stop;
 use super::units::{Place, on_units};
 use super::{Session, add};
@@ -22,7 +22,7 @@ use crate::stream::{Area, Results, Status};
 
 /// What a compute unit found, and what was measured.
 struct Part {
-    summed: Summed,
+    summed: UnitTotals,
     counters: BTreeMap<String, Vec<u64>>,
     /// Segments that were run, and their lines.
     segments: (u64, u64),
@@ -43,7 +43,7 @@ impl Session {
     /// for another. What was found before the run is stopped counts.
     ///
     /// # Errors
-    /// Those of cutting a graph; [`Error::Device`] for what the runtime refuses and what no core should
+    /// Errors of cutting a graph; [`Error::Device`] for what the runtime refuses and what no core should
     /// answer; [`Error::Unsupported`] if a bank is too small or a sum doesn't fit into the core's counts.
     pub(crate) fn run_segments(
         &mut self,
@@ -51,7 +51,7 @@ impl Session {
         number: fn() -> u64,
         time_limit: Option<Duration>,
         context: &Context,
-    ) -> Result<Summed> {
+    ) -> Result<UnitTotals> {
         // Their banks get other images.
         self.loaded = None;
         self.cards.iter_mut().for_each(|card| card.graph.clear());
@@ -64,7 +64,7 @@ impl Session {
         });
         let failed = |outcome: &Result<Part>| matches!(outcome, Err(Error::Device(_)));
         self.broken = broken || outcomes.iter().any(failed);
-        let mut summed = Summed { total: Total::default(), complete: true };
+        let mut summed = UnitTotals { total: Total::default(), complete: true };
         let mut longest = Duration::ZERO;
         for part in outcomes {
             let part = part?;
@@ -90,7 +90,7 @@ impl ComputeUnit {
         parts: Vec<Segments<'_>>,
     ) -> Result<Part> {
         let mut part = Part {
-            summed: Summed { total: Total::default(), complete: true },
+            summed: UnitTotals { total: Total::default(), complete: true },
             counters: BTreeMap::new(),
             segments: (0, 0),
             preparation: Duration::ZERO,
@@ -145,7 +145,7 @@ impl ComputeUnit {
         let results = self.run_stream(&run, &of_stream, &area);
         self.on_chip = None; // no later run has this image
         if results.is_err() {
-            // Commands that read it may still be under way.
+            // Pending commands may still read it.
             std::mem::forget(buffer);
         }
         results

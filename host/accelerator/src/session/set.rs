@@ -1,4 +1,4 @@
-//! Runs of the set core: each compute unit has an image of its own and is sent a stream of its own.
+//! Runs of the set core: each compute unit has its own image and stream.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,16 +16,16 @@ use crate::set::plan::units::{self, fewer_walkers};
 use crate::set::sums::Total;
 use crate::set::units::InStream;
 use crate::stream::{Area, Results, Status};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use opencl3::memory::{Buffer, ClMem};
 
 /// Bit 0 of the core's flags.
 const WAIT: u64 = 1;
 
-/// What the compute units found together.
+/// Sums of all compute units.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summed {
+pub struct UnitTotals {
     /// The sums of all of them.
     pub total: Total,
     /// Whether every unit was explored; the sums are of those that were.
@@ -75,7 +75,7 @@ impl Session {
         lines: u32,
         time_limit: Option<Duration>,
         context: &Context,
-    ) -> Result<Summed> {
+    ) -> Result<UnitTotals> {
         // If a thread panics, kernels may run on: the buffers that they use stay.
         let broken = std::mem::replace(&mut self.broken, true);
         let outcome = self.run_all(streams, number, lines, time_limit, context);
@@ -90,7 +90,7 @@ impl Session {
         lines: u32,
         time_limit: Option<Duration>,
         context: &Context,
-    ) -> Result<Summed> {
+    ) -> Result<UnitTotals> {
         let machine = &self.machine;
         let area = Area::new(machine, machine.set_sums(), 0);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
@@ -102,7 +102,7 @@ impl Session {
             context.progress.add(1);
             outcome
         });
-        let mut summed = Summed { total: Total::default(), complete: true };
+        let mut summed = UnitTotals { total: Total::default(), complete: true };
         for results in outcomes {
             let results = results?;
             self.runs += 1;
@@ -238,7 +238,7 @@ impl ComputeUnit {
     }
 }
 
-/// Whether an image of so many bytes has room in a bank.
+/// Whether an image of this size in bytes fits a bank.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the room that there is.
@@ -248,7 +248,7 @@ pub(super) fn room_for(machine: &Accelerator, need: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "the graph needs {} in a memory bank, but a bank of machine {} has {}; the engine `cpu` does it",
+        "the graph needs {} in a memory bank, but a bank of machine {} has {}; use the engine `cpu`",
         size(need),
         machine.machine.name,
         size(room)
@@ -260,7 +260,7 @@ pub(super) fn no_room_for_sets(machine: &Accelerator) -> Error {
     let lines = machine.set.as_ref().map_or(0, |set| set.plan_lines());
     Error::Unsupported(format!(
         "the sets of a search plan need more than the {lines} lines of 64 bytes that a PU of \
-         machine {} has for them; the engine `cpu` does it",
+         machine {} has for them; use the engine `cpu`",
         machine.machine.name
     ))
 }

@@ -1,20 +1,20 @@
-//! How a run ends early: when the host asks for it, the words at the abort address, and the wait for
-//! kernels that may not end by themselves.
+//! Early ends of a run: the host's conditions, the words at the abort address, and the wait for kernels that may not end
+//! by themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Cancel;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Result};
 use opencl3::event::Event;
 
 use super::compute_unit::ComputeUnit;
 use super::transfer::{failed, write};
 use crate::image::LINE;
 
-/// After Ctrl-C the units under way may end; after so long the core is stopped at once.
+/// Time that units in progress have to finish after Ctrl-C, before the core is stopped at once.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// So long a core that was told to stop may take.
+/// How long a core may take to stop.
 pub(super) const STOPS_WITHIN: Duration = Duration::from_secs(5);
 /// Words at the abort address.
 pub(super) const STOP_AFTER_UNITS: u32 = 1;
@@ -35,7 +35,7 @@ impl Stop<'_> {
 }
 
 impl ComputeUnit {
-    /// Waits for the kernels and tells the core to stop when that is asked for; gives the word
+    /// Waits for the kernels and stops the core on request; gives the word
     /// that was left at the abort address.
     pub(super) fn wait(&mut self, stop: &Stop<'_>, events: &[Event], name: &str) -> Result<u32> {
         let begun = Instant::now();

@@ -21,6 +21,7 @@ fn after_a_panic_nothing_of_a_device_is_released() {
     let ranges = Ranges::new(view, Units::All, limits);
     let mut session = Session {
         machine: machine.clone(),
+        clock_mhz: 200,
         cards: ManuallyDrop::new(vec![]),
         broken: false,
         loaded: None,

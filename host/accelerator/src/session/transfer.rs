@@ -1,8 +1,8 @@
-//! Queues and buffers of a device, what goes to and fro, and messages of it.
+//! Queues and buffers of a device, and transfers with their messages.
 
 use std::time::{Duration, Instant};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
 use opencl3::device::Device;
@@ -15,9 +15,9 @@ use crate::image::LINE;
 use crate::runtime::text;
 use crate::xilinx;
 
-/// Data that went to and fro, and how long it took.
+/// Bytes transferred in both directions, and the time.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moved {
+pub(super) struct TransferTotals {
     pub(super) written: u64,
     pub(super) read: u64,
     pub(super) transfer: Duration,
@@ -45,7 +45,7 @@ pub(super) fn buffer(
     let bytes = bytes.max(LINE as u64);
     let made = xilinx::buffer(context, bytes, memory).and_then(|buffer| {
         let handle = buffer.get();
-        // SAFETY: the array has the one buffer that is announced.
+        // SAFETY: the array has the one buffer that is announced, and is read before the call returns.
         let moved = unsafe { queue.enqueue_migrate_mem_object(1, &handle, UNDEFINED, &[]) };
         moved.and_then(|event| event.wait()).map_err(|e| e.0)?;
         Ok(buffer)
@@ -53,7 +53,7 @@ pub(super) fn buffer(
     made.map_err(|code| {
         let all = places.bytes.get(memory as usize).copied().unwrap_or(0);
         Error::Device(format!(
-            "{name}: a buffer of {} can't be had in memory bank {memory}, which has {} in all: \
+            "{name}: a buffer of {} does not fit memory bank {memory}, which has {} in all: \
              {}; the engine `cpu` needs none",
             size(bytes),
             size(all),
@@ -71,13 +71,13 @@ pub(super) fn write(
     buffer: &mut Buffer<u8>,
     offset: usize,
     data: &[u8],
-    moved: &mut Moved,
+    moved: &mut TransferTotals,
 ) -> Result<(), i32> {
     // OpenCL refuses transfers of 0 bytes.
     if data.is_empty() {
         return Ok(());
     }
-    // SAFETY: the call returns when `data` has been taken; callers stay within the buffer.
+    // SAFETY: the call returns when `data` has been taken; OpenCL refuses a range beyond the buffer.
     let write = || unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
     timed(&mut moved.transfer, write)?;
     moved.written += data.len() as u64;
@@ -100,10 +100,10 @@ pub(super) fn read(
     buffer: &Buffer<u8>,
     offset: usize,
     data: &mut [u8],
-    moved: &mut Moved,
+    moved: &mut TransferTotals,
 ) -> Result<(), i32> {
     let bytes = data.len() as u64;
-    // SAFETY: the call returns when `data` is filled; callers stay within the buffer.
+    // SAFETY: the call returns when `data` is filled; OpenCL refuses a range beyond the buffer.
     let read = || unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
     timed(&mut moved.transfer, read)?;
     moved.read += bytes;

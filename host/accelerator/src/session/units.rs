@@ -1,9 +1,9 @@
-//! Work for all compute units at once, each in a thread of its own.
+//! Work for all compute units at once, one thread each.
 
 use std::sync::atomic::Ordering;
 
-use gramer_graph::error::Result;
-use gramer_graph::parallel::for_parts;
+use gramer_base::error::Result;
+use gramer_base::parallel::for_parts;
 use opencl3::context::Context as Cl;
 
 use super::card::Card;

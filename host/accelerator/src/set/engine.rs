@@ -1,34 +1,33 @@
-//! The set core as a device that answers tasks.
+//! The set core as an engine.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::set::image::Words;
-use gramer_engine::{Outcome, Sink, Together, Units};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_engine::{Outcome, Peers, Query, Sink, Units};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use gramer_pattern::task::Task;
 
-use super::frequent::{self, Asked};
+use super::frequent::{self, FrequentRequest};
 use super::image::{Lists, SetImage, Size};
-use super::matches::{self, Match, has_plans, lists};
+use super::matches::{self, Match, lists};
 use super::motifs5;
+use super::numbers::SUM_CLIQUES;
 use super::plan::run::PlanImages;
-use super::reference::SUM_CLIQUES;
 use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
 use super::units::{Arrange, deal, longest, units};
-use crate::session::{OnSession, Session, Summed};
+use crate::session::{OnSession, Session, UnitTotals};
 use crate::settings::Settings;
 
 /// A graph for the set core. Its images are built when a task first needs them, and the one in use stays
 /// on the devices until a task needs the other. A graph that has no room in a cluster goes there in
 /// segments.
-pub(crate) struct SetResident<'a> {
-    graph: &'a Graph,
+pub(crate) struct SetResident {
+    graph: Graph,
     /// Makes numbers that tell images from all others.
     number: fn() -> u64,
     /// Numbers of the whole images.
@@ -42,8 +41,8 @@ pub(crate) struct SetResident<'a> {
     longest: u32,
 }
 
-/// A task of one pass, as it is run.
-struct Run<'a> {
+/// Context of a run of one pass.
+struct SetRun<'a> {
     session: &'a mut Session,
     settings: &'a Settings,
     units: Units<'a>,
@@ -58,11 +57,11 @@ fn place(lists: Lists) -> usize {
     }
 }
 
-impl<'a> SetResident<'a> {
+impl SetResident {
     /// A graph whose images get their numbers from `number`.
-    pub fn new(graph: &'a Graph, number: fn() -> u64) -> Self {
+    pub fn new(graph: &Graph, number: fn() -> u64) -> Self {
         SetResident {
-            graph,
+            graph: graph.clone(),
             number,
             numbers: [(); 2].map(|()| number()),
             images: Mutex::default(),
@@ -72,11 +71,6 @@ impl<'a> SetResident<'a> {
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
         }
-    }
-
-    /// The graph.
-    pub fn graph(&self) -> &'a Graph {
-        self.graph
     }
 
     /// The numbers of images that a device may have.
@@ -92,42 +86,45 @@ impl<'a> SetResident<'a> {
         stays(machine, *size, self.longest, task)
     }
 
-    /// Answers a task for some units.
+    /// Counts or lists the matches of a pattern, or lists cliques.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what the core doesn't do or has no room for, [`Error::Usage`] for an
-    /// option that it doesn't have, [`Error::Device`] for what the runtime refuses.
-    pub fn run(
+    /// [`Error::Unsupported`] for what the core has no room for, [`Error::Usage`] for a pattern with labels on a graph
+    /// without, [`Error::Device`] for what the runtime refuses.
+    pub fn matches(
         &self,
         session: &mut Session,
         settings: &Settings,
-        task: &Task,
-        (units, sink): (Units<'_>, Option<&dyn Sink>),
+        query: &Query,
+        run: &gramer_engine::Run<'_>,
+    ) -> Result<Outcome> {
+        let machine = session.machine().clone();
+        let wanted = Match::of(&machine, &query.task, query.list);
+        let wanted = wanted.map_err(|what| unsupported(&machine, &what))?;
+        let none = || unsupported(&machine, "counts no match");
+        let wanted = wanted.ok_or_else(none)?;
+        session.begin();
+        let (numbers, context) = (self.plan_numbers, run.context);
+        let mut runs = OnSession { session, settings, numbers, context };
+        matches::run(&mut runs, (&self.graph, &self.plans), (&wanted, run.sink), run.units)
+    }
+
+    /// Answers a task of sums for some units.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for what the core has no room for, [`Error::Device`] for what the runtime refuses.
+    pub fn sums(
+        &self,
+        session: &mut Session,
+        settings: &Settings,
+        task: SetTask,
+        units: Units<'_>,
         context: &Context,
     ) -> Result<Outcome> {
         let machine = session.machine().clone();
-        let asked = Asked::of(task).filter(|_| has_plans(&machine));
-        if asked.is_some() && units.share().is_some() {
-            let what = "mines frequent patterns whole, and not in shares";
-            return Err(unsupported(&machine, what, false));
-        }
-        if let Some(asked) = asked {
-            return self.frequent(session, settings, asked, (sink, None), context);
-        }
-        if let Some(wanted) = Match::of(&machine, task, sink.is_some())? {
-            session.begin();
-            let mut runs = OnSession { session, settings, numbers: self.plan_numbers, context };
-            let on = (self.graph, &self.plans);
-            return matches::run(&mut runs, on, (&wanted, sink), units);
-        }
-        let task = SetTask::of(&machine, task, sink.is_some())?;
-        if task == SetTask::Motifs5 && units.share().is_some() {
-            let what = "counts motifs of 5 vertices whole, and not in shares";
-            return Err(unsupported(&machine, what, false));
-        }
         session.begin();
         if task == SetTask::Motifs5 {
-            return self.motifs5(&mut Run { session, settings, units, context }, &machine);
+            return self.motifs5(&mut SetRun { session, settings, units, context }, &machine);
         }
         let stays = self.stays(&machine, task)?;
         let view = self.graph.view();
@@ -139,7 +136,7 @@ impl<'a> SetResident<'a> {
                 &own
             }
         };
-        let mut run = Run { session, settings, units, context };
+        let mut run = SetRun { session, settings, units, context };
         let mut outcome = Outcome::new(vec![], true);
         for pass in task.passes(self.longest) {
             let found = match stays {
@@ -171,7 +168,7 @@ impl<'a> SetResident<'a> {
     }
 
     /// Motifs of 5 vertices: cliques, then two runs over the image for wedges.
-    fn motifs5(&self, run: &mut Run<'_>, machine: &Accelerator) -> Result<Outcome> {
+    fn motifs5(&self, run: &mut SetRun<'_>, machine: &Accelerator) -> Result<Outcome> {
         let (view, images) = (self.graph.view(), &self.plans.wedges);
         motifs5::run::check_room(machine, view, images)?;
         let pass = SetTask::Cliques(motifs5::VERTICES as u32);
@@ -204,21 +201,25 @@ impl<'a> SetResident<'a> {
         &self,
         session: &mut Session,
         settings: &Settings,
-        asked: Asked,
-        (sink, together): (Option<&dyn Sink>, Option<&dyn Together>),
+        asked: FrequentRequest,
+        (sink, together): (Option<&dyn Sink>, Option<&dyn Peers>),
         context: &Context,
     ) -> Result<Outcome> {
-        asked.check(session.machine(), Some(self.graph))?;
         session.begin();
         // A run's progress is a part of its level's.
         let own = &Context { progress: Arc::default(), ..context.clone() };
         let mut runs = OnSession { session, settings, numbers: self.plan_numbers, context: own };
-        let on = (self.graph, &self.plans);
+        let on = (&self.graph, &self.plans);
         frequent::mine(&mut runs, on, asked, (sink, together), context)
     }
 
     /// Runs a task over the whole image, which stays.
-    fn whole(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
+    fn whole(
+        &self,
+        run: &mut SetRun<'_>,
+        machine: &Accelerator,
+        task: SetTask,
+    ) -> Result<UnitTotals> {
         let (view, session) = (self.graph.view(), &mut *run.session);
         let begun = Instant::now();
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
@@ -247,7 +248,12 @@ impl<'a> SetResident<'a> {
     }
 
     /// Runs a task segment by segment, those of some roots on each cluster. What was found before it is stopped counts.
-    fn segments(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
+    fn segments(
+        &self,
+        run: &mut SetRun<'_>,
+        machine: &Accelerator,
+        task: SetTask,
+    ) -> Result<UnitTotals> {
         let (view, session) = (self.graph.view(), &mut *run.session);
         let begun = Instant::now();
         let clusters = session.compute_units();

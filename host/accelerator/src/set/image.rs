@@ -1,17 +1,17 @@
-//! A graph as it lies in the memory of a cluster: `docs/set-core.md`, section *Image*.
+//! Layout of a graph in the memory of a cluster: `docs/reference/set-core.md`, section *Image*.
 
 use std::ops::Range;
 
-use gramer_graph::error::{Error, Result};
-use gramer_graph::parallel::for_parts;
+use gramer_base::error::{Error, Result};
+use gramer_base::parallel::for_parts;
 use gramer_graph::{VertexId, View};
 use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{
     ID_BITS, LENGTH_BLOCK, LENGTH_UP, LINE_QUARTERS, PADDING, QUARTER_ENTRIES, SIZE_LONG,
 };
 
+use super::memory::Memory;
 use super::reach::{Members, Reach};
-use super::reference::Memory;
 
 /// Entries of a quarter-line, as an index.
 pub(super) const QUARTER: usize = QUARTER_ENTRIES as usize;
@@ -128,7 +128,7 @@ impl SetImage {
         SetImage { words, blocks, lists }
     }
 
-    /// How large the image of a graph is, without building it; `None` for more quarter-lines than ids can
+    /// Size of a graph's image, without building it; `None` for more quarter-lines than ids can
     /// name.
     pub fn size_of(view: View<'_>, lists: Lists) -> Option<Size> {
         let (blocks, quarters) = place(view, lists).ok()?;
@@ -141,7 +141,7 @@ impl SetImage {
         self.blocks[v as usize]
     }
 
-    /// Which lists it has.
+    /// Lists in the image.
     pub fn lists(&self) -> Lists {
         self.lists
     }
@@ -164,7 +164,7 @@ impl SetImage {
     /// };
     /// // Vertex 1 is read for 2, since 0 may be in both lists; 2 is read for none, as the first before 3.
     /// assert_eq!((lines(2), lines(3)), (vec![0, 1], vec![0]));
-    /// # Ok::<(), gramer_graph::Error>(())
+    /// # Ok::<(), gramer_base::Error>(())
     /// ```
     pub fn reads(&self, address: u32, quarters: u32) -> impl Iterator<Item = u32> + '_ {
         let memory = Memory::new(&self.words);
@@ -180,7 +180,7 @@ pub fn lines_of(address: u32, quarters: u32) -> u32 {
     }
 }
 
-/// Where a list of so many quarter-lines begins, if nothing is at `at` and beyond: not in a line whose
+/// Start of a list of this many quarter-lines, if `at` is the first free place: not in a line whose
 /// rest it doesn't fit into.
 pub(super) fn begin(at: u64, quarters: u64) -> u64 {
     let line = u64::from(LINE_QUARTERS);
@@ -217,12 +217,12 @@ fn place(view: View<'_>, lists: Lists) -> Result<(Vec<Block>, u64)> {
         }
         let all = whole(from);
         blocks.push(Block { address: from as u32, up: up as u32, all: all as u32 });
-        // A vertex whose list is empty has an id of its own all the same.
+        // A vertex with an empty list still has an id.
         at = from + all.max(1);
         if at >= (1 << ID_BITS) - line {
             return Err(Error::Unsupported(format!(
-                "the graph's image has more than {} lines of 64 bytes, which is what the set core's \
-                 ids can name; the engine `cpu` does it",
+                "the graph's image has more than {} lines of 64 bytes, the most that the set \
+                 core's ids can address; use the engine `cpu`",
                 (1u64 << ID_BITS) / line - 1
             )));
         }
@@ -311,7 +311,7 @@ fn fill(view: View<'_>, lists: Lists, blocks: &[Block], words: &mut [u32], threa
 
 #[cfg(test)]
 mod tests {
-    use super::super::reference::Memory;
+    use super::super::memory::Memory;
     use super::*;
 
     /// A graph from its edges: offsets and neighbours.

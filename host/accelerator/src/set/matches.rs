@@ -1,7 +1,7 @@
-//! Matches of a pattern, which a core with plans counts and lists.
+//! Matches of a pattern, counted and listed by a core with plans.
 
+use gramer_base::error::{Error, Result};
 use gramer_engine::{Count, Outcome, Sink, Units};
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId, View};
 use gramer_machine::Accelerator;
 use gramer_pattern::Pattern;
@@ -11,8 +11,8 @@ use gramer_pattern::task::{Induced, Task};
 
 use super::plan::estimates::estimates;
 use super::plan::image::Order;
-use super::plan::run::{On, PlanImages, Runs};
-use super::plan::words::{Counted, Program};
+use super::plan::run::{PlanImages, PlanInput, Runs};
+use super::plan::words::{CountPlan, Program};
 use super::tasks::unsupported;
 use super::wedges::{self, Shape};
 
@@ -22,7 +22,7 @@ pub(crate) fn has_plans(machine: &Accelerator) -> bool {
 }
 
 /// Whether a machine's core lists: it has plans, and it is told how much room there is for records.
-pub(super) fn lists(machine: &Accelerator) -> bool {
+pub(crate) fn lists(machine: &Accelerator) -> bool {
     has_plans(machine) && machine.arguments.iter().any(|argument| argument.name == "result_beats")
 }
 
@@ -30,14 +30,14 @@ pub(super) fn lists(machine: &Accelerator) -> bool {
 #[derive(Debug, Clone)]
 pub struct Match {
     program: Program,
-    /// As it was asked for.
+    /// The request.
     given: Pattern,
     /// Without labels of edges.
     pattern: Pattern,
     induced: Induced,
     /// Mappings are counted, not occurrences.
     mappings: bool,
-    /// Cliques are asked for, and listed as matches.
+    /// The request is for cliques, listed as matches.
     clique: bool,
     lists: bool,
 }
@@ -47,8 +47,12 @@ impl Match {
     /// matches, too.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with the reason and the engine that does it.
-    pub fn of(machine: &Accelerator, task: &Task, lists: bool) -> Result<Option<Self>> {
+    /// What a machine does and this pattern is not, as in "counts patterns of 3 to 8 vertices, and this one has 9".
+    pub fn of(
+        machine: &Accelerator,
+        task: &Task,
+        lists: bool,
+    ) -> std::result::Result<Option<Self>, String> {
         let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
         let fits = 3..=levels as usize + 1;
         let (given, induced, mappings, clique) = match task {
@@ -64,19 +68,20 @@ impl Match {
             return Ok(None);
         }
         if lists && !self::lists(machine) {
-            let what = "counts embeddings and doesn't list them";
-            return Err(unsupported(machine, what, false));
+            return Err("counts embeddings and doesn't list them".into());
         }
         let pattern = without_one_edge_label(&given);
         let program = match lists {
             false => Program::counting(&pattern, induced, levels),
             true => Program::listing(&pattern, (induced, mappings), levels, None),
         };
-        let program = program.map_err(|what| unsupported(machine, &what, false))?;
+        let program = program?;
         if !mappings && ambiguous(&pattern) {
-            let what = "doesn't tell apart the mappings of this pattern that have the same image, since it has \
-                        vertices with labels and without; it counts them if mappings are asked for";
-            return Err(unsupported(machine, what, false));
+            return Err(
+                "can't distinguish mappings of this pattern with the same image, since it \
+                 has vertices with and without labels; it counts mappings"
+                    .into(),
+            );
         }
         Ok(Some(Match { program, given, pattern, induced, mappings, clique, lists }))
     }
@@ -104,11 +109,11 @@ impl Match {
 
     /// What is run to count it with this program, or what takes fewer cycles where all roots are there: a part of
     /// the roots need not have as much of what is too much as of the pattern.
-    fn counted(&self, program: Program, machine: &Accelerator, roots: Units<'_>) -> Counted {
+    fn counted(&self, program: Program, machine: &Accelerator, roots: Units<'_>) -> CountPlan {
         let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
-        let better = Counted::of(&self.pattern, self.induced, levels).ok();
+        let better = CountPlan::of(&self.pattern, self.induced, levels).ok();
         let better = better.filter(|better| better.less.is_some() && roots.share().is_none());
-        better.unwrap_or_else(|| Counted::from(program))
+        better.unwrap_or_else(|| CountPlan::from(program))
     }
 
     /// Counts it by the map, if it is a shape that the core counts so, all roots are there, and the graph has room in that
@@ -135,13 +140,13 @@ impl Match {
         if self.clique {
             // Which unit a clique is of depends on the plan, and other engines share cliques by another rule.
             let what = "lists cliques whole, and not in shares";
-            return Err(unsupported(machine, what, false));
+            return Err(unsupported(machine, what));
         }
         if self.mappings || self.lists || program.is_whole() {
             return Ok(());
         }
         let what = "counts this pattern whole, and not in shares";
-        Err(unsupported(machine, what, false))
+        Err(unsupported(machine, what))
     }
 }
 
@@ -182,13 +187,13 @@ pub(super) fn run(
         ));
     }
     if wanted.given.has_edge_labels() && graph.has_edge_labels() {
-        return Err(unsupported(&machine, "matches patterns without labels of edges", false));
+        return Err(unsupported(&machine, "matches patterns without labels of edges"));
     }
     let program = wanted.program_in(view, &machine);
     if roots.share().is_some() {
         wanted.divided(&program, &machine)?;
     }
-    let on = On { view, images, roots, may: None };
+    let on = PlanInput { view, images, roots, may: None };
     let (count, complete) = match sink {
         Some(sink) => {
             let take =

@@ -1,8 +1,8 @@
-//! How much of a member's list can match in a root's: what the host leaves out of an image's sizes
-//! (`docs/set-core.md`, section *Sizes by reach*).
+//! The part of a member's list that can match in a root's, which is all that an image's sizes cover
+//! (`docs/reference/set-core.md`, section *Sizes by reach*).
 //!
-//! Row i of a root's matrix has the entries that up(entry i) and the list before entry i have in common. That both
-//! have none is often seen without reading them, and the lines behind the last entry before i never match.
+//! Row i of a root's matrix has the common entries of up(entry i) and the list before entry i. Signatures often show
+//! that there are none, and lines behind the last entry before i never match.
 
 use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{ID_BITS, LINE_QUARTERS, SIZE_LONG};
@@ -12,7 +12,7 @@ use super::image::Block;
 /// Entries of a line, as an index.
 const LINE: usize = ENTRIES_A_LINE as usize;
 
-/// What is known of a member's list without reading it.
+/// Facts about a member's list, without reading it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reach {
     /// A bit of 128 for each entry. Lists that have no bit in common have no entry in common.
@@ -39,7 +39,7 @@ impl Reach {
     }
 }
 
-/// Quarter-lines up to the end of the line with the last entry that isn't behind `last`, of a list with so many that
+/// Quarter-lines up to the end of the line with the last entry that isn't behind `last`, of a list with this many that
 /// `list` begins with; one line at least.
 fn quarters_to(list: &[u32], quarters: u32, last: u32) -> u32 {
     let whole = quarters.div_ceil(LINE_QUARTERS);

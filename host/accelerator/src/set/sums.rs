@@ -1,11 +1,12 @@
 //! From the sums of the set core to counts of patterns, by the equations of [`MotifPlan`].
 
-use gramer_engine::{Units, formulas};
+use gramer_engine::Units;
 use gramer_graph::View;
 use gramer_machine::set::SUMS_MOST;
+use gramer_pattern::closing::forms;
 use gramer_pattern::plan::motif::MotifPlan;
 
-use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_DEGREES, SUM_PAIRS, SUM_TRIANGLES};
+use super::numbers::{SUM_CLIQUES, SUM_CYCLES, SUM_DEGREES, SUM_PAIRS, SUM_TRIANGLES};
 
 /// The sums of all clusters and runs of a task; those that a machine doesn't have are 0.
 pub type Total = [u128; SUMS_MOST as usize];
@@ -54,7 +55,7 @@ impl Degrees {
 }
 
 /// The sums of the closed formulas, of a share or of all: those of shares add up.
-pub fn formulas(total: &Total, degrees: &Degrees) -> formulas::Sums {
+pub fn formulas(total: &Total, degrees: &Degrees) -> forms::Sums {
     let t = total[SUM_TRIANGLES];
     [
         total[SUM_CLIQUES],

@@ -1,23 +1,18 @@
 //! Mining tasks as operations of the set core.
 
-use gramer_engine::{Count, Open, Outcome};
-use gramer_graph::Graph;
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
+use gramer_engine::{Count, Outcome};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{K_RANGE, MAP_LINES};
+use gramer_machine::set::MAP_LINES;
+use gramer_pattern::closing::{Closing, Sums};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::frequent::Asked;
 use super::image::{Lists, Size};
-use super::matches::Match;
 use super::motifs5;
-use super::reference::SUM_CLIQUES;
+use super::numbers::SUM_CLIQUES;
 use super::sums::{Degrees, Total, formulas, motifs3, motifs4};
 use super::units::Operation;
-
-/// Vertices of the largest embedding that the paper's core holds, on the machine that is emulated unless another is named.
-const PAPER_HOLDS: usize = 16;
 
 /// A task that the set core does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,52 +30,18 @@ pub enum SetTask {
 }
 
 impl SetTask {
-    /// What a task is here.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] with the reason and the engines that do it.
-    pub fn of(machine: &Accelerator, task: &Task, lists: bool) -> Result<Self> {
-        let (_, most) = K_RANGE;
-        let vertex = Induced::Vertex;
-        let what = match task {
-            Task::Clique { k } if lists && super::matches::lists(machine) => {
-                let placed = machine.set.as_ref().map_or(0, |set| set.plan_levels) + 1;
-                let what = format!("lists cliques of 3 to {placed} vertices, and k is {k}");
-                return Err(unsupported(machine, &what, *k <= PAPER_HOLDS));
+    /// What a task is here, if it is one of sums.
+    pub fn of(task: &Task) -> Option<Self> {
+        match *task {
+            Task::Clique { k } => Some(SetTask::Cliques(k as u32)),
+            Task::CliqueSizes { smallest, largest } => {
+                Some(SetTask::CliqueSizes(smallest as u32, largest as u32))
             }
-            Task::Clique { .. } | Task::Motif { .. } if lists => {
-                return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
-            }
-            Task::CliqueSizes { .. } if lists => {
-                return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
-            }
-            Task::Clique { k } if *k as u32 <= most => return Ok(SetTask::Cliques(*k as u32)),
-            Task::CliqueSizes { smallest, largest } if *largest <= most as usize => {
-                return Ok(SetTask::CliqueSizes(*smallest as u32, *largest as u32));
-            }
-            Task::Motif { k: 3, induced } if *induced == vertex => return Ok(SetTask::Motifs3),
-            Task::Motif { k: 4, induced } if *induced == vertex => return Ok(SetTask::Motifs4),
-            Task::Motif { k: 5, induced } if *induced == vertex && machine.has_wedges() => {
-                return Ok(SetTask::Motifs5);
-            }
-            Task::Clique { k } => {
-                format!("counts cliques of up to {most} vertices, and k is {k}")
-            }
-            Task::Motif { k, induced } if *induced == vertex => {
-                let sizes = if machine.has_wedges() { "3 to 5" } else { "3 and 4" };
-                let what = format!("counts motifs of {sizes} vertices, and k is {k}");
-                return Err(unsupported(machine, &what, true));
-            }
-            Task::Motif { .. } => "counts vertex-induced motifs, not edge-induced ones".into(),
-            Task::CliqueSizes { largest, .. } => {
-                format!("counts cliques of up to {most} vertices, and the largest are of {largest}")
-            }
-            Task::MaximalCliques => "doesn't find maximal cliques".into(),
-            Task::MaximumClique => "doesn't look for a largest clique".into(),
-            Task::Match { .. } => "doesn't match patterns".into(),
-            _ => format!("doesn't do {}", task.name()),
-        };
-        Err(unsupported(machine, &what, false))
+            Task::Motif { k: 3, induced: Induced::Vertex } => Some(SetTask::Motifs3),
+            Task::Motif { k: 4, induced: Induced::Vertex } => Some(SetTask::Motifs4),
+            Task::Motif { k: 5, induced: Induced::Vertex } => Some(SetTask::Motifs5),
+            _ => None,
+        }
     }
 
     /// The tasks that it is made of, one after the other over the same image. A clique has one vertex
@@ -105,7 +66,7 @@ impl SetTask {
         }
     }
 
-    /// Which lists an image must have for it.
+    /// Lists that its image needs.
     pub fn lists(self) -> Lists {
         let both = self.operations().iter().any(|o| o.lists() == Lists::Both);
         if both { Lists::Both } else { Lists::Up }
@@ -135,9 +96,12 @@ impl SetTask {
                 Outcome::new(self.counts(total, degrees), true)
             }
             SetTask::Motifs3 | SetTask::Motifs4 | SetTask::Motifs5 => {
-                let mut outcome = Outcome::new(vec![], true);
-                outcome.open = Some(Open::Formulas { sums: formulas(total, degrees) });
-                outcome
+                // Those of five are counted as a whole.
+                let k = if self == SetTask::Motifs3 { 3 } else { 4 };
+                let (closing, values) =
+                    (Closing::MotifForms { k }, formulas(total, degrees).to_vec());
+                let sums = Some(Sums { closing, values });
+                Outcome { sums, ..Outcome::new(vec![], true) }
             }
         }
     }
@@ -167,49 +131,7 @@ pub fn stays(
         && (!mapped || size.quarters <= set.map_entries().into() && size.longest_block <= MAP_LINES))
 }
 
-/// Whether the core does a task at all, on `graph` where that is known already.
-///
-/// # Errors
-/// [`Error::Unsupported`] with the reason and the engines that do it.
-pub fn check(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Result<()> {
-    if let Some(asked) = Asked::of(task) {
-        return asked.check(machine, graph);
-    }
-    match Match::of(machine, task, false)? {
-        Some(_) => Ok(()),
-        None => SetTask::of(machine, task, false).map(drop),
-    }
-}
-
-pub(super) fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {
-    let other = if paper { ", or the paper's core, as the engine `emulator`" } else { "" };
-    Error::Unsupported(format!(
-        "machine {} {what}; the engine `cpu` does it{other}",
-        machine.machine.name
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gramer_machine::named::named;
-    use gramer_machine::set::SetCore;
-
-    /// A list of cliques is refused with the device that can.
-    #[test]
-    fn the_paper_s_core_is_named_where_it_lists_such_cliques() {
-        let paper = named("paper").unwrap().unwrap();
-        assert_eq!(paper.machine.depth as usize, PAPER_HOLDS);
-        let small = named("set-small").unwrap().unwrap();
-        let few = Accelerator {
-            set: small.set.clone().map(|set| SetCore { plan_levels: 3, ..set }),
-            ..small.clone()
-        };
-        let said =
-            |machine, k| SetTask::of(machine, &Task::Clique { k }, true).unwrap_err().to_string();
-        assert!(said(&few, 8).contains("lists cliques of 3 to 4 vertices, and k is 8"));
-        assert!(said(&few, 8).contains("the paper's core"));
-        assert!(said(&small, 17).contains("lists cliques of 3 to 8 vertices, and k is 17"));
-        assert!(!said(&small, 17).contains("the paper's core"));
-    }
+/// Why a machine doesn't do something, with the engine that does.
+pub(super) fn unsupported(machine: &Accelerator, what: &str) -> Error {
+    Error::Unsupported(format!("machine {} {what}; use the engine `cpu`", machine.machine.name))
 }

@@ -1,5 +1,4 @@
-//! Work units of the set core: which there are, what each costs about, and the in-streams of several
-//! clusters.
+//! Work units of the set core, their estimated costs, and the in-streams of several clusters.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,7 +9,7 @@ use gramer_machine::set::{LAST_ALL, PLANS, QUARTERS_LONG, UNITS_A_BEAT, UNITS_A_
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
 use super::image::{Lists, QUARTER, SetImage, lines_of};
-use super::reference::{CLIQUES, EDGES, PATHS};
+use super::numbers::{CLIQUES, EDGES, PATHS};
 
 mod order;
 
@@ -43,7 +42,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Which lists it reads.
+    /// Lists that it reads.
     pub fn lists(self) -> Lists {
         match self {
             Operation::Cliques { .. } | Operation::Edges => Lists::Up,
@@ -236,7 +235,7 @@ pub(super) fn cost(
     }
 }
 
-/// That of cliques in `d` members, of whose lists so many lines are `streamed` in so many `steps`, and the lines.
+/// That of cliques in `d` members, of whose lists this many lines are `streamed` in this many `steps`, and the lines.
 fn cost_of_cliques(k: u32, d: u64, streamed: u64, steps: u64) -> (u64, u64) {
     // Sets that the levels read, as far as they follow from the number of members.
     let rows = d * d / (2 * ROWS_A_CYCLE);

@@ -18,10 +18,10 @@ use super::layout::{
     mem_topology,
 };
 use super::{Mode, Section, Xclbin, kind};
-use gramer_graph::context::Cancel;
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_output;
-use gramer_graph::parallel::start_in;
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::output::write_output;
+use gramer_base::parallel::start_in;
 
 /// Folder inside the zip that the runtime starts the script in.
 const FOLDER: &str = "behav_waveform/xsim";
@@ -52,7 +52,7 @@ pub struct BuildOptions {
     pub compute_units: Option<u32>,
     /// With the functional model of the core instead of its simulated hardware.
     pub functional: bool,
-    /// Replace a file that is there already.
+    /// Replace an existing file.
     pub force: bool,
     /// The emulator; [`find_emulator`] finds it if absent.
     pub emulator: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub struct BuildOptions {
 /// Builds the xclbin of a machine and writes it, whole or not at all.
 ///
 /// # Errors
-/// Those of the description, of writing, and [`Error::Unsupported`] if the emulator is missing or
+/// Errors of the description, of writing, and [`Error::Unsupported`] if the emulator is missing or
 /// can't build the model; [`Error::Interrupted`].
 pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Result<Xclbin> {
     let mut accelerator = machine.clone();
@@ -225,6 +225,14 @@ fn bitstream(a: &Accelerator, emulator: &Path, model: Option<&Path>) -> Result<V
 /// # Errors
 /// [`Error::Unsupported`] with how to get it.
 pub fn find_emulator() -> Result<PathBuf> {
+    find_emulator_beside(std::env::current_exe().ok().as_deref())
+}
+
+/// The same next to another program: the command of the workers, if a program that embeds the library starts them.
+///
+/// # Errors
+/// As [`find_emulator`].
+pub(crate) fn find_emulator_beside(program: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("GRAMER_EMULATOR").filter(|p| !p.is_empty()) {
         let path = PathBuf::from(path);
         return match path.is_file() {
@@ -235,9 +243,8 @@ pub fn find_emulator() -> Result<PathBuf> {
             ))),
         };
     }
-    let own = std::env::current_exe().ok();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let search = trust::search(EMULATOR, own.as_deref(), std::env::split_paths(&path));
+    let search = trust::search(EMULATOR, program, std::env::split_paths(&path));
     let reasons = search.reasons();
     search.found.map(absolute).ok_or_else(|| {
         Error::Unsupported(format!(

@@ -1,7 +1,7 @@
 //! Memories, connections and instances: the sections that are arrays of structures.
 
 use super::{Fields, Xclbin, describe, kind, put_text, text};
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 /// `mem_data`: a memory that kernels reach.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -56,12 +56,14 @@ const INSTANCE: usize = 80;
 const CONNECTION: usize = 12;
 /// Bytes of `clock_freq`, which follows a count of 2.
 const CLOCK: usize = 136;
+/// The name of the clock that drives `ap_clk`.
+const DATA_CLOCK: &str = "DATA_CLK";
 
 impl Xclbin {
     /// The memories; none without the section.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Input`] if the section is shorter than its count.
+    /// [`gramer_base::Error::Input`] if the section is shorter than its count.
     pub fn memories(&self) -> Result<Vec<Memory>> {
         let rows = self.rows(kind::MEM_TOPOLOGY, 8, MEMORY)?;
         let memory = |row: &[u8]| Memory {
@@ -117,6 +119,21 @@ impl Xclbin {
         Ok(data[2..].chunks_exact(CLOCK).take(count).map(clock).collect())
     }
 
+    /// MHz of `ap_clk`, the clock of the kernels, as the linker left it: it may have lowered the frequency that was
+    /// asked for. `None` in emulation and without the section.
+    ///
+    /// # Errors
+    /// As [`Xclbin::memories`].
+    pub fn kernel_mhz(&self) -> Result<Option<u32>> {
+        if self.mode.is_emulation() {
+            return Ok(None);
+        }
+        // Clock 0 of the linker is DATA_CLK and drives `ap_clk`; KERNEL_CLK drives the second clock that a kernel may
+        // have, which ours do not.
+        let clocks = self.clock_topology()?;
+        Ok(clocks.into_iter().find(|(name, _)| name == DATA_CLOCK).map(|(_, mhz)| mhz as u32))
+    }
+
     /// The rows of a section that begins with their number.
     fn rows(
         &self,
@@ -135,7 +152,7 @@ impl Xclbin {
         }
     }
 
-    fn short(&self, kind: u32, count: impl std::fmt::Display) -> gramer_graph::Error {
+    fn short(&self, kind: u32, count: impl std::fmt::Display) -> gramer_base::Error {
         self.wrong(format!(
             "the section {} is damaged: {count} entries don't fit into it",
             describe(kind)

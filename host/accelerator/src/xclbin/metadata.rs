@@ -3,12 +3,12 @@
 use roxmltree::{Document, Node};
 
 use super::{Xclbin, kind};
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 /// How an argument is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Passed {
+pub enum ArgumentKind {
     /// A number in a register.
     Scalar,
     /// The address of a buffer.
@@ -26,8 +26,8 @@ pub struct Argument {
     pub name: String,
     /// Its position for `clSetKernelArg`; absent where the kernel sets it itself.
     pub id: Option<u32>,
-    /// How it is passed.
-    pub passed: Passed,
+    /// Kind of passing.
+    pub passed: ArgumentKind,
     /// Port that it belongs to.
     pub port: String,
     /// Offset of its register.
@@ -77,7 +77,7 @@ impl Xclbin {
     /// Kernels and clocks; empty without the section.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Input`] if the section is no XML.
+    /// [`gramer_base::Error::Input`] if the section is no XML.
     pub fn metadata(&self) -> Result<Metadata> {
         let Some(data) = self.section(kind::EMBEDDED_METADATA) else {
             return Ok(Metadata::default());
@@ -114,10 +114,10 @@ fn argument(node: Node<'_, '_>) -> Argument {
         name: attribute(node, "name"),
         id: attribute(node, "id").parse().ok(),
         passed: match node.attribute("addressQualifier") {
-            Some("0") => Passed::Scalar,
-            Some("1") => Passed::Buffer,
-            Some("4") => Passed::Stream,
-            _ => Passed::Other,
+            Some("0") => ArgumentKind::Scalar,
+            Some("1") => ArgumentKind::Buffer,
+            Some("4") => ArgumentKind::Stream,
+            _ => ArgumentKind::Other,
         },
         port: attribute(node, "port"),
         offset: number(node, "offset"),
@@ -130,7 +130,7 @@ fn attribute(node: Node<'_, '_>, name: &str) -> String {
     node.attribute(name).unwrap_or_default().to_string()
 }
 
-/// A number, decimal or hexadecimal; 0 where there is none.
+/// A number, decimal or hexadecimal; 0 if absent.
 fn number(node: Node<'_, '_>, name: &str) -> u64 {
     let text = node.attribute(name).unwrap_or_default();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

@@ -10,8 +10,10 @@
 //! | [`layout`] | memories, connections and instances as sections hold them |
 //! | [`metadata`] | kernels and clocks from the XML |
 //! | [`build`] | the container of an emulated machine |
+//! | [`fit`] | whether a machine fits a card |
 
 pub mod build;
+pub mod fit;
 pub mod layout;
 pub mod metadata;
 
@@ -21,7 +23,7 @@ use std::path::{Component, Path, PathBuf};
 
 use gramer_machine::Accelerator;
 
-use gramer_graph::error::{Error, Place, Result};
+use gramer_base::error::{Error, Place, Result};
 
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"xclbin2\0";
@@ -147,7 +149,7 @@ impl Xclbin {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Input`] for what is no xclbin or ends too early.
+    /// [`Error::Io`], and [`Error::Input`] for what is not an xclbin or ends too early.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(&Self::bytes(path)?, path)
     }
@@ -162,7 +164,8 @@ impl Xclbin {
         let io = |e| Error::io(path, "read", e);
         let too_large = || {
             let most = MOST_BYTES >> 20;
-            let what = format!("it has more than {most} MiB; no xclbin of a card is so large");
+            let what =
+                format!("the file exceeds {most} MiB, the most that gramer reads as an xclbin");
             Error::input(Place::file(path), what)
         };
         let mut file = File::open(path).map_err(io)?;
@@ -185,10 +188,15 @@ impl Xclbin {
         let wrong = |what: String| Error::input(Place::file(path), what);
         if bytes.len() < MAGIC.len() || &bytes[..MAGIC.len()] != MAGIC {
             let hint = match bytes.starts_with(b"xclbin") {
-                true => "; it is of another version of the format, which only `xclbin2` is read of",
+                true => {
+                    "; it has another version of the format, of which only `xclbin2` can be \
+                     read"
+                }
                 false => "",
             };
-            return Err(wrong(format!("this is no xclbin: it doesn't begin with `xclbin2`{hint}")));
+            return Err(wrong(format!(
+                "this is not an xclbin: it doesn't begin with `xclbin2`{hint}"
+            )));
         }
         if bytes.len() < SECTIONS {
             let size = bytes.len();
@@ -323,7 +331,7 @@ impl Xclbin {
         let data = self.section(kind::BITSTREAM).filter(|_| self.mode.is_emulation());
         let Some(data) = data else { return Ok(vec![]) };
         let zip = zip::ZipArchive::new(std::io::Cursor::new(data)).map_err(|e| {
-            self.wrong(format!("the section BITSTREAM is no zip with a simulator: {e}"))
+            self.wrong(format!("the section BITSTREAM is not a zip with a simulator: {e}"))
         })?;
         Ok(zip.file_names().map(str::to_string).collect())
     }

@@ -1,9 +1,10 @@
 //! `gramer mine clique`.
 
-use super::Common;
 use super::per::PerArgs;
+use super::{Common, Options};
 use crate::usage::whole;
-use gramer_graph::error::Result;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
 use gramer_pattern::task::Task;
 
 /// What `-k` takes.
@@ -15,17 +16,16 @@ const UP_TO: &str = "a whole number, at least that of -k, for example --up-to 12
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("size").required(true))]
 #[command(after_help = "Examples:\n  \
-    gramer mine clique -k 5 graph.txt\n  \
     gramer mine clique -k 3 --up-to 12 graph.txt\n  \
-    gramer mine clique --maximal graph.txt --list cliques.jsonl\n  \
-    gramer mine clique --maximum graph.txt\n  \
-    gramer mine clique -k 4 --per edge --top 20 graph.txt")]
+    gramer mine clique --maximal graph.txt --list cliques.jsonl")]
 pub struct Args {
     /// Vertices of a clique, 3 to 16
     #[arg(short = 'k', alias = "k", value_name = "K", group = "size", value_parser = whole::<usize>(SIZES))]
     k: Option<usize>,
 
-    /// All sizes from K to this one, of any size, counted by one search
+    /// Count all sizes from K to SIZE
+    ///
+    /// One search counts them. SIZE may be any number from K on.
     #[arg(long, value_name = "SIZE", requires = "k", value_parser = whole::<usize>(UP_TO))]
     up_to: Option<usize>,
 
@@ -44,14 +44,17 @@ pub struct Args {
     pub common: Common,
 }
 
-impl Args {
-    /// What is asked.
-    pub fn task(&self) -> Result<Task> {
+impl Options for Args {
+    fn task(&self, _: &Cancel) -> Result<Task> {
         Ok(match (self.k, self.up_to) {
             (Some(smallest), Some(largest)) => Task::CliqueSizes { smallest, largest },
             (Some(k), None) => Task::Clique { k },
             (None, _) if self.maximum => Task::MaximumClique,
             (None, _) => Task::MaximalCliques,
         })
+    }
+
+    fn per(&self) -> Option<&PerArgs> {
+        Some(&self.per)
     }
 }

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use gramer_accelerator::launch;
-use gramer_graph::error::{Error, Result};
-use gramer_pattern::Task;
+use gramer_base::error::{Error, Result};
 
-use super::{Common, device};
+use super::Common;
 use crate::cluster;
 
 /// Options of every task that several processes can share.
@@ -14,7 +12,7 @@ use crate::cluster;
 #[command(next_help_heading = "Run")]
 pub struct DistributeArgs {
     /// Share the task with all processes of an MPI job: `mpirun -n 4 gramer mine … --distribute`. Each
-    /// mines on the devices of --device; the first one prints the answer (docs/cluster.md)
+    /// mines on the devices of --device; the first one prints the answer (docs/guide/cluster.md)
     #[arg(long)]
     #[arg(conflicts_with_all = ["estimate", "limit"])]
     #[arg(hide_short_help = true)]
@@ -45,7 +43,7 @@ impl Ranks {
         };
         if list.as_os_str() == "-" {
             return Err(Error::usage(
-                "--list -: with --distribute each process writes a list of its own: name a file",
+                "--list -: with --distribute each process writes its own list: name a file",
             ));
         }
         if rank == 0 {
@@ -72,21 +70,15 @@ impl Ranks {
 }
 
 impl Common {
-    /// Becomes a rank, if that is asked. An emulated device runs the command once more, and that process
-    /// is the rank.
+    /// Joins the MPI job, if requested.
     pub(super) fn become_rank(&self) -> Result<()> {
-        let launches = || device::is_emulated(&self.device) && launch::xclbin_of_child().is_none();
-        if self.distribute.distribute && !launches() { cluster::open() } else { Ok(()) }
+        if self.distribute.distribute { cluster::open() } else { Ok(()) }
     }
 
     /// This process among the others; refuses what can't be shared.
-    pub(super) fn ranks(&self, task: &Task, per: bool) -> Result<Ranks> {
+    pub(super) fn ranks(&self, per: bool) -> Result<Ranks> {
         if !self.distribute.distribute {
             return Ok(Ranks { place: None });
-        }
-        gramer_cluster::supports(task, self.list.is_some())?;
-        if self.kept.checkpoint.is_some() {
-            gramer_many::checkpoint::supports(task)?;
         }
         let refused = |what: &str| Err(Error::usage(format!("{what}: leave --distribute out")));
         if per {

@@ -1,19 +1,28 @@
 //! `gramer mine fsm`.
 
-use super::Common;
+use super::{Common, Options};
 use crate::choice::choice;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Result};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+
+macro_rules! examples {
+    () => {
+        "  gramer mine fsm --max-vertices 3 --support 100 labelled.lg\n  \
+         gramer mine fsm --measure mni --max-edges 3 --support 100 graph.txt --labels labels.txt"
+    };
+}
 
 /// Options of the task.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A pattern is frequent by embeddings if it has at least SUPPORT vertex-induced \
+    after_help = concat!("Examples:\n", examples!()),
+    after_long_help = concat!("A pattern is frequent by embeddings if it has at least SUPPORT vertex-induced \
     embeddings\nand each of its connected induced sub-patterns with one vertex fewer is frequent. \
     It is frequent\nby mni if each of its vertices is mapped to at least SUPPORT different \
-    vertices by its\nedge-induced occurrences.\n\nExamples:\n  \
-    gramer mine fsm --max-vertices 3 --support 100 labelled.lg\n  \
-    gramer mine fsm --measure mni --max-edges 3 --support 100 graph.txt --labels labels.txt",
+    vertices by its\nedge-induced occurrences, by transactions if at least SUPPORT graphs of the file \
+    contain it,\nand by instances if at least SUPPORT sets of edges form it and some pattern with one \
+    edge\nfewer is frequent.\n\nExamples:\n", examples!()),
     // Nothing is estimated here: these are refused, so they aren't offered.
     mut_arg("estimate", |arg| arg.hide(true)),
     mut_arg("seed", |arg| arg.hide(true))
@@ -27,16 +36,20 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "max_edges")]
     max_vertices: Option<usize>,
 
-    /// Largest number of edges, 1 to 7 (measure mni)
+    /// Largest number of edges, 1 to 7 (measures mni, transactions and instances)
     #[arg(long, value_name = "N")]
     max_edges: Option<usize>,
 
-    /// Measure of support
+    /// Support: embeddings, mni, transactions or instances
+    ///
+    /// mni is the minimum number of images of a vertex, transactions the number of graphs of the file, instances the
+    /// number of sets of edges.
     #[arg(long, value_parser = choice::<Measure>(), default_value = "embeddings")]
+    #[arg(hide_possible_values = true)]
     measure: Measure,
 
-    /// Which occurrences count; each measure has its own
-    #[arg(long, value_parser = choice::<Induced>())]
+    /// Which occurrences count: those of the measure
+    #[arg(long, value_parser = choice::<Induced>(), hide_short_help = true)]
     induced: Option<Induced>,
 
     #[command(flatten)]
@@ -52,19 +65,17 @@ fn support(text: &str) -> Result<u64, String> {
     })
 }
 
-impl Args {
-    /// What is asked.
-    pub fn task(&self) -> Result<Task> {
+impl Options for Args {
+    fn task(&self, _: &Cancel) -> Result<Task> {
         let limit = match (self.max_vertices, self.max_edges) {
             (None, Some(n)) => SizeLimit::MaxEdges(n),
             (n, _) => SizeLimit::MaxVertices(n.unwrap_or(3)),
         };
         let task = Task::Fsm { limit, support: self.support, measure: self.measure };
-        match self.induced {
-            Some(induced) if induced != task.induced() => Err(Error::usage(format!(
-                "--induced {induced} doesn't go with this measure, which counts {}-induced \
-                 occurrences: measure embeddings is vertex-induced, mni is edge-induced",
-                task.induced()
+        match (self.induced, task.info().induced) {
+            (Some(induced), Some(own)) if induced != own => Err(Error::usage(format!(
+                "--induced {induced} contradicts this measure, which counts {own}-induced \
+                 occurrences: measure embeddings is vertex-induced, the others are edge-induced"
             ))),
             _ => Ok(task),
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gramer_graph::error::{Error, Result};
-use gramer_many::checkpoint::Keeping;
+use gramer_base::error::{Error, Result};
+use gramer_crew::checkpoint::CheckpointSettings;
 
 use super::{Common, time_limit};
 
@@ -16,7 +16,7 @@ pub struct KeptArgs {
     ///
     /// The file is removed once the answer is written.
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["list", "estimate"])]
+    #[arg(conflicts_with_all = ["list", "estimate", "limit"])]
     #[arg(hide_short_help = true)]
     pub checkpoint: Option<PathBuf>,
 
@@ -34,14 +34,14 @@ pub struct KeptArgs {
 
 impl Common {
     /// How the run is kept, if it is.
-    pub(super) fn keeping(&self, per: bool) -> Result<Option<Keeping>> {
+    pub(super) fn keeping(&self, per: bool) -> Result<Option<CheckpointSettings>> {
         let Some(file) = &self.kept.checkpoint else { return Ok(None) };
         if per {
             return Err(Error::usage(
                 "--checkpoint keeps counts of the whole graph: leave --per or --checkpoint out",
             ));
         }
-        Ok(Some(Keeping {
+        Ok(Some(CheckpointSettings {
             file: file.clone(),
             resume: self.kept.resume,
             interval: self.kept.checkpoint_interval,

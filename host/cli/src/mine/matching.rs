@@ -1,43 +1,104 @@
 //! `gramer mine match`.
 
 use crate::choice::choice;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use super::Common;
-use gramer_graph::context::Cancel;
-use gramer_graph::error::Result;
-use gramer_pattern::read_pattern;
+use super::per::PerArgs;
+use super::{Common, Options};
+use crate::program::print_note;
+use gramer_base::context::Cancel;
+use gramer_base::error::{Place, Result};
+use gramer_graph::Graph;
 use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{Origin, PatternInput, read_pattern};
 
 /// Options of the task.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     gramer mine match --pattern house graph.txt\n  \
-    gramer mine match --pattern query.graph data.graph --mappings\n  \
-    gramer mine match --pattern query.graph data.graph --list found.tsv --limit 1000")]
+    gramer mine match --pattern 'a-b, b-c, c-d, a!-c' graph.txt\n  \
+    gramer mine match --pattern 'a:3-[7]-b, b-c:*' labelled.lg\n  \
+    gramer mine match --pattern query.graph data.graph --list found.tsv")]
 pub struct Args {
-    /// Pattern: a name such as triangle or 5-path (`gramer plan --names`), or a file
+    /// Name (triangle, K3,3), edges ('a-b, b-c') or file
     ///
-    /// A pattern has 1 to 32 vertices. Its file holds t/v/e lines, edges, YAML or JSON; `*` is any label.
+    /// `gramer plan --list` lists the names. In a line of edges, a:3 is a vertex with the label 3, a-[7]-b an edge
+    /// with the label 7, and a!-b a pair that must not be joined. A file holds t/v/e lines, edges, YAML or JSON; an
+    /// existing file of that name takes precedence. `*` is any label. A pattern has 1 to 32 vertices.
     #[arg(long, short = 'p', value_name = "PATTERN")]
     pub pattern: PathBuf,
 
-    /// Occurrences: with the pattern's edges alone (vertex), or possibly more (edge)
+    /// Occurrences: vertex- or edge-induced
+    ///
+    /// vertex: with the pattern's edges alone; edge: possibly with more edges.
     #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
+    #[arg(hide_possible_values = true)]
     induced: Induced,
 
-    /// All mappings of the pattern's vertices rather than each occurrence once
+    /// All mappings rather than each occurrence once
+    ///
+    /// A mapping gives each vertex of the pattern its image.
     #[arg(long)]
     mappings: bool,
 
     #[command(flatten)]
+    pub per: PerArgs,
+
+    #[command(flatten)]
     pub common: Common,
+
+    /// What `pattern` says, once it is read.
+    #[arg(skip)]
+    input: OnceLock<PatternInput>,
 }
 
 impl Args {
-    /// What is asked.
-    pub fn task(&self, cancel: &Cancel) -> Result<Task> {
-        let pattern = read_pattern(&self.pattern, cancel)?;
-        Ok(Task::Match { pattern, induced: self.induced, mappings: self.mappings })
+    fn input(&self, cancel: &Cancel) -> Result<&PatternInput> {
+        if let Some(input) = self.input.get() {
+            return Ok(input);
+        }
+        let input = read_pattern(&self.pattern, cancel)?;
+        if let Some(other) = input.other {
+            print_note(&ambiguity(&self.pattern, other));
+        }
+        Ok(self.input.get_or_init(|| input))
+    }
+
+    fn question(&self, pattern: gramer_pattern::Pattern) -> Task {
+        Task::Match { pattern, induced: self.induced, mappings: self.mappings }
+    }
+}
+
+/// A note that words which could mean something else are a file.
+pub fn ambiguity(path: &Path, other: Origin) -> String {
+    let what = match other {
+        Origin::Name => "the pattern of this name",
+        _ => "the pattern that it spells",
+    };
+    format!("the pattern is read from the file {}, not {what}", Place::file(path))
+}
+
+impl Options for Args {
+    fn task(&self, cancel: &Cancel) -> Result<Task> {
+        Ok(self.question(self.input(cancel)?.pattern.clone()))
+    }
+
+    fn resolved(&self, graph: &Graph) -> Result<Option<Task>> {
+        let Some(input) = self.input.get().filter(|input| !input.labels.is_empty()) else {
+            return Ok(None);
+        };
+        let names = graph.names();
+        let pattern =
+            input.resolve(names.vertex_labels.as_deref(), names.edge_labels.as_deref())?;
+        Ok(Some(self.question(pattern)))
+    }
+
+    fn per(&self) -> Option<&PerArgs> {
+        Some(&self.per)
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.pattern)
     }
 }

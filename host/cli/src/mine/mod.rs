@@ -2,55 +2,115 @@
 
 mod clique;
 mod distribute;
+mod explain;
+mod form;
 mod fsm;
 mod kept;
-mod matching;
+pub mod matching;
 mod motif;
+mod numbers;
 mod per;
 mod run;
-mod share;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
-use crate::command_line::warn;
-use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
+use crate::program::warn;
+use crate::report::{Answer, Counts, Drawing, ListFormat, json, rows, table};
 use crate::usage::threads;
 use distribute::DistributeArgs;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result, quote};
-use gramer_graph::output::{check_new, check_output, check_own, is_one_file, write_output};
+pub use form::Form;
+use gramer_base::context::{Cancel, Context};
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::output::{check_new, check_output, check_own, is_one_file, write_output};
+use gramer_graph::Graph;
 use kept::KeptArgs;
-use share::ShareArgs;
+use per::PerArgs;
 
-/// The tasks.
-#[derive(Debug, clap::Subcommand)]
-pub enum Task {
-    /// Cliques of k vertices, or all maximal cliques
-    Clique(clique::Args),
-    /// Every connected pattern of k vertices, with its count
-    Motif(motif::Args),
-    /// Frequent labelled patterns
-    Fsm(fsm::Args),
-    /// The occurrences of a pattern
-    Match(matching::Args),
+/// The options of a task, and what they ask.
+pub trait Options {
+    /// The task.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for what doesn't go together; those of reading a pattern.
+    fn task(&self, cancel: &Cancel) -> Result<gramer_pattern::Task>;
+
+    /// The task with the numbers of labels that it has by name, where it has some.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a label that the graph doesn't have.
+    fn resolved(&self, graph: &Graph) -> Result<Option<gramer_pattern::Task>> {
+        let _ = graph;
+        Ok(None)
+    }
+
+    /// Those of columns per vertex or per edge, if it has some.
+    fn per(&self) -> Option<&PerArgs> {
+        None
+    }
+
+    /// The file that the task comes from, if there is one.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
 }
 
 /// What adds the options of a task to its command, by its name.
 type Add = fn(clap::Command) -> clap::Command;
 
-/// The options of each task, for who asks for one task alone.
-const OPTIONS: [(&str, Add); 4] = [
-    ("clique", <clique::Args as clap::Args>::augment_args),
-    ("motif", <motif::Args as clap::Args>::augment_args),
-    ("fsm", <fsm::Args as clap::Args>::augment_args),
-    ("match", <matching::Args as clap::Args>::augment_args),
-];
+/// The tasks: a subcommand each, with its options.
+macro_rules! tasks {
+    ($($(#[$doc:meta])* $name:ident $word:literal $args:ty;)*) => {
+        /// The tasks.
+        #[derive(Debug, clap::Subcommand)]
+        pub enum Task {
+            $($(#[$doc])* #[command(name = $word)] $name($args),)*
+        }
+
+        /// The options of each task, for who asks for one task alone.
+        const OPTIONS: &[(&str, Add)] = &[$(($word, <$args as clap::Args>::augment_args),)*];
+
+        impl Task {
+            fn options(&self) -> &dyn Options {
+                match self {
+                    $(Task::$name(args) => args,)*
+                }
+            }
+
+            fn common(&self) -> &Common {
+                match self {
+                    $(Task::$name(args) => &args.common,)*
+                }
+            }
+
+            fn common_mut(&mut self) -> &mut Common {
+                match self {
+                    $(Task::$name(args) => &mut args.common,)*
+                }
+            }
+        }
+    };
+}
+
+tasks! {
+    /// Cliques of k vertices, or all maximal cliques
+    Clique "clique" clique::Args;
+    /// Every connected pattern of k vertices, with its count
+    Motif "motif" motif::Args;
+    /// Frequent labelled patterns
+    Fsm "fsm" fsm::Args;
+    /// The occurrences of a pattern
+    Match "match" matching::Args;
+    /// Core numbers of vertices
+    Core "core" numbers::Core;
+    /// Truss numbers of edges
+    Truss "truss" numbers::Truss;
+    /// A subgraph with the most edges per vertex
+    Densest "densest" numbers::Densest;
+}
 
 impl Task {
     /// The command of one task with its options, without those of a device.
@@ -66,35 +126,20 @@ impl Task {
     pub fn run(self, context: Context) -> Result<()> {
         // First of all: what is wrong is then said by rank 0 alone.
         self.common().become_rank()?;
-        match self {
-            Task::Clique(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
-            Task::Motif(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
-            Task::Fsm(args) => args.common.run(&args.task()?, None, None, context),
-            Task::Match(args) => {
-                let task = args.task(&context.cancel)?;
-                args.common.run(&task, Some(&args.pattern), None, context)
-            }
-        }
+        let options = self.options();
+        let task = options.task(&context.cancel)?;
+        self.common().run(task, options, context)
     }
 
-    fn common(&self) -> &Common {
-        match self {
-            Task::Clique(args) => &args.common,
-            Task::Motif(args) => &args.common,
-            Task::Fsm(args) => &args.common,
-            Task::Match(args) => &args.common,
-        }
+    /// The device, where it is one alone.
+    pub fn only_device(&self) -> Option<&str> {
+        let devices = &self.common().device;
+        (device::split(devices).len() == 1).then_some(devices)
     }
 
     /// The task of a job: its file is an input, which no output may replace.
     pub fn of_job(mut self, job: PathBuf) -> Self {
-        let common = match &mut self {
-            Task::Clique(args) => &mut args.common,
-            Task::Motif(args) => &mut args.common,
-            Task::Fsm(args) => &mut args.common,
-            Task::Match(args) => &mut args.common,
-        };
-        common.job = Some(job);
+        self.common_mut().job = Some(job);
         self
     }
 }
@@ -108,78 +153,43 @@ pub enum Output {
     Json,
 }
 
-/// How answers are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
-    /// For people
-    Table,
-    /// For programs
-    Json,
-    /// One page with pictures, for people: to a file that --to names, or to a pipe
-    Html,
-}
-
-/// Endings of names that say nothing of a form.
-const PLAIN: [&str; 5] = ["", "txt", "text", "log", "out"];
-
-impl Form {
-    /// The form of an answer in a file: the one that is asked for, else the one that the file's name ends with, else
-    /// a table.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a name that ends as one of another form, or of a form that answers don't have.
-    fn of(path: &Path, asked: Option<Self>) -> Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let named = match ending {
-            "html" | "htm" => Some(Form::Html),
-            "json" => Some(Form::Json),
-            // A number or a date.
-            _ if !ending.contains(char::is_alphabetic) || PLAIN.contains(&ending) => None,
-            _ => {
-                return Err(Error::usage(format!(
-                    "{}: an answer is not written as {}; end the name with .txt (--output table), .json (--output \
-                     json) or .html (--output html)",
-                    Place::file(path),
-                    quote(ending)
-                )));
-            }
-        };
-        match (named, asked) {
-            (Some(named), Some(asked)) if named != asked => {
-                let word = |form: Form| form.to_possible_value().map(|v| v.get_name().to_string());
-                Err(Error::usage(format!(
-                    "{}: the name ends with {ending}, but the answer is written as {}; change the name or --output",
-                    Place::file(path),
-                    word(asked).unwrap_or_default()
-                )))
-            }
-            _ => Ok(asked.or(named).unwrap_or(Form::Table)),
-        }
-    }
-}
-
 /// Options that every task has.
 #[derive(Debug, clap::Args)]
 pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// Device that mines: cpu, gpu, emulator, FILE.xclbin; `gramer devices` lists them
+    /// cpu, gpu, emulator or FILE.xclbin
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
     #[arg(long_help = device::help())]
     pub device: String,
 
-    /// Worker threads; 0 or auto is one for each core [default: auto]
+    /// Worker threads [default: one for each core]
+    ///
+    /// 0 and auto are one for each core.
     #[arg(long, short, value_name = "N", value_parser = threads)]
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
-    /// Format of the results [default: that of the name of --to, else table]
-    #[arg(long, short, value_enum, help_heading = "Output")]
+    /// table, json, csv, html, … [default: by --to, else table]
+    ///
+    /// The format of the results: table, json, jsonl, csv, tsv, md, html or svg. Without this option the ending of
+    /// --to decides.
+    #[arg(
+        long,
+        short,
+        value_enum,
+        help_heading = "Output",
+        value_name = "FORM",
+        hide_possible_values = true
+    )]
     pub output: Option<Form>,
 
-    /// Write results to FILE (atomically): a table (no ending, .txt, .log, .out), .json or .html
+    /// Write results to FILE (.txt, .json, .csv, .html, …)
+    ///
+    /// The name ends with .txt, .json, .jsonl, .csv, .tsv, .md, .html or .svg. The file is written atomically.
+    /// Without an ending, and with .log or .out, it is a table. With --per, .csv, .tsv, .jsonl and .md have a row for
+    /// each vertex or edge. A page is written to a file or a pipe.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
@@ -188,11 +198,6 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub drawing: Drawing,
 
-    /// The same as `--drawing never`
-    #[arg(long, conflicts_with = "drawing", help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub no_drawing: bool,
-
     /// Counts and ids above 2^53 in JSON: numbers, or strings for readers that lose digits
     #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
     #[arg(hide_short_help = true)]
@@ -200,33 +205,39 @@ pub struct Common {
 
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    #[arg(hide_short_help = true)]
     pub json: bool,
 
     /// Write every embedding to FILE (.jsonl, .tsv)
     ///
-    /// The file is there at the end of the run. `-` is standard output and gets each embedding as it is found;
-    /// results then go to standard error.
+    /// The file appears at the end of the run. `-` is standard output and gets each embedding as it is found; results
+    /// then go to standard error.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub list: Option<PathBuf>,
 
-    /// Format of the list, where the name of FILE doesn't say it (.jsonl, .tsv)
+    /// Format of the list [default: by the ending of FILE, .jsonl or .tsv]
     #[arg(long, value_enum, requires = "list", help_heading = "Output")]
     #[arg(hide_short_help = true)]
     pub list_format: Option<ListFormat>,
 
-    /// Replace existing files of --to and --list (not the target of a link)
+    /// Replace existing files of --to and --list
+    ///
+    /// The target of a link is not replaced.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
     /// Stop after N embeddings (with --per, lines)
-    #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
+    ///
+    /// Without --list, embeddings are visited and counted up to N. A count of N then means at least N; a smaller
+    /// one is the whole count.
+    #[arg(long, value_name = "N", conflicts_with = "estimate", help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     #[arg(hide_short_help = true)]
     pub limit: Option<u64>,
 
-    /// Estimate the counts from a sample, the total within P percent
+    /// Estimate counts from a sample, within P percent
     ///
-    /// The interval of P percent holds with a confidence of 95 %. The CPU engine estimates cliques of k
+    /// The 95 % confidence interval of the total is at most ± P percent. The CPU engine estimates cliques of k
     /// vertices, motifs and matches.
     #[arg(long, value_name = "P%", value_parser = percent, help_heading = per::HEADING)]
     #[arg(conflicts_with = "list")]
@@ -238,9 +249,9 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub seed: u64,
 
-    /// Stop after this time (90, 10s, 5m, 2h) with what was counted, exit code 124
+    /// Stop after 90, 10s, 5m or 2h with partial counts
     ///
-    /// The time includes reading the graph. The answer says that it is incomplete.
+    /// The exit code is 124. The time includes reading the graph. The answer says that it is incomplete.
     #[arg(long, value_name = "TIME", value_parser = time_limit, help_heading = "Run")]
     pub time_limit: Option<Duration>,
 
@@ -249,9 +260,6 @@ pub struct Common {
 
     #[command(flatten)]
     pub distribute: DistributeArgs,
-
-    #[command(flatten)]
-    pub share: ShareArgs,
 
     #[command(flatten)]
     pub options: DeviceOptions,
@@ -264,23 +272,22 @@ pub struct Common {
 impl Common {
     /// Writes an answer where it is wanted.
     fn write(&self, output: Form, drawing: Drawing, answer: &Answer<'_>) -> Result<()> {
-        let write = |out: &mut dyn std::io::Write| match output {
-            _ if self.share.share.is_some() => {
-                serde_json::to_writer(&mut *out, answer.outcome).map_err(std::io::Error::from)
-            }
-            Form::Table => table(answer, drawing, out),
-            Form::Json => json(answer, self.counts, out),
-            Form::Html => out.write_all(answer.page().as_bytes()),
+        let write = |out: &mut dyn std::io::Write| match (output, output.rows()) {
+            (_, Some(form)) => rows(answer, form, self.counts, out),
+            (Form::Json, _) => json(answer, self.counts, out),
+            (Form::Html, _) => out.write_all(answer.page().as_bytes()),
+            (Form::Svg, _) => out.write_all(answer.sheet().as_bytes()),
+            _ => table(answer, drawing, out),
         };
         match &self.to {
             Some(to) => {
                 // Somebody may have written it while this run went on.
                 let written = check_output(to, self.force, &[]);
                 written.and_then(|()| write_output(to, self.force, write)).inspect_err(|_| {
-                    warn("the answer could not go where it was wanted, and is printed instead");
+                    warn("the answer could not be written to its file and is printed instead");
                     let _ = super::print(|out| match output {
-                        Form::Json => write(out),
-                        Form::Table | Form::Html => table(answer, drawing, out),
+                        Form::Html | Form::Svg => table(answer, drawing, out),
+                        _ => write(out),
                     });
                 })
             }
@@ -294,7 +301,7 @@ impl Common {
     /// How the answer is written; refuses a file that would destroy something, before anything is read.
     fn check_answer(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if self.force && self.list.is_none() && self.to.is_none() {
-            return Err(Error::usage("--force goes with --to or --list: no file is written"));
+            return Err(Error::usage("--force needs --to or --list: this command writes no file"));
         }
         self.check_one_file_each(list)?;
         let inputs = self.inputs(pattern);
@@ -310,14 +317,13 @@ impl Common {
         }
         let asked = if self.json { Some(Form::Json) } else { self.output };
         let output = match &self.to {
-            // The library's outcome, whatever form an answer would have.
-            Some(to) if self.share.share.is_some() => Form::of(to, Some(Form::Json))?,
             Some(to) => Form::of(to, asked)?,
             None => asked.unwrap_or(Form::Table),
         };
-        if output == Form::Html && self.to.is_none() && std::io::stdout().is_terminal() {
+        let drawn = matches!(output, Form::Html | Form::Svg);
+        if drawn && self.to.is_none() && std::io::stdout().is_terminal() {
             return Err(Error::usage(
-                "a page is nothing for a terminal: name its file, for example --to answer.html",
+                "a page or a picture is not written to a terminal: name its file, for example --to answer.html",
             ));
         }
         Ok(output)
@@ -348,8 +354,7 @@ impl Common {
     /// Files that are read.
     fn inputs(&self, pattern: Option<&Path>) -> Vec<PathBuf> {
         let inputs = self.graph.inputs().chain(pattern).chain(self.job.as_deref());
-        let inputs = inputs.chain(self.share.share.as_deref()).map(Path::to_path_buf);
-        inputs.chain(device::files(&self.device)).collect()
+        inputs.map(Path::to_path_buf).chain(device::files(&self.device)).collect()
     }
 
     /// Refuses a list that would destroy something, before anything is read; returns its format.
@@ -375,7 +380,10 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
-pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// What a time is.
+pub fn time_limit(text: &str) -> Result<Duration, String> {
     let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let (number, unit) = units
         .iter()

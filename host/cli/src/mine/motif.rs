@@ -1,10 +1,11 @@
 //! `gramer mine motif`.
 
-use super::Common;
 use super::per::PerArgs;
+use super::{Common, Options};
 use crate::choice::choice;
 use crate::usage::whole;
-use gramer_graph::error::Result;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
 use gramer_pattern::task::{Induced, Task};
 
 /// What `-k` takes.
@@ -14,15 +15,17 @@ const SIZES: &str = "a whole number from 3 to 8, for example -k 4";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     gramer mine motif -k 4 graph.txt\n  \
-    gramer mine motif -k 5 --induced edge graph.gramer --output json\n  \
     gramer mine motif -k 4 --per vertex graph.txt --list graphlet-degrees.tsv")]
 pub struct Args {
     /// Vertices of a pattern, 3 to 8; the CPU engine goes to 6
     #[arg(short = 'k', alias = "k", value_name = "K", value_parser = whole::<usize>(SIZES))]
     k: usize,
 
-    /// Occurrences: with all edges among their vertices (vertex), or some (edge)
+    /// Occurrences: vertex- or edge-induced
+    ///
+    /// vertex: with all edges among their vertices; edge: with some of these edges.
     #[arg(long, value_parser = choice::<Induced>(), default_value = "vertex")]
+    #[arg(hide_possible_values = true)]
     induced: Induced,
 
     #[command(flatten)]
@@ -32,9 +35,12 @@ pub struct Args {
     pub common: Common,
 }
 
-impl Args {
-    /// What is asked.
-    pub fn task(&self) -> Result<Task> {
+impl Options for Args {
+    fn task(&self, _: &Cancel) -> Result<Task> {
         Ok(Task::Motif { k: self.k, induced: self.induced })
+    }
+
+    fn per(&self) -> Option<&PerArgs> {
+        Some(&self.per)
     }
 }

@@ -9,14 +9,16 @@ pub const HEADING: &str = "Counts";
 /// Options of tasks that have such counts.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PerArgs {
-    /// Count occurrences in each vertex or edge
+    /// Count per vertex, per edge or per graph
     ///
-    /// The CPU engine does so; for motifs of 3 and 4 vertices by orbit, numbered as ORCA does. `--list` then
-    /// writes all numbers.
+    /// The number of occurrences that contain the vertex or edge, or its core or truss number. CPU engine only;
+    /// motifs of 3 and 4 vertices by orbit, with ORCA's numbers. `graph` counts cliques, motifs or matches in each graph
+    /// of a file of several. `--list` writes all numbers.
     #[arg(long, value_name = "WHAT", value_parser = choice::<Per>(), help_heading = HEADING)]
+    #[arg(hide_possible_values = true)]
     pub per: Option<Per>,
 
-    /// Show the N vertices or edges with the largest numbers, by column
+    /// Show the N vertices, edges or graphs with the largest numbers, by column
     #[arg(long, value_name = "N", requires = "per", default_value_t = 5)]
     #[arg(help_heading = HEADING)]
     #[arg(hide_short_help = true)]

@@ -6,27 +6,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::distribute::Ranks;
-use super::per::PerArgs;
-use super::{Common, Form};
-use crate::cluster;
-use crate::command_line::warn;
+use super::{Common, Form, Options};
+use crate::program::warn;
 use crate::report::per::list as list_columns;
-use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, Stopped, Times};
+use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, Stopped, Tally, Times};
 use crate::signals;
+use crate::{cluster, device};
+use gramer_base::budget::Keeper;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_cluster::Job;
-use gramer_engine::cpu::supports_budget;
-use gramer_engine::per::{Column, Per};
-use gramer_engine::{Engine, Estimated, Outcome, Precision, Share, Sink, Units};
-use gramer_graph::budget::Keeper;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_crew::Crew;
+use gramer_crew::checkpoint::{Checkpoint, CheckpointSettings};
+use gramer_engine::per::Per;
+use gramer_engine::query;
+use gramer_engine::{
+    Ask, Column, Engine, EngineExt, Outcome, Precision, Query, Reply, Run, SampledCounts, Sink,
+};
+use gramer_graph::read::Format;
 use gramer_graph::{Graph, Order};
-use gramer_many::Many;
-use gramer_many::checkpoint::{self, Checkpoint, Keeping};
 use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
-/// What a run that has given its answer ends with.
+/// Exit of a run after its answer.
 fn ended(stopped: Option<Stopped>) -> Result<()> {
     match stopped {
         Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
@@ -35,66 +37,71 @@ fn ended(stopped: Option<Stopped>) -> Result<()> {
 }
 
 impl Common {
-    /// `pattern` is the file that the task came from, if any.
     pub(super) fn run(
         &self,
-        task: &Task,
-        pattern: Option<&Path>,
-        per: Option<&PerArgs>,
+        task: Task,
+        options: &dyn Options,
         mut context: Context,
     ) -> Result<()> {
         task.check()?;
+        let (pattern, per) = (options.file(), options.per());
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let per = wanted.map(|wanted| wanted.0);
-        let ranks = self.ranks(task, per.is_some())?;
+        let ranks = self.ranks(per.is_some())?;
         let _alarm = self.alarm(&ranks, &context)?;
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
-        self.options.check(&self.device, task, self.list.is_some() && per.is_none())?;
-        let miner = self.miner(task, per.is_some(), output, &ranks, &context)?;
-        let precision = self.supported(miner.engine(), task, per)?;
+        let mut query = self.query(&task, per)?;
+        self.options.check(&self.device, &task, query.list)?;
+        self.keeping(per.is_some())?;
+        let any_order = self.planned(&query, &ranks)?;
+        let miner = self.miner(per.is_some(), output, &ranks, &context)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }
-        let _keeper = self.limit(task, per.is_some() || precision.is_some(), &mut context)?;
-
-        let counted = per.is_none() && precision.is_none();
-        let any_order = counted && self.any_order(&miner, task, &context);
-        let Prepared { graph, notes, load, prepare } = self.prepared(!any_order, &context)?;
-        let share = self.share(&graph, per.is_some())?;
+        let _keeper = self.limit(&mut context)?;
+        let LoadedGraph { graph, format, notes, load, prepare } =
+            self.prepared(!any_order, &context)?;
+        if let Some(task) = options.resolved(&graph)? {
+            query.task = task;
+        }
         let list = list.filter(|_| per.is_none());
         let list = list.map(|path| self.list_writer(&path, list_format, &graph)).transpose()?;
+        let tally = (query.list && list.is_none()).then(|| Tally::new(self.limit));
         let begun = Instant::now();
-        let found = {
+        let visited = || tally.as_ref().map(|tally| tally as &dyn Sink);
+        let sink = list.as_ref().map(|l| l as &dyn Sink).or_else(visited);
+        let MiningResult { outcome, estimated, kept } = {
             let meter = || Meter::new("mining", context.progress.clone());
             let _meter = ranks.is_answering().then(meter);
-            let sink = list.as_ref().map(|l| l as &dyn Sink);
-            let asked = Asked { per, precision, sink, share: share.as_ref() };
-            graph.guarded(|| miner.mine(&graph, task, asked, &context))?
+            let run = Run { sink, ..Run::new(&context) };
+            graph.guarded(|| miner.mine(&graph, &query, &run))?
         };
         let mine = begun.elapsed();
-        let Found { outcome, columns, estimated, kept } = found;
         outcome.warnings.iter().for_each(|warning| warn(warning));
 
-        let limited = list.as_ref().is_some_and(|l| l.limit_reached());
+        let visited = list.as_ref().map(ListWriter::tally).or(tally.as_ref());
+        let limited = visited.is_some_and(Tally::limit_reached);
+        let first = visited.and_then(Tally::first).map(|first| first.duration_since(begun));
         let listed = list.map(ListWriter::finish).transpose()?;
         let mut listed = ranks.listed(listed)?;
         if !ranks.is_answering() {
             return Ok(());
         }
-        let numbers = wanted
-            .filter(|_| outcome.complete)
-            .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
+        let numbers = wanted.filter(|_| outcome.complete).map(|(per, args)| {
+            PerReport::new(&graph, per, &outcome.columns, args.top, args.histogram)
+        });
         if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
-            listed = Some(self.list_per(path, list_format, &graph, *per, &columns)?);
+            listed = Some(self.list_per(path, list_format, &graph, *per, &outcome.columns)?);
         }
         let stopped = stopped(outcome.complete, limited);
         let source = self.graph.graph.to_string_lossy();
         let device = ranks.device(miner.engine().name());
         let answer = Answer {
-            task,
+            task: &query.task,
             source: &source,
+            format: Some(format),
             graph: &graph,
             device: &device,
             threads: context.threads(),
@@ -104,24 +111,81 @@ impl Common {
             per: numbers.as_ref(),
             estimated: estimated.as_ref().map(|found| (found.0, &found.1)),
             notes: &notes,
-            times: Times { load, prepare, mine },
+            times: Times { load, prepare, mine, first },
         };
         self.write(output, self.drawn(), &answer)?;
-        if let Some(kept) = kept.filter(|_| outcome.complete) {
-            kept.remove()?;
-        }
+        kept.filter(|_| outcome.complete).map_or(Ok(()), |kept| kept.remove())?;
         ended(stopped)
     }
 
-    /// Keeps the run to the memory that it may take, where that is limited.
-    fn limit(&self, task: &Task, more: bool, context: &mut Context) -> Result<Option<Keeper>> {
-        let Some(budget) = self.options.budget(&self.device)? else { return Ok(None) };
-        supports_budget(task)?;
-        if more {
+    /// The question.
+    pub(super) fn query(&self, task: &Task, per: Option<Per>) -> Result<Query> {
+        if self.limit.is_some() && per.is_some() && self.list.is_none() {
             return Err(Error::usage(
-                "--memory goes with neither --per nor --estimate: leave one out",
+                "--limit with --per limits the lines of a list: name its file with --list",
             ));
         }
+        let answer = match (per, self.estimate) {
+            (Some(_), Some(_)) => {
+                return Err(Error::usage(
+                    "--estimate gives counts of the whole graph: leave --per out",
+                ));
+            }
+            (Some(per), None) => per.into(),
+            (None, Some(relative)) => {
+                query::Answer::Estimate(Precision { relative, seed: self.seed })
+            }
+            (None, None) => query::Answer::Counts,
+        };
+        // A list of columns is written from the answer.
+        let list = (self.list.is_some() || self.limit.is_some()) && per.is_none();
+        Ok(Query::new(task.clone()).answer(answer).list(list))
+    }
+
+    /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Whether the
+    /// order of the vertices doesn't matter.
+    fn planned(&self, query: &Query, ranks: &Ranks) -> Result<bool> {
+        let memory = self.options.budget(&self.device)?.map(|budget| budget.bytes);
+        let ask = Ask::new(query).memory(memory);
+        let engine = self.options.unopened(&self.device)?;
+        let kept = self.kept.checkpoint.is_some();
+        let plan = match (ranks.is_distributed(), kept) {
+            (true, _) => gramer_cluster::check(engine.as_ref(), &ask, kept).map(|()| None),
+            (false, true) => {
+                let crew = self.options.crew_unopened(&self.device)?;
+                crew.division_kept(&ask).map(|_| None)
+            }
+            (false, false) => engine.plan(&ask).map(Some),
+        };
+        let plan = plan.map_err(|error| self.with_a_way_out(error, &ask))?;
+        // A list names vertices by their order, and little memory goes by it.
+        let alone = !query.list && memory.is_none();
+        Ok(alone && plan.is_some_and(|plan| plan.any_order))
+    }
+
+    /// A refusal, with the devices that answer the question or the option that stands in the way.
+    fn with_a_way_out(&self, error: Error, ask: &Ask<'_>) -> Error {
+        let Error::Unsupported(what) = error else { return error };
+        let able = device::able(ask);
+        if !able.is_empty() && !able.contains(&self.device.as_str()) {
+            return Error::Unsupported(format!(
+                "{what}; choose --device {}",
+                device::either(&able)
+            ));
+        }
+        if ask.memory.is_none() || device::able(&ask.memory(None)).is_empty() {
+            return Error::Unsupported(what);
+        }
+        let what = format!("{what}; leave --memory out");
+        // Options that don't go together are a mistake in the command; a task without the option is a limit of gramer.
+        let plain = Query::new(ask.query.task.clone());
+        let task_alone = device::able(&Ask::new(&plain).memory(ask.memory));
+        if task_alone.is_empty() { Error::Unsupported(what) } else { Error::Usage(what) }
+    }
+
+    /// Keeps the run to the memory that it may take, where that is limited.
+    fn limit(&self, context: &mut Context) -> Result<Option<Keeper>> {
+        let Some(budget) = self.options.budget(&self.device)? else { return Ok(None) };
         let keeper = budget.keep(&context.cancel);
         context.budget = Some(Arc::new(budget));
         Ok(Some(keeper))
@@ -161,53 +225,21 @@ impl Common {
     fn drawn(&self) -> Drawing {
         // A file is no terminal.
         let terminal = self.to.is_none() && std::io::stdout().is_terminal();
-        if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) }
+        self.drawing.on(terminal)
     }
 
     /// Opens what mines.
-    fn miner(
-        &self,
-        task: &Task,
-        per: bool,
-        output: Form,
-        ranks: &Ranks,
-        context: &Context,
-    ) -> Result<Miner> {
+    fn miner(&self, per: bool, output: Form, ranks: &Ranks, context: &Context) -> Result<Miner> {
         let page = output == Form::Html;
         match self.keeping(per)? {
             keeping if ranks.is_distributed() => {
                 Ok(Miner::Rank(self.options.engine(&self.device, page, context)?, keeping))
             }
             Some(keeping) => {
-                checkpoint::supports(task)?;
-                Ok(Miner::Keeping(self.options.many(&self.device, page, context)?, keeping))
+                Ok(Miner::Checkpointed(self.options.crew(&self.device, page, context)?, keeping))
             }
             None => Ok(Miner::One(self.options.engine(&self.device, page, context)?)),
         }
-    }
-
-    /// Refuses what the engine doesn't do; the precision of an estimate, where one is asked for.
-    fn supported(
-        &self,
-        engine: &dyn Engine,
-        task: &Task,
-        per: Option<Per>,
-    ) -> Result<Option<Precision>> {
-        engine.supports(task, None)?;
-        if let Some(per) = per {
-            engine.supports_per(task, per)?;
-        }
-        let precision = self.estimate.map(|relative| Precision { relative, seed: self.seed });
-        if let Some(precision) = precision {
-            if per.is_some() {
-                return Err(Error::usage(
-                    "--estimate gives counts of the whole graph: leave --per out",
-                ));
-            }
-            precision.check()?;
-            engine.supports_estimate(task)?;
-        }
-        Ok(precision)
     }
 
     /// Ends the run when its time is over: rank 0 stops all.
@@ -219,29 +251,21 @@ impl Common {
         })
     }
 
-    /// Whether the order of the vertices is of no use. Whoever takes a part of the work, names vertices, or has little
-    /// memory goes by it.
-    fn any_order(&self, miner: &Miner, task: &Task, context: &Context) -> bool {
-        let alone = self.list.is_none() && self.share.share.is_none() && context.budget.is_none();
-        match miner {
-            Miner::One(engine) => alone && engine.any_order(task),
-            Miner::Keeping(..) | Miner::Rank(..) => false,
-        }
-    }
-
     /// The graph, in the order of Rank(ON_1) if it is to be ranked.
-    fn prepared(&self, ranked: bool, context: &Context) -> Result<Prepared> {
+    fn prepared(&self, ranked: bool, context: &Context) -> Result<LoadedGraph> {
         let begun = Instant::now();
         let order = if ranked { Order::RankOn1 } else { Order::Input };
         let loaded = self.graph.load_in(order, context)?;
         let load = begun.elapsed() - loaded.ordering;
-        Ok(Prepared { graph: loaded.graph, notes: loaded.notes, load, prepare: loaded.ordering })
+        let (format, prepare) = (loaded.format, loaded.ordering);
+        Ok(LoadedGraph { graph: loaded.graph, format, notes: loaded.notes, load, prepare })
     }
 }
 
 /// A graph ready to be mined.
-struct Prepared {
+struct LoadedGraph {
     graph: Graph,
+    format: Format,
     /// Remarks of the reader.
     notes: Vec<String>,
     /// Time of reading and of ordering.
@@ -253,79 +277,57 @@ struct Prepared {
 enum Miner {
     One(Box<dyn Engine>),
     /// With a file of what is finished.
-    Keeping(Many, Keeping),
+    Checkpointed(Crew, CheckpointSettings),
     /// One of several processes, with such a file or without.
-    Rank(Box<dyn Engine>, Option<Keeping>),
+    Rank(Box<dyn Engine>, Option<CheckpointSettings>),
 }
 
-/// What is asked of it beside the task.
-struct Asked<'a> {
-    per: Option<Per>,
-    precision: Option<Precision>,
-    sink: Option<&'a dyn Sink>,
-    /// Instead of all units.
-    share: Option<&'a Share>,
-}
-
-/// What came of it.
-struct Found<'a> {
+/// Result of a run.
+struct MiningResult {
     outcome: Outcome,
-    /// Counts per vertex or edge, where they were asked for.
-    columns: Vec<Column>,
     /// In place of counts.
-    estimated: Option<(Precision, Estimated)>,
+    estimated: Option<(Precision, SampledCounts)>,
     /// The file of what is finished.
-    kept: Option<Checkpoint<'a>>,
+    kept: Option<Checkpoint>,
 }
 
 impl Miner {
     fn engine(&self) -> &dyn Engine {
         match self {
             Miner::One(engine) | Miner::Rank(engine, _) => engine.as_ref(),
-            Miner::Keeping(many, _) => many,
+            Miner::Checkpointed(crew, _) => crew,
         }
     }
 
-    fn mine<'a>(
-        &self,
-        graph: &'a Graph,
-        task: &Task,
-        asked: Asked<'_>,
-        context: &Context,
-    ) -> Result<Found<'a>> {
-        let found = |outcome| Found { outcome, columns: vec![], estimated: None, kept: None };
-        match (asked.per, asked.precision, self) {
-            (Some(per), ..) => {
-                let of = self.engine().prepare(graph, context)?.run_per(task, per, context)?;
-                let mut outcome = Outcome::new(of.results, of.complete);
-                outcome.larger_cliques = of.larger_cliques;
-                Ok(Found { columns: of.columns, ..found(outcome) })
+    fn mine(&self, graph: &Graph, query: &Query, run: &Run<'_>) -> Result<MiningResult> {
+        let counts = |outcome, kept| MiningResult { outcome, estimated: None, kept };
+        let context = run.context;
+        match self {
+            Miner::One(engine) => {
+                let prepared = engine.prepare(graph, context)?;
+                Ok(match (prepared.mine(query, run)?, query.answer) {
+                    (Reply::Estimate(of), query::Answer::Estimate(precision)) => {
+                        let outcome = Outcome::new(vec![], of.complete);
+                        MiningResult { estimated: Some((precision, of)), ..counts(outcome, None) }
+                    }
+                    (Reply::Counts(outcome), _) => counts(*outcome, None),
+                    (other, answer) => unreachable!("{answer:?} was asked for, not {other:?}"),
+                })
             }
-            (None, Some(precision), _) => {
-                let prepared = self.engine().prepare(graph, context)?;
-                let of = prepared.estimate(task, precision, context)?;
-                let outcome = Outcome::new(vec![], of.complete);
-                Ok(Found { estimated: Some((precision, of)), ..found(outcome) })
-            }
-            (None, None, Miner::One(engine)) => {
-                engine.supports(task, Some(graph))?;
-                let units = asked.share.map_or(Units::All, Units::Share);
-                engine.prepare(graph, context)?.run(task, units, asked.sink, context).map(found)
-            }
-            (None, None, Miner::Rank(engine, keeping)) => {
-                let (engine, keeping, sink) = (engine.as_ref(), keeping.as_ref(), asked.sink);
-                let job = Job { engine, graph, task, keeping, sink };
+            Miner::Rank(engine, keeping) => {
+                let (engine, keeping, sink) = (engine.as_ref(), keeping.as_ref(), run.sink);
+                let job = Job { engine, graph, task: &query.task, keeping, sink };
                 let mined = cluster::with(|cluster| {
                     let mined = cluster.mine(&job, context)?;
                     Ok(mined.map(|mined| (mined.outcome, mined.kept)))
                 });
                 let mined = mined.expect("this process is a rank")?;
                 let (outcome, kept) = mined.unwrap_or_default();
-                Ok(Found { kept, ..found(outcome) })
+                Ok(counts(outcome, kept))
             }
-            (None, None, Miner::Keeping(many, keeping)) => {
-                let (outcome, kept) = many.run_kept(graph, task, keeping, context)?;
-                Ok(Found { kept: Some(kept), ..found(outcome) })
+            Miner::Checkpointed(crew, keeping) => {
+                let (outcome, kept) = crew.run_kept(graph, &query.task, keeping, context)?;
+                Ok(counts(outcome, Some(kept)))
             }
         }
     }

@@ -5,18 +5,26 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use gramer_engine::DeviceMetrics;
 use gramer_engine::estimate::{CONFIDENCE, Estimate};
 use gramer_engine::metrics::{Metric, Timeline, Value};
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
-use gramer_pattern::{Pattern, SMALL_VERTICES, name};
+use gramer_engine::{DeviceMetrics, Outcome, Subject};
+use gramer_graph::read::Format;
+use gramer_graph::{Graph, Name};
+use gramer_pattern::info::Parameter;
+use gramer_pattern::name;
+use gramer_pattern::task::Induced;
 use gramer_picture::per::{ColumnReport, Item, PerReport};
 
+use super::list::text;
+use super::shape::Shape;
 use super::{Answer, Stopped};
-use gramer_graph::choice::Choice;
+use gramer_base::choice::Choice;
 
 /// The version of the document: it changes where a field goes, or means something else.
-pub const SCHEMA: u32 = 1;
+const VERSION: u32 = 1;
+
+/// The JSON Schema of the document.
+pub const SCHEMA: &str = include_str!("../../../../docs/reference/answer.schema.json");
 
 /// How JSON has counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -29,7 +37,7 @@ pub enum Counts {
 }
 
 /// A count as the reader wants it.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Integer {
     Number(u128),
@@ -37,11 +45,12 @@ pub(super) enum Integer {
 }
 
 /// A vertex id as the reader wants it. Of 64 bits: a flattened field can't hold a number of 128.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Id {
     Number(u64),
     Digits(String),
+    Name(String),
 }
 
 impl Counts {
@@ -54,9 +63,32 @@ impl Counts {
 
     /// A vertex id: a string only where a double would lose digits of it.
     pub(super) fn id(self, id: u64) -> Id {
-        match self {
-            Counts::String if id > EXACT => Id::Digits(id.to_string()),
-            _ => Id::Number(id),
+        if self.quotes(id) { Id::Digits(id.to_string()) } else { Id::Number(id) }
+    }
+
+    /// Whether a vertex id is a string.
+    pub(super) fn quotes(self, id: u64) -> bool {
+        self == Counts::String && id > EXACT
+    }
+
+    /// A vertex by its id: its name, if it has one.
+    pub(super) fn named(self, graph: &Graph, id: u64) -> Id {
+        match graph.name_of_id(id) {
+            Name::Number(id) => self.id(id),
+            Name::Text(name) => Id::Name(name.into_owned()),
+        }
+    }
+
+    /// Appends a vertex by its id.
+    pub(super) fn vertex(self, graph: &Graph, id: u64, bytes: &mut Vec<u8>) {
+        match graph.name_of_id(id) {
+            Name::Number(id) => {
+                let quote: &[u8] = if self.quotes(id) { b"\"" } else { b"" };
+                bytes.extend_from_slice(quote);
+                bytes.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
+                bytes.extend_from_slice(quote);
+            }
+            Name::Text(name) => text(bytes, &name),
         }
     }
 }
@@ -80,6 +112,7 @@ impl std::fmt::Display for Id {
         match self {
             Id::Number(number) => write!(f, "{number}"),
             Id::Digits(digits) => write!(f, "\"{digits}\""),
+            Id::Name(name) => write!(f, "{}", serde_json::Value::from(name.as_str())),
         }
     }
 }
@@ -91,7 +124,9 @@ struct Document<'a> {
     task: &'static str,
     #[serde(flatten)]
     parameters: Parameters,
-    induced: Induced,
+    /// Not there where the task has no such question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    induced: Option<Induced>,
     graph: GraphPart<'a>,
     device: &'a str,
     threads: usize,
@@ -113,7 +148,7 @@ struct Document<'a> {
     /// What the reader of the graph guessed, dropped or left out.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
-    /// What the user should hear all the same.
+    /// Warnings of a successful run.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
     seconds: Seconds,
@@ -161,51 +196,20 @@ impl<'a> Device<'a> {
 }
 
 /// What the task was given, under the names of the options.
-#[derive(Serialize, Default)]
-struct Parameters {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    k: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    up_to: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_vertices: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_edges: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    support: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measure: Option<Measure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mappings: Option<bool>,
-}
+struct Parameters(Vec<(&'static str, Parameter)>);
 
-impl Parameters {
-    fn of(task: &Task) -> Self {
-        let none = Parameters::default();
-        match task {
-            Task::Clique { k } | Task::Motif { k, .. } => Parameters { k: Some(*k), ..none },
-            Task::CliqueSizes { smallest, largest } => {
-                Parameters { k: Some(*smallest), up_to: Some(*largest), ..none }
-            }
-            Task::MaximalCliques | Task::MaximumClique => none,
-            Task::Fsm { limit, support, measure } => {
-                let (max_vertices, max_edges) = match limit {
-                    SizeLimit::MaxVertices(n) => (Some(*n), None),
-                    SizeLimit::MaxEdges(n) => (None, Some(*n)),
-                };
-                let (support, measure) = (Some(*support), Some(*measure));
-                Parameters { max_vertices, max_edges, support, measure, ..none }
-            }
-            Task::Match { mappings, .. } => Parameters { mappings: Some(*mappings), ..none },
-            // Whatever comes is named at least.
-            _ => none,
-        }
+impl Serialize for Parameters {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
 #[derive(Serialize)]
 struct GraphPart<'a> {
     source: &'a str,
+    /// The format that it was read in; not there for a graph that was made otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format>,
     vertices: usize,
     edges: usize,
     /// Different vertex labels; 0 without labels.
@@ -215,21 +219,9 @@ struct GraphPart<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(untagged)]
-enum Shape {
-    Pattern(Pattern),
-    /// A clique of more vertices than a pattern can have; its edges are all pairs.
-    Clique {
-        vertices: usize,
-        edges: Option<()>,
-        labels: Option<()>,
-        edge_labels: Option<()>,
-    },
-}
-
-#[derive(Serialize)]
 struct Entry {
-    pattern: Shape,
+    /// `null` for a number that only its name describes.
+    pattern: Option<Shape>,
     name: String,
     /// `null` where there is an estimate.
     count: Option<Integer>,
@@ -275,7 +267,8 @@ struct PerPart {
 struct ColumnPart {
     name: String,
     orbit: Option<usize>,
-    sum: Integer,
+    /// `null` where numbers don't add up to anything.
+    sum: Option<Integer>,
     top: Vec<TopPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     histogram: Vec<BinPart>,
@@ -288,19 +281,22 @@ struct TopPart {
     count: Integer,
 }
 
-/// A vertex or an edge by its ids.
+/// A vertex or an edge by its ids, or a graph by its number.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum ItemPart {
     Vertex(Id),
     Edge(Id, Id),
+    Graph(u64),
 }
 
 impl ItemPart {
-    fn of(item: Item, counts: Counts) -> Self {
+    fn of(item: Item, graph: &Graph, counts: Counts) -> Self {
+        let id = |id| counts.named(graph, id);
         match item {
-            Item::Vertex(v) => ItemPart::Vertex(counts.id(v)),
-            Item::Edge(u, v) => ItemPart::Edge(counts.id(u), counts.id(v)),
+            Item::Vertex(v) => ItemPart::Vertex(id(v)),
+            Item::Edge(u, v) => ItemPart::Edge(id(u), id(v)),
+            Item::Graph(number) => ItemPart::Graph(number),
         }
     }
 }
@@ -313,14 +309,14 @@ struct BinPart {
 }
 
 impl PerPart {
-    fn of(report: &PerReport, counts: Counts) -> Self {
+    fn of(report: &PerReport, graph: &Graph, counts: Counts) -> Self {
         let column = |column: &ColumnReport| ColumnPart {
             name: column.name.clone(),
             orbit: column.orbit.as_ref().map(|orbit| orbit.number),
-            sum: counts.of(column.sum),
+            sum: column.sum.map(|sum| counts.of(sum)),
             top: (column.top.iter())
                 .map(|&(item, count)| TopPart {
-                    item: ItemPart::of(item, counts),
+                    item: ItemPart::of(item, graph, counts),
                     count: counts.of(count),
                 })
                 .collect(),
@@ -345,45 +341,53 @@ struct Seconds {
     load: f64,
     prepare: f64,
     mine: f64,
+    /// From the start of mining to the first embedding, where embeddings are visited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_embedding: Option<f64>,
 }
 
-/// Writes the report as one JSON object and a line end; `docs/json.md` says what is in it.
+/// Writes the report as one JSON object and a line end; `docs/reference/json.md` says what is in it.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
-    let outcome = report.outcome;
+    let (outcome, info) = (report.outcome, report.task.info());
     let known = |count: u128| (!report.nothing_known()).then(|| counts.of(count));
     let estimated = report.estimated.iter().flat_map(|(_, found)| &found.results);
     let estimated = estimated.map(|(pattern, estimate)| Entry {
         name: name(pattern),
-        pattern: Shape::Pattern(pattern.clone()),
+        pattern: Some(Shape::of(pattern, report.graph)),
         count: None,
         estimate: Some(EstimatedPart::of(*estimate)),
         lower_bound: false,
     });
-    let patterns = outcome.results.iter().map(|r| Entry {
-        name: name(&r.pattern),
-        pattern: Shape::Pattern(r.pattern.clone()),
-        count: known(r.count),
+    let lines = outcome.lines().map(|line| Entry {
+        name: match line.of.as_ref() {
+            // Labels are in the pattern.
+            Subject::Pattern(pattern) => name(pattern),
+            of => of.name(),
+        },
+        pattern: match line.of.as_ref() {
+            Subject::Pattern(pattern) => Some(Shape::of(pattern, report.graph)),
+            &Subject::Clique(vertices) => {
+                Some(Shape::Clique { vertices, edges: None, labels: None, edge_labels: None })
+            }
+            Subject::Name(_) => None,
+        },
+        count: known(line.count),
         estimate: None,
-        lower_bound: report.lower_bounds(),
-    });
-    let larger = outcome.larger_cliques.iter().map(|&(vertices, count)| {
-        debug_assert!(vertices > SMALL_VERTICES);
-        let pattern = Shape::Clique { vertices, edges: None, labels: None, edge_labels: None };
-        let (name, lower_bound) = (format!("{vertices}-clique"), report.lower_bounds());
-        Entry { pattern, name, count: known(count), estimate: None, lower_bound }
+        lower_bound: report.lower_bounds() || line.count == Outcome::SATURATED,
     });
     let times = report.times;
     let document = Document {
-        schema: SCHEMA,
+        schema: VERSION,
         gramer: env!("CARGO_PKG_VERSION"),
         task: report.task.name(),
-        parameters: Parameters::of(report.task),
-        induced: report.task.induced(),
+        parameters: Parameters(info.parameters),
+        induced: info.induced,
         graph: GraphPart {
             source: report.source,
+            format: report.format,
             vertices: report.graph.vertices(),
             edges: report.graph.edges(),
             labels: report.graph.vertex_label_count(),
@@ -391,10 +395,13 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
         },
         device: report.device,
         threads: report.threads,
-        results: patterns.chain(larger).chain(estimated).collect(),
-        total: known(report.total()).filter(|_| report.estimated.is_none()),
+        results: lines.chain(estimated).collect(),
+        total: report
+            .total()
+            .filter(|&total| report.estimated.is_none() && total != Outcome::SATURATED)
+            .and_then(known),
         complete: outcome.complete,
-        per: report.per.map(|per| PerPart::of(per, counts)),
+        per: report.per.map(|per| PerPart::of(per, report.graph, counts)),
         estimate: report.estimated.map(|(precision, found)| EstimatePart {
             confidence: CONFIDENCE,
             precision: precision.relative,
@@ -412,6 +419,7 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
             load: times.load.as_secs_f64(),
             prepare: times.prepare.as_secs_f64(),
             mine: times.mine.as_secs_f64(),
+            first_embedding: times.first.map(|first| first.as_secs_f64()),
         },
     };
     pretty(&document, out)

@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
+use gramer_base::error::{Error, Place, Result, quote};
+use gramer_base::output::Output;
 use gramer_engine::Sink;
-use gramer_graph::error::{Error, Place, Result, quote};
-use gramer_graph::output::Output;
-use gramer_graph::{Graph, VertexId};
+use gramer_graph::{Graph, Name, VertexId};
 
-use gramer_pattern::{Pattern, labelled_name};
+use gramer_pattern::{Pattern, labelled_name_in};
 
 use super::Counts;
 
@@ -26,8 +27,7 @@ pub enum ListFormat {
 }
 
 impl ListFormat {
-    /// The format of a list in a file: the one that is asked for, else the one that the file's name ends with, else
-    /// jsonl.
+    /// The format of a list in a file: the requested one, else that of the file's ending, else jsonl.
     ///
     /// # Errors
     /// [`Error::Usage`] for a name that ends as one of the other format, or, where none is asked for, of none.
@@ -61,25 +61,144 @@ const BUFFER: usize = 64 << 10;
 /// Buffers; threads share them if there are more.
 const BUFFERS: usize = 16;
 
+/// Appends a text as JSON.
+pub(super) fn text(bytes: &mut Vec<u8>, text: &str) {
+    // Writing to a vector can't fail.
+    let _ = serde_json::to_writer(bytes, text);
+}
+
+/// Appends a field of a table with tabs: in quotes, as in CSV, if it has a tab, a line end or a quote.
+pub(super) fn tabbed(bytes: &mut Vec<u8>, field: &str) {
+    if !field.contains(['\t', '\n', '\r', '"']) {
+        return bytes.extend_from_slice(field.as_bytes());
+    }
+    bytes.push(b'"');
+    bytes.extend_from_slice(field.replace('"', "\"\"").as_bytes());
+    bytes.push(b'"');
+}
+
+/// Appends a vertex as such a field, by its id.
+pub(super) fn tabbed_vertex(bytes: &mut Vec<u8>, graph: &Graph, id: u64) {
+    match graph.name_of_id(id) {
+        Name::Number(id) => bytes.extend_from_slice(itoa::Buffer::new().format(id).as_bytes()),
+        Name::Text(name) => tabbed(bytes, &name),
+    }
+}
+
+/// Numbers embeddings as they are found, and ends a run after the last one of a limit.
+///
+/// As a sink it counts them and keeps none.
+#[derive(Debug)]
+pub struct Tally {
+    limit: u64,
+    begun: AtomicU64,
+    first: OnceLock<Instant>,
+}
+
+impl Tally {
+    /// Without a limit all embeddings are taken.
+    pub fn new(limit: Option<u64>) -> Self {
+        let limit = limit.unwrap_or(u64::MAX);
+        Tally { limit, begun: AtomicU64::new(0), first: OnceLock::new() }
+    }
+
+    /// When the first embedding was found.
+    pub fn first(&self) -> Option<Instant> {
+        self.first.get().copied()
+    }
+
+    /// Whether the run ended because the limit was reached.
+    pub fn limit_reached(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) >= self.limit
+    }
+
+    /// Takes an embedding: `Break` beyond the limit, else whether it is the last one.
+    fn take(&self) -> ControlFlow<(), bool> {
+        if self.first.get().is_none() {
+            self.first.get_or_init(Instant::now);
+        }
+        if self.limit == u64::MAX {
+            return ControlFlow::Continue(false);
+        }
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        if number >= self.limit {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(number + 1 == self.limit)
+    }
+}
+
+/// Ends the run after the last embedding.
+fn go_on(last: bool) -> ControlFlow<()> {
+    if last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+impl Sink for Tally {
+    fn embedding(&self, _: &Pattern, _: &[VertexId]) -> ControlFlow<()> {
+        go_on(self.take()?)
+    }
+
+    fn limit(&self) -> Option<u64> {
+        (self.limit < u64::MAX).then_some(self.limit)
+    }
+}
+
 /// Writes embeddings to a file as they come, with the ids of the input. The order of the lines
 /// depends on the threads; with one thread it is always the same.
 pub struct ListWriter<'a> {
     graph: &'a Graph,
     format: ListFormat,
-    limit: u64,
+    tally: Tally,
     counts: Counts,
     file: Mutex<Output>,
     buffers: Vec<Mutex<Buffer>>,
-    begun: AtomicU64,
-    written: AtomicU64,
     failed: Mutex<Option<io::Error>>,
 }
 
 #[derive(Default)]
 struct Buffer {
     bytes: Vec<u8>,
-    /// Names, since making one takes longer than writing a line.
-    names: HashMap<Pattern, String>,
+    /// Lines written so far, those in `bytes` included.
+    lines: u64,
+    beginnings: Beginnings,
+}
+
+/// What the lines of the patterns met begin with: making it takes longer than writing the vertices.
+#[derive(Default)]
+struct Beginnings {
+    all: Vec<(Pattern, Vec<u8>)>,
+    numbers: HashMap<Pattern, usize>,
+    /// By address of a pattern, the number of the one met there last. Engines hand on few patterns, each from one
+    /// place, so that most are found by one comparison.
+    recent: [usize; RECENT],
+}
+
+/// Addresses that are told apart.
+const RECENT: usize = 32;
+
+impl Beginnings {
+    /// That of a pattern; `make` makes it.
+    fn of(&mut self, pattern: &Pattern, make: impl FnOnce() -> Vec<u8>) -> &[u8] {
+        let slot = std::ptr::from_ref(pattern) as usize / size_of::<Pattern>() % RECENT;
+        let recent = self.recent[slot];
+        // Another pattern may be at the address by now.
+        let number = match self.all.get(recent) {
+            Some((known, _)) if known == pattern => recent,
+            _ => self.number(pattern, make),
+        };
+        self.recent[slot] = number;
+        &self.all[number].1
+    }
+
+    fn number(&mut self, pattern: &Pattern, make: impl FnOnce() -> Vec<u8>) -> usize {
+        if let Some(&number) = self.numbers.get(pattern) {
+            return number;
+        }
+        let number = self.all.len();
+        self.all.push((pattern.clone(), make()));
+        self.numbers.insert(pattern.clone(), number);
+        number
+    }
 }
 
 thread_local! {
@@ -105,12 +224,10 @@ impl<'a> ListWriter<'a> {
         Ok(ListWriter {
             graph,
             format,
-            limit: limit.unwrap_or(u64::MAX),
+            tally: Tally::new(limit),
             counts,
             file: Mutex::new(Output::create(path, force)?),
             buffers: (0..BUFFERS).map(|_| Mutex::default()).collect(),
-            begun: AtomicU64::new(0),
-            written: AtomicU64::new(0),
             failed: Mutex::new(None),
         })
     }
@@ -120,9 +237,11 @@ impl<'a> ListWriter<'a> {
     /// # Errors
     /// [`Error::Io`] for the first write that failed.
     pub fn finish(self) -> Result<u64> {
+        let mut lines = 0;
         for buffer in &self.buffers {
             let mut buffer = buffer.lock().unwrap_or_else(PoisonError::into_inner);
             self.write_out(&mut buffer);
+            lines += buffer.lines;
         }
         let file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failed = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -130,12 +249,12 @@ impl<'a> ListWriter<'a> {
             return Err(Error::io(file.path(), "write", e));
         }
         file.finish()?;
-        Ok(self.written.into_inner())
+        Ok(lines)
     }
 
-    /// Whether the run ended because the limit was reached.
-    pub fn limit_reached(&self) -> bool {
-        self.begun.load(Ordering::Relaxed) >= self.limit
+    /// The embeddings found.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// Whether a write failed.
@@ -151,58 +270,69 @@ impl<'a> ListWriter<'a> {
         }
         buffer.bytes.clear();
     }
+
+    /// What a line begins with, for a pattern of this name.
+    fn beginning(&self, name: &str) -> Vec<u8> {
+        let mut bytes = vec![];
+        match self.format {
+            ListFormat::Jsonl => {
+                bytes.extend_from_slice(b"{\"pattern\":");
+                text(&mut bytes, name);
+                bytes.extend_from_slice(b",\"vertices\":[");
+            }
+            ListFormat::Tsv => {
+                tabbed(&mut bytes, name);
+                bytes.push(b'\t');
+            }
+        }
+        bytes
+    }
+
+    /// Appends the vertices of a line and its end.
+    fn vertices(&self, vertices: &[VertexId], bytes: &mut Vec<u8>) {
+        let (between, end): (u8, &[u8]) = match self.format {
+            ListFormat::Jsonl => (b',', b"]}\n"),
+            ListFormat::Tsv => (b'\t', b"\n"),
+        };
+        for (i, &v) in vertices.iter().enumerate() {
+            if i > 0 {
+                bytes.push(between);
+            }
+            let id = self.graph.original_id(v);
+            match self.format {
+                ListFormat::Jsonl => self.counts.vertex(self.graph, id, bytes),
+                ListFormat::Tsv => tabbed_vertex(bytes, self.graph, id),
+            }
+        }
+        bytes.extend_from_slice(end);
+    }
 }
 
 impl Sink for ListWriter<'_> {
     fn limit(&self) -> Option<u64> {
-        (self.limit < u64::MAX).then_some(self.limit)
+        self.tally.limit()
     }
 
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        if number >= self.limit {
-            return ControlFlow::Break(());
-        }
+        let last = self.tally.take()?;
         let at = BUFFER_OF_THREAD.with(|at| *at);
         let mut buffer = self.buffers[at].lock().unwrap_or_else(PoisonError::into_inner);
-        let Buffer { bytes, names } = &mut *buffer;
-        if !names.contains_key(pattern) {
-            names.insert(pattern.clone(), labelled_name(pattern));
-        }
+        let Buffer { bytes, lines, beginnings } = &mut *buffer;
         // A maximal clique may be larger than a pattern.
-        let clique;
-        let name = if vertices.len() > pattern.vertices() {
-            clique = format!("{}-clique", vertices.len());
-            &clique
+        if vertices.len() > pattern.vertices() {
+            bytes.extend(self.beginning(&format!("{}-clique", vertices.len())));
         } else {
-            &names[pattern]
-        };
-        let ids = vertices.iter().map(|&v| self.graph.original_id(v));
-        // Writing to a vector can't fail.
-        let _ = match self.format {
-            ListFormat::Jsonl => {
-                let _ = write!(bytes, "{{\"pattern\":\"{name}\",\"vertices\":[");
-                for (i, id) in ids.enumerate() {
-                    let id = self.counts.id(id);
-                    let _ = write!(bytes, "{}{id}", if i == 0 { "" } else { "," });
-                }
-                writeln!(bytes, "]}}")
-            }
-            ListFormat::Tsv => {
-                let _ = write!(bytes, "{name}");
-                for id in ids {
-                    let _ = write!(bytes, "\t{id}");
-                }
-                writeln!(bytes)
-            }
-        };
-        self.written.fetch_add(1, Ordering::Relaxed);
+            let name = || labelled_name_in(pattern, self.graph);
+            bytes.extend_from_slice(beginnings.of(pattern, || self.beginning(&name())));
+        }
+        self.vertices(vertices, bytes);
+        *lines += 1;
         if bytes.len() >= BUFFER {
             self.write_out(&mut buffer);
             if self.has_failed() {
                 return ControlFlow::Break(());
             }
         }
-        if number + 1 == self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        go_on(last)
     }
 }

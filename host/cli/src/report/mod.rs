@@ -1,11 +1,12 @@
-//! How answers are written: a table for people, JSON for programs, lists of embeddings. Pages are
-//! [`Answer::page`]'s.
+//! How answers are written: a table for people, JSON and rows for programs, lists of embeddings. Pages are
+//! [`Answer::page`]'s, pictures [`Answer::sheet`]'s.
 //!
 //! ```
 //! use gramer_cli::report::{Answer, Counts, Drawing, Times, json, table};
-//! use gramer_engine::Engine;
-//! use gramer_engine::cpu::Cpu;
-//! use gramer_graph::{Builder, Context};
+//! use gramer_engine::EngineExt;
+//! use gramer_cpu::Cpu;
+//! use gramer_base::Context;
+//! use gramer_graph::Builder;
 //! use gramer_pattern::Task;
 //!
 //! let mut builder = Builder::new();
@@ -31,12 +32,15 @@ mod json;
 mod list;
 pub mod per;
 mod progress;
+mod rows;
+mod shape;
 pub mod symbols;
 mod table;
 
-pub use json::{Counts, json, pretty};
-pub use list::{ListFormat, ListWriter};
+pub use json::{Counts, SCHEMA, json, pretty};
+pub use list::{ListFormat, ListWriter, Tally};
 pub use progress::{BuildMeter, Meter};
+pub use rows::{RowForm, rows};
 pub use table::{Drawing, table};
 
 pub use gramer_picture::{Answer, Stopped, Times};

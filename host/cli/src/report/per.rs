@@ -3,13 +3,32 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use gramer_base::error::{Error, Result};
+use gramer_base::output::Output;
 use gramer_engine::per::{Column, Per};
 use gramer_graph::Graph;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::output::Output;
 use gramer_picture::per::{Item, column_name, items};
 
+use super::list::tabbed_vertex;
 use super::{Counts, ListFormat};
+
+/// The vertices by ascending id, or the edges, each with its place in a column.
+pub(super) fn in_order(graph: &Graph, per: Per) -> Vec<(Item, usize)> {
+    let mut all: Vec<(Item, usize)> = items(graph, per).zip(0..).collect();
+    if per == Per::Vertex {
+        all.sort_unstable();
+    }
+    all
+}
+
+/// The names of the columns in front of the numbers.
+fn heading(per: Per) -> &'static str {
+    match per {
+        Per::Vertex => "vertex",
+        Per::Edge => "vertex\tvertex",
+        Per::Graph => "graph",
+    }
+}
 
 /// Writes the numbers of each vertex or edge as a line, up to `limit` of them; vertices by
 /// ascending id. Without `force` the file replaces none. Returns how many lines there are.
@@ -31,8 +50,7 @@ pub fn list(
     };
     let mut line = Vec::with_capacity(1 << 16);
     if format == ListFormat::Tsv {
-        let ends = if per == Per::Vertex { "vertex" } else { "vertex\tvertex" };
-        line.extend_from_slice(ends.as_bytes());
+        line.extend_from_slice(heading(per).as_bytes());
         for column in columns {
             let name = column_name(column);
             // Writing to a vector can't fail.
@@ -43,34 +61,44 @@ pub fn list(
         }
         line.push(b'\n');
     }
-    let mut lines: Vec<(Item, usize)> = items(graph, per).zip(0..).collect();
-    if per == Per::Vertex {
-        lines.sort_unstable();
-    }
+    let lines = in_order(graph, per);
     let most = limit.map_or(lines.len(), |limit| lines.len().min(limit.min(1 << 62) as usize));
     for &(item, at) in &lines[..most] {
         let counts = columns.iter().map(|column| column.counts.get(at));
         match format {
             ListFormat::Tsv => {
-                let _ = match item {
-                    Item::Vertex(v) => write!(line, "{v}"),
-                    Item::Edge(u, v) => write!(line, "{u}\t{v}"),
-                };
+                match item {
+                    Item::Vertex(v) => tabbed_vertex(&mut line, graph, v),
+                    Item::Edge(u, v) => {
+                        tabbed_vertex(&mut line, graph, u);
+                        line.push(b'\t');
+                        tabbed_vertex(&mut line, graph, v);
+                    }
+                    Item::Graph(number) => line.extend_from_slice(number.to_string().as_bytes()),
+                }
                 counts.for_each(|count| {
                     let _ = write!(line, "\t{count}");
                 });
                 line.push(b'\n');
             }
             ListFormat::Jsonl => {
-                let _ = match item {
+                match item {
                     Item::Vertex(v) => {
-                        write!(line, "{{\"vertex\":{},\"counts\":[", numbers.id(v))
+                        line.extend_from_slice(b"{\"vertex\":");
+                        numbers.vertex(graph, v, &mut line);
                     }
                     Item::Edge(u, v) => {
-                        let (u, v) = (numbers.id(u), numbers.id(v));
-                        write!(line, "{{\"edge\":[{u},{v}],\"counts\":[")
+                        line.extend_from_slice(b"{\"edge\":[");
+                        numbers.vertex(graph, u, &mut line);
+                        line.push(b',');
+                        numbers.vertex(graph, v, &mut line);
+                        line.push(b']');
                     }
-                };
+                    Item::Graph(number) => {
+                        let _ = write!(line, "{{\"graph\":{number}");
+                    }
+                }
+                line.extend_from_slice(b",\"counts\":[");
                 for (i, count) in counts.map(|count| numbers.of(count)).enumerate() {
                     let _ = write!(line, "{}{count}", if i == 0 { "" } else { "," });
                 }

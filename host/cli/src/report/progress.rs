@@ -10,18 +10,21 @@ use tracing::info;
 
 use gramer_accelerator::xclbin::build::BuildSteps;
 
+use gramer_base::context::Progress;
+
 use super::symbols::{Symbols, symbols};
 use crate::cluster;
-use crate::command_line::tell;
 use crate::log::{is_quiet, is_verbose};
-use gramer_graph::context::Progress;
+use crate::program::tell;
 
 /// Time between two lines of a log.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
+/// Time before a bar is shown.
+const BEFORE_BAR: Duration = Duration::from_millis(500);
 /// Less done says nothing of the time that is left.
 const LEAST: f64 = 0.01;
 
-/// Shows a [`Progress`] on standard error while it lives: on a terminal a bar, after the first second; in a log, a
+/// Shows a [`Progress`] on standard error while it lives: on a terminal a bar, after half a second; in a log, a
 /// line every few seconds.
 pub struct Meter {
     stop: Option<Sender<()>>,
@@ -39,7 +42,7 @@ impl Meter {
         let (stop, stopped) = mpsc::channel();
         let run = move || {
             let wait = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-            let mut watched = Watched { what, progress, begun: Instant::now(), share: 0.0 };
+            let mut watched = ShownProgress { what, progress, begun: Instant::now(), share: 0.0 };
             if lines { watched.log(wait) } else { watched.draw(wait) }
         };
         // What is decoration does without a thread where the system refuses one.
@@ -48,8 +51,8 @@ impl Meter {
     }
 }
 
-/// A progress that is shown.
-struct Watched {
+/// State of a progress bar.
+struct ShownProgress {
     what: &'static str,
     progress: Arc<Progress>,
     begun: Instant,
@@ -57,7 +60,7 @@ struct Watched {
     share: f64,
 }
 
-impl Watched {
+impl ShownProgress {
     fn share(&mut self) -> f64 {
         let (done, total) = self.progress.get();
         if total > 0 {
@@ -66,17 +69,19 @@ impl Watched {
         self.share
     }
 
+    /// The time that is left; nothing is promised where little is done, or what is to come depends on what is found.
+    fn to_go(&self, took: Duration) -> String {
+        match self.progress.is_unpredictable() {
+            true => ESTIMATING.into(),
+            false => to_go(self.share, took),
+        }
+    }
+
     /// Logs a line every few seconds.
     fn log(&mut self, wait: impl Fn(Duration) -> bool) {
         while wait(BETWEEN_LINES) {
             let (share, took) = (self.share(), self.begun.elapsed());
-            info!(
-                "{}: {:.0} % after {}{}",
-                self.what,
-                100.0 * share,
-                words(took),
-                to_go(share, took)
-            );
+            info!("{}: {} % after {}{}", self.what, percent(share), words(took), self.to_go(took));
         }
     }
 
@@ -84,7 +89,7 @@ impl Watched {
     fn draw(&mut self, wait: impl Fn(Duration) -> bool) {
         /// Positions of the bar.
         const ALL: u64 = 1000;
-        if !wait(Duration::from_secs(1)) {
+        if !wait(BEFORE_BAR) {
             return;
         }
         let bar = ProgressBar::new(ALL);
@@ -92,8 +97,8 @@ impl Watched {
         bar.set_message(self.what);
         while wait(Duration::from_millis(100)) {
             let (share, took) = (self.share(), self.begun.elapsed());
-            let percent = (100.0 * share).floor();
-            bar.set_prefix(format!("{percent:>3} %  {}{}", words(took), to_go(share, took)));
+            let to_go = self.to_go(took);
+            bar.set_prefix(format!("{:>5} %  {}{to_go}", percent(share), words(took)));
             bar.set_position((ALL as f64 * share) as u64);
         }
         bar.finish_and_clear();
@@ -108,10 +113,18 @@ fn set_style(bar: &ProgressBar, template: &str) {
     });
 }
 
-/// The time that is left where `share` of the work took this time; nothing as long as little is done.
+/// Percent with a decimal, rounded down.
+fn percent(share: f64) -> String {
+    format!("{:.1}", (1000.0 * share).floor() / 10.0)
+}
+
+/// Instead of the time that is left.
+const ESTIMATING: &str = ", estimating the rest";
+
+/// Estimated time left, from the time of a `share` of the work; `None` while the share is too small.
 fn to_go(share: f64, took: Duration) -> String {
     if share < LEAST {
-        return String::new();
+        return ESTIMATING.into();
     }
     let left = took.as_secs_f64() * (1.0 - share) / share;
     format!(", about {} left", words(Duration::from_secs_f64(left)))
@@ -127,8 +140,8 @@ fn words(time: Duration) -> String {
     }
 }
 
-/// Shows how far the build of a model is: a bar on a terminal, else one line that it has begun.
-/// Nothing is shown before the first step: a model that is there has none.
+/// Shows the progress of a model's build: a bar on a terminal, else one line at the beginning. A model that is
+/// already built shows nothing.
 #[derive(Debug)]
 pub struct BuildMeter {
     machine: String,
@@ -206,17 +219,31 @@ mod tests {
     #[test]
     fn no_time_is_promised_before_anything_is_done() {
         let took = Duration::from_secs(30);
-        assert_eq!(to_go(0.0, took), "");
-        assert_eq!(to_go(0.009, took), "");
+        assert_eq!(to_go(0.0, took), ESTIMATING);
+        assert_eq!(to_go(0.009, took), ESTIMATING);
         assert_eq!(to_go(0.25, took), ", about 1 min 30 s left");
         assert_eq!(words(Duration::from_secs(7500)), "2 h 5 min");
+    }
+
+    #[test]
+    fn no_time_is_promised_where_the_rest_depends_on_what_is_found() {
+        let progress = Arc::new(Progress::default());
+        let begun = Instant::now();
+        let mut watched = ShownProgress { what: "mining", progress, begun, share: 0.0 };
+        watched.progress.begin(4);
+        watched.progress.add(2);
+        assert_eq!(percent(watched.share()), "50.0");
+        assert_eq!(percent(0.999_96), "99.9");
+        assert_eq!(watched.to_go(Duration::from_secs(3)), ", about 3 s left");
+        watched.progress.set_unpredictable(true);
+        assert_eq!(watched.to_go(Duration::from_secs(3)), ESTIMATING);
     }
 
     #[test]
     fn nothing_that_was_shown_is_taken_back() {
         let progress = Arc::new(Progress::default());
         let begun = Instant::now();
-        let mut watched = Watched { what: "mining", progress, begun, share: 0.0 };
+        let mut watched = ShownProgress { what: "mining", progress, begun, share: 0.0 };
         assert_eq!(watched.share(), 0.0);
         for (total, done, shown) in [(4, 0, 0.0), (4, 3, 0.75), (8, 2, 0.75), (8, 9, 1.0)] {
             watched.progress.begin(total);

@@ -11,7 +11,7 @@ use gramer_picture::number;
 pub enum Symbols {
     /// Lines and blocks.
     Unicode,
-    /// What every terminal has.
+    /// Symbols that every terminal shows.
     Ascii,
 }
 

@@ -4,15 +4,17 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
+use gramer_base::error::{Place, said};
 use gramer_engine::estimate::Estimate;
 use gramer_engine::metrics::{Metric, Value};
-use gramer_engine::{DeviceMetrics, Estimated, Per, Precision};
-use gramer_graph::error::Place;
-use gramer_pattern::labelled_name;
-use gramer_pattern::task::Task;
+use gramer_engine::{DeviceMetrics, Line, Per, Precision, SampledCounts, Subject};
+use gramer_graph::Graph;
+use gramer_graph::read::Format;
+use gramer_pattern::info::EarlyEnd;
+use gramer_pattern::labelled_name_in;
+use gramer_picture::characters;
 use gramer_picture::number::{about, grouped};
-use gramer_picture::per::PerReport;
-use gramer_picture::{characters, words};
+use gramer_picture::per::{Item, PerReport};
 
 use super::symbols::{Symbols, exact_time, new_table, symbols, time};
 use super::{Answer, Stopped};
@@ -58,10 +60,13 @@ impl Drawing {
 /// Those of `out`.
 pub fn table(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
     let graph = report.graph;
-    writeln!(out, "{}", words::question(report.task))?;
+    writeln!(out, "{}", report.task.info().question)?;
+    // An edge list needs no word.
+    let format = report.format.filter(|format| !matches!(format, Format::Edges | Format::Image));
+    let format = format.map_or(String::new(), |format| format!(" ({format})"));
     write!(
         out,
-        "graph {}: {} vertices, {} edges",
+        "graph {}{format}: {} vertices, {} edges",
         Place::file(report.source),
         grouped(graph.vertices() as u128),
         grouped(graph.edges() as u128)
@@ -76,64 +81,81 @@ pub fn table(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::
     writeln!(out)?;
 
     if let Some((precision, found)) = report.estimated {
-        estimate(precision, found, out)?;
+        estimate(precision, found, graph, out)?;
         return closing(report, out);
     }
-    let counted = words::counted(report.task);
-    let unknown = report.nothing_known();
-    let shown = |count: u128| match (unknown, report.lower_bounds()) {
-        (true, _) => "?".to_string(),
-        (false, true) => format!("≥ {}", grouped(count)),
-        (false, false) => grouped(count),
-    };
-    let drawn = drawing.wanted(report.outcome.results.len());
+    lines(report, drawing, out)?;
+
+    if let Some(numbers) = report.per {
+        per(numbers, graph, out)?;
+    }
+
+    if let Some(total) = report.total() {
+        write!(out, "total {}; ", report.shown(total))?;
+    }
+    closing(report, out)
+}
+
+/// The lines of an answer; with sizes and edges where there are patterns.
+fn lines(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
+    let lines: Vec<Line<'_>> = report.outcome.lines().collect();
+    if lines.is_empty() {
+        return writeln!(out, "no pattern");
+    }
+    let sized = lines.iter().any(|line| line.of.size().is_some());
+    let drawn = sized && drawing.wanted(report.outcome.results.len());
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
-    let picture = drawn.then_some("");
-    let header = ["pattern", "vertices"].into_iter().chain(picture).chain(["edges", counted]);
-    table.set_header(header.collect::<Vec<_>>());
-    for r in &report.outcome.results {
-        let edges: Vec<String> =
-            r.pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
-        // A long list of edges says less than its length.
-        let edges =
-            if edges.len() > 12 { format!("{} edges", edges.len()) } else { edges.join(" ") };
-        let vertices = r.pattern.vertices().to_string();
-        let mut row = vec![labelled_name(&r.pattern), vertices, edges, shown(r.count)];
-        if drawn {
-            row.insert(2, characters::drawn(&r.pattern).join("\n"));
+    let unit = report.task.info().unit;
+    table.set_header(match (sized, drawn) {
+        (true, true) => vec!["pattern", "vertices", "drawing", "edges", unit],
+        (true, false) => vec!["pattern", "vertices", "edges", unit],
+        (false, _) => vec!["", unit],
+    });
+    for line in &lines {
+        let mut row = vec![line.of.name_in(report.graph)];
+        if sized {
+            row.push(line.of.size().map_or_else(String::new, |(vertices, _)| vertices.to_string()));
         }
+        if drawn {
+            let picture = |pattern| characters::drawn(pattern).join("\n");
+            row.push(line.of.pattern().map_or_else(String::new, picture));
+        }
+        if sized {
+            row.push(edges(&line.of));
+        }
+        row.push(report.shown(line.count));
         table.add_row(row);
     }
-    for &(size, count) in &report.outcome.larger_cliques {
-        let edges = format!("{} edges", size * (size - 1) / 2);
-        let mut row = vec![format!("{size}-clique"), size.to_string(), edges, shown(count)];
-        if drawn {
-            row.insert(2, String::new());
-        }
-        table.add_row(row);
-    }
-    for column in [1, if drawn { 4 } else { 3 }] {
+    let last = 1 + 2 * usize::from(sized) + usize::from(drawn);
+    for column in [1, last] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    if report.outcome.results.is_empty() && report.outcome.larger_cliques.is_empty() {
-        writeln!(out, "no pattern")?;
-    } else {
-        writeln!(out, "{table}")?;
-    }
+    writeln!(out, "{table}")
+}
 
-    if let Some(numbers) = report.per {
-        per(numbers, out)?;
+/// The edges of a pattern, or their number where the list says less than its length.
+fn edges(of: &Subject) -> String {
+    match (of.pattern(), of.size()) {
+        (Some(pattern), Some((_, edges))) if edges <= 12 => {
+            let edges: Vec<String> =
+                pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
+            edges.join(" ")
+        }
+        (_, Some((_, edges))) => format!("{edges} edges"),
+        (_, None) => String::new(),
     }
-
-    write!(out, "total {}; ", shown(report.total()))?;
-    closing(report, out)
 }
 
 /// An estimate: never a number alone, always with what is not known of it.
-fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io::Result<()> {
+fn estimate(
+    precision: Precision,
+    found: &SampledCounts,
+    graph: &Graph,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let percent = |share: f64| 100.0 * share;
     let of = percent(gramer_engine::estimate::CONFIDENCE);
     writeln!(
@@ -157,7 +179,8 @@ fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io:
         None => [format!("{}?", about(estimate.value)), "too few samples".into(), "–".into()],
     };
     let total = found.total.as_ref().filter(|_| found.results.len() > 1);
-    let lines = found.results.iter().map(|(pattern, estimate)| (labelled_name(pattern), estimate));
+    let named = |pattern| labelled_name_in(pattern, graph);
+    let lines = found.results.iter().map(|(pattern, estimate)| (named(pattern), estimate));
     for (name, estimate) in lines.chain(total.map(|total| ("total".to_string(), total))) {
         let [value, interval, half] = row(estimate);
         table.add_row([name, value, interval, half, grouped(estimate.hits.into())]);
@@ -171,8 +194,8 @@ fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io:
         writeln!(out, "{table}")?;
         let asked = percent(precision.relative);
         match found.reached {
-            true => writeln!(out, "the total is within ±{asked} %, as was asked")?,
-            false => writeln!(out, "the total is NOT within ±{asked} %, as was asked")?,
+            true => writeln!(out, "the total is within ±{asked} %, as requested")?,
+            false => writeln!(out, "the total is NOT within ±{asked} %, as requested")?,
         }
     }
     Ok(())
@@ -191,7 +214,7 @@ fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
         measured(device, out)?;
     }
     if let Some(listed) = report.listed {
-        writeln!(out, "{} {} listed", grouped(listed.into()), report.listed_what())?;
+        writeln!(out, "{} {} listed", grouped(listed.into()), report.listed_what(listed))?;
     }
     let early = match report.stopped {
         Some(Stopped::Interrupt) => "interrupted",
@@ -202,39 +225,48 @@ fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
         None => return Ok(()),
     };
     if unknown {
-        writeln!(out, "{early} before anything was found: nothing can be said of the answer")
-    } else if matches!(report.task, Task::Fsm { .. }) {
+        writeln!(out, "{early} before the first result: nothing is known of the answer")
+    } else if report.task.info().early == EarlyEnd::Lines {
         writeln!(out, "{early}: larger patterns are missing, those found are right")
     } else {
-        writeln!(out, "{early}: the counts are what had been found, lower bounds")
+        writeln!(out, "{early}: the counts are those found so far, lower bounds")
     }
 }
 
-/// Counts per vertex or edge: a table of the columns, then what was asked of each.
-fn per(numbers: &PerReport, out: &mut dyn Write) -> io::Result<()> {
+/// Counts per vertex or edge: a table of the columns, then the requested details of each.
+fn per(numbers: &PerReport, graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let (one, all) = match numbers.per {
         Per::Vertex => ("vertex", "vertices"),
         Per::Edge => ("edge", "edges"),
+        Per::Graph => ("graph", "graphs"),
     };
     let orbits = numbers.columns.iter().any(|column| column.orbit.is_some());
     writeln!(out, "\nper {one}, {} {all}:", grouped(numbers.items as u128))?;
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
-    let largest = format!("largest ({one}: count)");
-    table.set_header(match orbits {
-        true => vec!["pattern", "orbit", "sum", &largest],
-        false => vec!["pattern", "sum", &largest],
+    let summed = numbers.columns.iter().any(|column| column.sum.is_some());
+    let largest = format!("largest ({one}: {})", if summed { "count" } else { "number" });
+    table.set_header(match (orbits, summed) {
+        (true, _) => vec!["pattern", "orbit", "sum", &largest],
+        (false, true) => vec!["pattern", "sum", &largest],
+        (false, false) => vec!["", &largest],
     });
     for column in &numbers.columns {
-        let top: Vec<String> =
-            column.top.iter().map(|(item, count)| format!("{item}: {}", grouped(*count))).collect();
+        let shown = |(item, count): &(Item, u128)| {
+            // One line, and nothing that a terminal would obey.
+            format!("{}: {}", said(&item.shown(graph)), grouped(*count))
+        };
+        let top: Vec<String> = column.top.iter().map(shown).collect();
         let mut row = vec![column.name.clone()];
         row.extend(column.orbit.as_ref().map(|orbit| orbit.number.to_string()));
         // A line each, where few columns are shown.
-        row.extend([grouped(column.sum), top.join(if orbits { "; " } else { "\n" })]);
+        if summed {
+            row.push(column.sum.map_or_else(String::new, grouped));
+        }
+        row.push(top.join(if orbits { "; " } else { "\n" }));
         table.add_row(row);
     }
-    for column in 1..if orbits { 3 } else { 2 } {
+    for column in 1..1 + usize::from(orbits) + usize::from(summed) {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

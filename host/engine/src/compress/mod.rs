@@ -1,5 +1,5 @@
-//! A smaller graph that says the same: cliques of k vertices replaced by a vertex next to theirs (Ferraz et al.,
-//! "DuMato", appendix A).
+//! A smaller graph with the same information: cliques of k vertices, each replaced by one vertex adjacent to its
+//! members (Ferraz et al., "DuMato", appendix A).
 //!
 //! An edge is shared if it is in more than one clique of k vertices. A clique that is replaced loses its edges
 //! that are not shared, and costs a vertex and k edges: what that gains is its rank, and every clique of
@@ -10,31 +10,31 @@
 
 mod text;
 
-use gramer_graph::context::{Context, Looks};
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::task::Task;
 
+use crate::Engine;
 use crate::per::Per;
-use crate::{Engine, cpu::Cpu};
 
 pub use text::{read, write};
 
-/// Least vertices of a clique that may be worth a vertex of its own: k (k − 1) / 2 > k + 1.
+/// Least vertices of a clique that may be worth its own vertex: k (k − 1) / 2 > k + 1.
 pub const LEAST: usize = 4;
 /// Most, as small patterns have.
 pub const MOST: usize = gramer_pattern::SMALL_VERTICES;
 
-/// A clique that is replaced.
+/// A replaced clique.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replaced {
+pub struct CliqueReplacement {
     /// What it gains: edges that go, less a vertex and its edges.
     pub rank: u64,
     /// Ascending.
     pub vertices: Vec<VertexId>,
 }
 
-/// What becomes of a graph.
+/// Result of a compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compressed {
     /// Vertices of a clique.
@@ -42,18 +42,20 @@ pub struct Compressed {
     /// Cliques of k vertices in the graph.
     pub cliques: u128,
     /// Those that are replaced, by falling rank, then by their vertices.
-    pub replaced: Vec<Replaced>,
+    pub replaced: Vec<CliqueReplacement>,
     /// The edges that stay, (u, v) with u < v, ascending by v, then by u.
     pub edges: Vec<(VertexId, VertexId)>,
     /// Sum of the ranks: by so much there are fewer vertices and edges.
     pub score: u64,
 }
 
-/// Replaces cliques of `k` vertices.
+/// Replaces cliques of `k` vertices, which `engine` counts by edge.
 ///
 /// ```
 /// use gramer_engine::compress::compress;
-/// use gramer_graph::{Builder, Context};
+/// use gramer_cpu::Cpu;
+/// use gramer_base::Context;
+/// use gramer_graph::Builder;
 ///
 /// let mut builder = Builder::new();
 /// for v in 0..5 {
@@ -61,16 +63,21 @@ pub struct Compressed {
 /// }
 /// let graph = builder.build();
 /// // Ten edges become five, and a vertex.
-/// let compressed = compress(&graph, 5, &Context::default())?;
+/// let compressed = compress(&Cpu, &graph, 5, &Context::default())?;
 /// assert_eq!((compressed.replaced.len(), compressed.score), (1, 4));
 /// assert!(compressed.edges.is_empty());
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::Usage`] for a k out of [`LEAST`] to [`MOST`]; [`Error::Unsupported`] for a graph with edge labels;
 /// [`Error::Interrupted`].
-pub fn compress(graph: &Graph, k: usize, context: &Context) -> Result<Compressed> {
+pub fn compress(
+    engine: &dyn Engine,
+    graph: &Graph,
+    k: usize,
+    context: &Context,
+) -> Result<Compressed> {
     if !(LEAST..=MOST).contains(&k) {
         return Err(Error::usage(format!(
             "cliques of {LEAST} to {MOST} vertices are replaced, not of {k}: smaller ones gain nothing"
@@ -84,13 +91,13 @@ pub fn compress(graph: &Graph, k: usize, context: &Context) -> Result<Compressed
         ));
     }
     let task = Task::Clique { k };
-    let found = Cpu.prepare(graph, context)?.run_per(&task, Per::Edge, context)?;
+    let found = engine.prepare(graph, context)?.run_per(&task, Per::Edge, context)?;
     if !found.complete {
         return Err(Error::Interrupted);
     }
     let counts: Vec<u8> = found.columns[0].counts.iter().map(|n| n.min(2) as u8).collect();
     let cliques = found.results.first().map_or(0, |result| result.count);
-    let mut own = Own::new(graph.view(), k, counts);
+    let mut own = EdgeFacts::new(graph.view(), k, counts);
     let mut replaced = vec![];
     let mut looks = Looks::new(&context.cancel);
     let view = graph.view();
@@ -111,8 +118,8 @@ pub fn compress(graph: &Graph, k: usize, context: &Context) -> Result<Compressed
     Ok(Compressed { k, cliques, replaced, edges, score })
 }
 
-/// The edges with what is known of them, in the order of [`crate::per::edges`].
-struct Own<'a> {
+/// The edges and facts about them, in the order of [`crate::per::edges`].
+struct EdgeFacts<'a> {
     view: View<'a>,
     k: usize,
     /// By vertex: its first edge to a smaller one.
@@ -124,7 +131,7 @@ struct Own<'a> {
     gone: Vec<bool>,
 }
 
-impl<'a> Own<'a> {
+impl<'a> EdgeFacts<'a> {
     fn new(view: View<'a>, k: usize, counts: Vec<u8>) -> Self {
         let mut first = Vec::with_capacity(view.vertices());
         let mut edges = 0;
@@ -134,7 +141,7 @@ impl<'a> Own<'a> {
         }
         assert_eq!(edges, counts.len(), "a count for each edge");
         let (seen, gone) = (vec![false; edges], vec![false; edges]);
-        Own { view, k, first, counts, seen, gone }
+        EdgeFacts { view, k, first, counts, seen, gone }
     }
 
     /// Number of smaller neighbours.
@@ -162,7 +169,7 @@ impl<'a> Own<'a> {
         Ok(chosen)
     }
 
-    /// Adds candidates, all next to those chosen, until there are k; whether there are so many.
+    /// Adds candidates that are adjacent to all chosen ones until there are k. Returns whether there are enough.
     fn extend(
         &self,
         chosen: &mut Vec<VertexId>,
@@ -191,7 +198,7 @@ impl<'a> Own<'a> {
     }
 
     /// The clique with its rank, if that is 1 at least; its own edges then go.
-    fn ranked(&mut self, vertices: Vec<VertexId>) -> Option<Replaced> {
+    fn ranked(&mut self, vertices: Vec<VertexId>) -> Option<CliqueReplacement> {
         let pairs = vertices.iter().enumerate();
         let edges = pairs.flat_map(|(at, &v)| vertices[..at].iter().map(move |&u| (u, v)));
         let own: Vec<usize> = edges
@@ -201,9 +208,6 @@ impl<'a> Own<'a> {
         own.iter().for_each(|&edge| self.seen[edge] = true);
         let rank = (own.len() as u64).checked_sub(self.k as u64 + 1).filter(|&rank| rank > 0)?;
         own.iter().for_each(|&edge| self.gone[edge] = true);
-        Some(Replaced { rank, vertices })
+        Some(CliqueReplacement { rank, vertices })
     }
 }
-
-#[cfg(test)]
-mod tests;

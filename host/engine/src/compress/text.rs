@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use gramer_graph::context::{Context, Looks};
-use gramer_graph::error::{Error, Place, Result, quote};
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::{Error, Place, Result, quote};
 use gramer_graph::{Builder, Graph, Label};
 
 use super::{Compressed, LEAST, MOST};
@@ -167,7 +167,7 @@ fn each_line(
         let whole = bytes.pop_if(|b| *b == b'\n').is_some() || (bytes.len() as u64) < LONGEST;
         let text = std::str::from_utf8(&bytes).ok().filter(|_| whole);
         let text = text.ok_or_else(|| {
-            let what = format!("{} is no line of a compressed graph", quote(&bytes));
+            let what = format!("{} is not a line of a compressed graph", quote(&bytes));
             Error::input(Place::line(path, number), what)
         })?;
         f(number, text)?;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
-use gramer_graph::parallel::on_threads;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::parallel::on_threads;
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
@@ -20,7 +20,7 @@ pub fn part(all: usize, thread: usize, threads: usize) -> Range<usize> {
 /// The edges of a graph by kind, the smaller label first; in the order of kinds, which all devices share.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Interrupted`].
+/// [`gramer_base::Error::Interrupted`].
 pub fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>> {
     let view = graph.view();
     let label = |v: VertexId| view.vertex_labels.map_or(NO_LABEL, |l| l[v as usize]);
@@ -55,19 +55,19 @@ pub fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>> {
     Ok(kinds)
 }
 
-/// Patterns with the labels that a graph has.
+/// The kinds of labels that a graph has.
 #[derive(Clone, Copy)]
-pub struct Labelled {
+pub struct LabelKinds {
     /// Vertices have labels.
     pub vertices: bool,
     /// Edges have labels.
     pub edges: bool,
 }
 
-impl Labelled {
+impl LabelKinds {
     /// As a graph has them.
     pub fn of(graph: &Graph) -> Self {
-        Labelled { vertices: graph.has_vertex_labels(), edges: graph.has_edge_labels() }
+        LabelKinds { vertices: graph.has_vertex_labels(), edges: graph.has_edge_labels() }
     }
 
     /// The pattern of one edge.
@@ -118,7 +118,7 @@ pub fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(Label, L
 
 /// The pattern with another vertex, in every way that kinds of edges allow.
 pub fn with_vertex(
-    labelled: Labelled,
+    labelled: LabelKinds,
     pattern: &Pattern,
     around: &HashMap<Label, Vec<(Label, Label)>>,
 ) -> Vec<Pattern> {
@@ -150,7 +150,7 @@ pub fn with_vertex(
 
 /// Calls `add` with the pattern with an edge more, in every way that kinds of edges allow.
 pub fn with_edge(
-    labelled: Labelled,
+    labelled: LabelKinds,
     pattern: &Pattern,
     around: &HashMap<Label, Vec<(Label, Label)>>,
     max_vertices: usize,

@@ -7,12 +7,12 @@
 
 use std::ops::Range;
 
-use crate::Together;
-use gramer_graph::error::{Error, Result};
+use crate::Peers;
+use gramer_base::error::{Error, Result};
 
 /// The candidates of a level that are this device's, range by range; all in one range where it is alone.
 pub struct Ranges<'a> {
-    together: Option<&'a dyn Together>,
+    together: Option<&'a dyn Peers>,
     level: usize,
     all: usize,
     at_once: bool,
@@ -21,11 +21,11 @@ pub struct Ranges<'a> {
 
 impl<'a> Ranges<'a> {
     /// Of `all` candidates.
-    pub fn new(together: Option<&'a dyn Together>, level: usize, all: usize) -> Self {
+    pub fn new(together: Option<&'a dyn Peers>, level: usize, all: usize) -> Self {
         Ranges { together, level, all, at_once: false, over: false }
     }
 
-    /// For a device that examines all candidates of a range in one run ([`Together::at_once`]).
+    /// For a device that examines all candidates of a range in one run ([`Peers::at_once`]).
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
@@ -35,7 +35,7 @@ impl<'a> Ranges<'a> {
     /// The next ones; `None` when none are left.
     ///
     /// # Errors
-    /// As [`Together::next`].
+    /// As [`Peers::next`].
     pub fn take(&mut self) -> Result<Option<Range<usize>>> {
         if self.over {
             return Ok(None);
@@ -52,9 +52,9 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// A pattern that is frequent.
+/// A frequent pattern and its domains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchanged {
+pub struct FrequentDomains {
     /// Its place among the candidates.
     pub candidate: usize,
     /// How often it occurs.
@@ -67,14 +67,14 @@ pub struct Exchanged {
 /// how many words the domains of a candidate have.
 ///
 /// # Errors
-/// As [`Together::join`]; [`Error::Device`] for what fits no candidate.
+/// As [`Peers::join`]; [`Error::Device`] for what fits no candidate.
 pub fn join(
-    together: &dyn Together,
+    together: &dyn Peers,
     level: usize,
-    found: &[Exchanged],
+    found: &[FrequentDomains],
     all: usize,
     words: impl Fn(usize) -> usize,
-) -> Result<Vec<Exchanged>> {
+) -> Result<Vec<FrequentDomains>> {
     let mut bytes = vec![];
     for one in found {
         bytes.extend((one.candidate as u32).to_le_bytes());
@@ -88,21 +88,21 @@ pub fn join(
             joined.push(read(&mut bytes, all, &words).ok_or_else(unlike)?);
         }
     }
-    joined.sort_by_key(|one: &Exchanged| one.candidate);
+    joined.sort_by_key(|one: &FrequentDomains| one.candidate);
     match joined.windows(2).all(|pair| pair[0].candidate < pair[1].candidate) {
         true => Ok(joined),
         false => Err(unlike()),
     }
 }
 
-fn read(bytes: &mut &[u8], all: usize, words: impl Fn(usize) -> usize) -> Option<Exchanged> {
+fn read(bytes: &mut &[u8], all: usize, words: impl Fn(usize) -> usize) -> Option<FrequentDomains> {
     let candidate = u32::from_le_bytes(*take(bytes)?) as usize;
     let support = u128::from_le_bytes(*take(bytes)?);
     if candidate >= all {
         return None;
     }
     let words = (0..words(candidate)).map(|_| take(bytes).copied().map(u32::from_le_bytes));
-    Some(Exchanged { candidate, support, words: words.collect::<Option<_>>()? })
+    Some(FrequentDomains { candidate, support, words: words.collect::<Option<_>>()? })
 }
 
 fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
@@ -125,7 +125,7 @@ mod tests {
     /// Says something else than it was told.
     struct Other(Vec<u8>);
 
-    impl Together for Other {
+    impl Peers for Other {
         fn threads(&self) -> usize {
             1
         }
@@ -141,14 +141,14 @@ mod tests {
 
     #[test]
     fn what_fits_is_sorted_and_what_does_not_is_refused() {
-        let own = Exchanged { candidate: 2, support: 7, words: vec![1, 2] };
+        let own = FrequentDomains { candidate: 2, support: 7, words: vec![1, 2] };
         let mut theirs: Vec<u8> = 1u32.to_le_bytes().to_vec();
         theirs.extend((1u128 << 70).to_le_bytes());
         theirs.extend([5, 0, 0, 0, 6, 0, 0, 0]);
         let join = |other: &[u8], all| {
             join(&Other(other.to_vec()), 2, std::slice::from_ref(&own), all, |_| 2)
         };
-        let first = Exchanged { candidate: 1, support: 1 << 70, words: vec![5, 6] };
+        let first = FrequentDomains { candidate: 1, support: 1 << 70, words: vec![5, 6] };
         assert_eq!(join(&theirs, 3).unwrap(), [first, own.clone()]);
         assert!(join(&theirs[..theirs.len() - 1], 3).is_err());
         assert!(join(&theirs, 2).is_err());

@@ -1,4 +1,4 @@
-//! Frequent patterns on devices that count or list the occurrences of one pattern: candidates are made here, level
+//! Frequent patterns on devices that count the embeddings of one pattern: candidates are made here, level
 //! by level, and the device says how often each occurs.
 //!
 //! | module | what it holds |
@@ -11,16 +11,15 @@ pub mod exchange;
 
 use std::collections::HashSet;
 
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, VertexId};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_graph::Graph;
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{SizeLimit, parts_reported};
+use gramer_pattern::task::parts_reported;
 
-use crate::cpu::frequent_by_lists;
-use crate::{Count, Together};
-use candidates::{Labelled, around, kinds, with_vertex};
-use exchange::{Exchanged, Ranges};
+use crate::{Count, Peers};
+use candidates::{Kind, LabelKinds, around, kinds, with_edge, with_vertex};
+use exchange::{FrequentDomains, Ranges};
 
 /// The patterns of up to `max` vertices with at least `support` vertex-induced embeddings all of whose
 /// parts are reported, smaller ones first, and whether all of them were counted; if not, only sizes that were counted
@@ -28,16 +27,16 @@ use exchange::{Exchanged, Ranges};
 /// the end. With others each counts some of a level's candidates.
 ///
 /// # Errors
-/// Those of `count` and `together`, and [`gramer_graph::Error::Interrupted`].
+/// Those of `count` and `together`, and [`gramer_base::Error::Interrupted`].
 pub fn by_embeddings(
     graph: &Graph,
     max: usize,
     support: u64,
-    together: Option<&dyn Together>,
+    together: Option<&dyn Peers>,
     context: &Context,
     mut count: impl FnMut(&Pattern) -> Result<(u128, bool)>,
 ) -> Result<(Vec<Count>, bool)> {
-    let labelled = Labelled::of(graph);
+    let labelled = LabelKinds::of(graph);
     let mut kinds = kinds(graph, context)?;
     kinds.retain(|kind| kind.1 >= support);
     let around = around(kinds.iter().map(|kind| kind.0));
@@ -58,32 +57,10 @@ pub fn by_embeddings(
                 }
             }
         }
-        context.progress.begin(candidates.len() as u64);
-        let mut counted = vec![];
-        let mut ranges = Ranges::new(together, vertices, candidates.len());
-        while let Some(range) = ranges.take()? {
-            for candidate in range {
-                let (support_here, whole) = match count(&candidates[candidate]) {
-                    Err(Error::Interrupted) => (0, false),
-                    counted => counted?,
-                };
-                if !whole {
-                    // Of a level that wasn't finished nothing is known.
-                    return Ok((found, false));
-                }
-                if support_here >= u128::from(support) {
-                    counted.push(Exchanged { candidate, support: support_here, words: vec![] });
-                }
-                context.progress.add(1);
-            }
-        }
-        if let Some(together) = together {
-            counted = exchange::join(together, vertices, &counted, candidates.len(), |_| 0)?;
-        }
-        let counts: Vec<Count> = counted
-            .iter()
-            .map(|one| Count { pattern: candidates[one.candidate].clone(), count: one.support })
-            .collect();
+        let level_of = Level { number: vertices, support, together, context };
+        let Some(counts) = level_of.frequent(candidates, &mut count)? else {
+            return Ok((found, false));
+        };
         level = counts.iter().map(|count| count.pattern.clone()).collect();
         if level.is_empty() {
             break;
@@ -94,37 +71,96 @@ pub fn by_embeddings(
     Ok((found, true))
 }
 
-/// A candidate whose occurrences are asked for.
-pub struct Wanted<'a> {
-    /// Its vertices in any order, with the labels that the graph has.
-    pub pattern: &'a Pattern,
-    /// By vertex of the pattern: how many vertices of the graph it may go to, at the most.
-    pub images: &'a [usize],
-    /// Whether a vertex of the pattern may go to a vertex of the graph: occurrences where it doesn't needn't be listed,
-    /// since there are none.
-    pub may: &'a (dyn Fn(usize, VertexId) -> bool + Sync),
-    /// Takes an edge-induced occurrence, the graph's vertices in the order of the pattern's; one of its mappings is
-    /// enough, and one that comes again does no harm. `false` once no more are needed.
-    pub found: &'a (dyn Fn(&[VertexId]) -> bool + Sync),
-}
-
-/// Lists the occurrences of a candidate, and says whether it went to their end or as far as they were needed.
-pub type Lister<'a> = dyn FnMut(&Wanted<'_>) -> Result<bool> + 'a;
-
-/// The edge-induced patterns up to a limit whose smallest domain has at least `support` vertices, and whether all of
-/// them were examined; if not, only whole levels are there. Domains are bounded and made consistent as the CPU
-/// engine does it; those of which that says too little come from the occurrences that `list` gives. With others each
-/// examines some of a level's candidates.
+/// The patterns of up to `max` edges with at least `support` instances, which are sets of edges, smaller ones first, and
+/// whether all of them were counted (GAMMA's algorithm 2). A pattern is a candidate if it is a frequent one with an edge
+/// more, of any kind that the graph has: instances of a pattern may be more than those of its parts. `count` counts the
+/// edge-induced occurrences of a pattern, and says whether it went to the end. With others each counts some of a
+/// level's candidates.
 ///
 /// # Errors
-/// Those of `list` and `together`.
-pub fn by_images(
+/// Those of `count` and `together`, and [`gramer_base::Error::Interrupted`].
+pub fn by_instances(
     graph: &Graph,
-    limit: SizeLimit,
+    max: usize,
     support: u64,
-    together: Option<&dyn Together>,
+    together: Option<&dyn Peers>,
     context: &Context,
-    list: &mut Lister<'_>,
+    mut count: impl FnMut(&Pattern) -> Result<(u128, bool)>,
 ) -> Result<(Vec<Count>, bool)> {
-    frequent_by_lists(graph, (limit, support), together, context, list)
+    let labelled = LabelKinds::of(graph);
+    let kinds: Vec<(Kind, u64)> = kinds(graph, context)?;
+    let around = around(kinds.iter().map(|kind| kind.0));
+    let mut level: Vec<Count> = kinds
+        .iter()
+        .filter(|kind| kind.1 >= support)
+        .map(|&(kind, n)| Count { pattern: labelled.edge(kind).canonical().0, count: n.into() })
+        .collect();
+    let mut found = level.clone();
+    for edges in 2..=max {
+        let mut seen = HashSet::new();
+        let mut candidates = vec![];
+        for Count { pattern, .. } in &level {
+            with_edge(labelled, pattern, &around, usize::MAX, |wider| {
+                let form = wider.canonical().0;
+                if seen.insert(form.clone()) {
+                    candidates.push(form);
+                }
+            });
+        }
+        let level_of = Level { number: edges, support, together, context };
+        let Some(counts) = level_of.frequent(candidates, &mut count)? else {
+            return Ok((found, false));
+        };
+        if counts.is_empty() {
+            break;
+        }
+        found.extend(counts.iter().cloned());
+        level = counts;
+    }
+    Ok((found, true))
+}
+
+/// A level of candidates, and what counts them.
+struct Level<'a> {
+    /// Vertices or edges of its patterns.
+    number: usize,
+    support: u64,
+    together: Option<&'a dyn Peers>,
+    context: &'a Context,
+}
+
+impl Level<'_> {
+    /// The candidates that are frequent, in their order; none of a level that wasn't finished, of which nothing is
+    /// known.
+    fn frequent(
+        &self,
+        candidates: Vec<Pattern>,
+        count: &mut impl FnMut(&Pattern) -> Result<(u128, bool)>,
+    ) -> Result<Option<Vec<Count>>> {
+        self.context.progress.begin(candidates.len() as u64);
+        let mut counted = vec![];
+        let mut ranges = Ranges::new(self.together, self.number, candidates.len());
+        while let Some(range) = ranges.take()? {
+            for candidate in range {
+                let (support, whole) = match count(&candidates[candidate]) {
+                    Err(Error::Interrupted) => (0, false),
+                    counted => counted?,
+                };
+                if !whole {
+                    return Ok(None);
+                }
+                if support >= u128::from(self.support) {
+                    counted.push(FrequentDomains { candidate, support, words: vec![] });
+                }
+                self.context.progress.add(1);
+            }
+        }
+        if let Some(together) = self.together {
+            counted = exchange::join(together, self.number, &counted, candidates.len(), |_| 0)?;
+        }
+        let frequent = counted
+            .iter()
+            .map(|one| Count { pattern: candidates[one.candidate].clone(), count: one.support });
+        Ok(Some(frequent.collect()))
+    }
 }

@@ -4,20 +4,20 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::{Accesses, Cliques, Comparison, Explorer, LabelledPatterns, Motifs, Primitives, Stop};
-use crate::cpu::Cpu;
-use crate::{Engine, Outcome, Units, WorkUnit};
+use crate::{Engine, EngineExt, Outcome, Units, WorkUnit};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 /// Counts how often each vertex record and edge entry is accessed: cliques, vertex-induced motifs,
-/// and the last pass of frequent subgraphs by embeddings.
+/// and the last pass of frequent subgraphs by embeddings, of which `engine` finds the frequent smaller ones.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for other tasks and for more than `most` embeddings;
 /// [`Error::Interrupted`].
 pub fn accesses(
+    engine: &dyn Engine,
     graph: &Graph,
     task: &Task,
     comparison: Comparison,
@@ -34,12 +34,13 @@ pub fn accesses(
             support,
             measure: measure @ Measure::Embeddings,
         } => {
-            // The last pass: what the passes before it report is known from the CPU engine.
+            // The last pass: what the passes before it report the engine finds.
             let mut allowed = HashSet::new();
             if *size > 2 {
                 let limit = SizeLimit::MaxVertices(size - 1);
                 let before = Task::Fsm { limit, support: *support, measure: *measure };
-                let Outcome { results, complete, .. } = Cpu.run(graph, &before, None, context)?;
+                let Outcome { results, complete, .. } =
+                    engine.run(graph, &before, None, context)?;
                 if !complete {
                     return Err(Error::Interrupted);
                 }

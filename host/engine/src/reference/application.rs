@@ -102,10 +102,10 @@ pub struct Motifs<'s> {
     k: usize,
     sink: Option<PatternSink<'s>>,
     /// Occurrences by adjacency bits, each with its canonical pattern and order.
-    seen: HashMap<u128, Seen>,
+    seen: HashMap<u128, Occurrence>,
 }
 
-struct Seen {
+struct Occurrence {
     pattern: Pattern,
     order: Vec<usize>,
     count: u64,
@@ -152,7 +152,7 @@ impl Primitives for Motifs<'_> {
         }
         let seen = self.seen.entry(e.bits()).or_insert_with(|| {
             let (pattern, order) = Pattern::from_bits(e.size(), e.bits()).canonical();
-            Seen { pattern, order, count: 0 }
+            Occurrence { pattern, order, count: 0 }
         });
         seen.count += 1;
         match &mut self.sink {

@@ -6,7 +6,7 @@ use super::Comparison;
 use super::application::{Primitives, Shape};
 use super::counters::{Accesses, Counters};
 use crate::work::WorkUnit;
-use gramer_graph::context::Context;
+use gramer_base::context::Context;
 use gramer_graph::{VertexId, View};
 
 /// Entries walked between two looks at the stop flag.
@@ -15,7 +15,7 @@ const LOOK_EVERY: u64 = 1 << 12;
 /// Why an exploration ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// The run was asked to stop.
+    /// The run was cancelled.
     Cancelled,
     /// The application had enough.
     Application,
@@ -140,8 +140,8 @@ impl<'a, P: Primitives> Explorer<'a, P> {
         self.primitives
     }
 
-    /// Explores from these work units, in turn; may be called again with others. After a break
-    /// the results are those of the part that was explored.
+    /// Explores these work units one after another; may be called again with others. After a break the results cover
+    /// the explored part.
     pub fn run_units(&mut self, units: &[WorkUnit]) -> ControlFlow<Stop> {
         for unit in units {
             if self.context.cancel.is_cancelled() {

@@ -45,23 +45,31 @@ mod accesses;
 mod application;
 mod counters;
 mod explorer;
+mod occurrences;
 
 pub use accesses::accesses;
 pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape};
 pub use counters::{Accesses, Counters};
 pub use explorer::{Embedding, Explorer, Stop};
+pub use occurrences::{Occurrences, occurrences};
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use gramer_graph::choice::Choice;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::choice::Choice;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::Pattern;
+use gramer_pattern::closing::results;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
 
-use super::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
+use super::method::{self, Fit, Kit, Method, Methods, Scheme, choose, run_plan};
+use super::reason::Reason;
+use super::{
+    Ask, Choices, Count, Device, Engine, Failure, Held, Needs, Outcome, Plan, PreparedGraph, Query,
+    Reply, Sink, Units,
+};
 use crate::work::WorkUnit;
 
 /// Which of two vertex ids comes first; see the module.
@@ -86,12 +94,9 @@ impl Choice for Comparison {
 }
 
 impl Comparison {
-    /// The rule by which algorithm 1 assigns embeddings to units; see [`crate::Engine::rule`].
-    pub fn rule(self) -> String {
-        match self {
-            Comparison::Ascending => "ids, ascending".into(),
-            Comparison::Descending => crate::BY_IDS.into(),
-        }
+    /// How algorithm 1 assigns embeddings to units.
+    pub fn scheme(self) -> Scheme {
+        Scheme::Ids { ascending: self == Comparison::Ascending }
     }
 
     /// Whether `a` comes before `b`. No vertex comes before itself.
@@ -113,82 +118,103 @@ pub struct Reference {
 }
 
 impl Engine for Reference {
-    fn name(&self) -> String {
-        "reference".into()
+    fn device(&self) -> Device {
+        Device::named("reference")
     }
 
-    fn rule(&self) -> String {
-        self.comparison.rule()
+    fn choose(&self, ask: &Ask<'_>) -> Choices {
+        choose(METHODS, ask, self)
     }
 
-    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
-        task.check()?;
-        let what = match task {
-            Task::Clique { .. }
-            | Task::Motif { induced: Induced::Vertex, .. }
-            | Task::Fsm { measure: Measure::Embeddings, .. } => return Ok(()),
-            Task::CliqueSizes { .. } => "cliques of several sizes",
-            Task::MaximalCliques => "maximal cliques",
-            Task::MaximumClique => "the maximum clique",
-            Task::Motif { induced: Induced::Edge, .. } => "edge-induced motifs",
-            Task::Fsm { measure: Measure::Mni, .. } => "minimum-image support",
-            Task::Match { .. } => "matching",
-            other => other.name(),
-        };
-        Err(Error::Unsupported(format!(
-            "the reference engine explores vertex-induced embeddings and does not do {what}; the \
-             engine `cpu` does"
-        )))
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        graph: &'a Graph,
-        _context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(Resident { engine: *self, graph }))
+    fn prepare(&self, graph: &Graph, _context: &Context) -> Result<PreparedGraph> {
+        let resident = Resident { engine: *self, graph: graph.clone() };
+        Ok(PreparedGraph::new(*self, graph, resident))
     }
 }
 
-/// A graph as the reference engine reads it: as it is.
-struct Resident<'a> {
+/// A graph as the reference engine reads it, unchanged.
+pub struct Resident {
     engine: Reference,
-    graph: &'a Graph,
+    graph: Graph,
 }
 
-impl Prepared for Resident<'_> {
+impl Held for Resident {
+    fn answer(&self, query: &Query, plan: &Plan, run: &method::Run<'_>) -> Result<Reply, Failure> {
+        run_plan(METHODS, query, self, plan, run)
+    }
+}
+
+impl Kit for Reference {
+    type Held = Resident;
+    const KIND: &'static str = "reference";
+}
+
+const METHODS: &Methods<Reference> = &[&Algorithm1];
+
+/// Algorithm 1 for cliques, vertex-induced motifs and frequent patterns by embeddings.
+struct Algorithm1;
+
+impl Method<Reference> for Algorithm1 {
+    fn name(&self) -> &'static str {
+        "algorithm-1"
+    }
+
+    fn offers(&self, reference: &Reference) -> Needs {
+        let by_ids = match reference.comparison {
+            Comparison::Descending => Needs::BY_IDS,
+            Comparison::Ascending => Needs::NONE,
+        };
+        by_ids | Needs::LIST | Needs::SHARE | Needs::VERTEX_LABELS | Needs::EDGE_LABELS
+    }
+
+    fn fit(&self, ask: &Ask<'_>, _: &Reference) -> Fit {
+        match &ask.query.task {
+            Task::Clique { .. } | Task::Motif { induced: Induced::Vertex, .. } => Fit::Yes,
+            Task::Motif { induced, .. } => Fit::No(Reason::Induced(*induced)),
+            // Which patterns are frequent is known when all shares are merged.
+            Task::Fsm { measure: Measure::Embeddings, .. } => {
+                Fit::not_together(ask, Needs::LIST | Needs::SHARE)
+                    .and(|| Fit::not_together(ask, Needs::SHARE | Needs::BY_IDS))
+            }
+            Task::Fsm { measure, .. } => Fit::No(Reason::Measure(*measure)),
+            _ => Fit::No(Reason::Task),
+        }
+    }
+
+    fn scheme(&self, _: &Ask<'_>, reference: &Reference) -> Scheme {
+        reference.comparison.scheme()
+    }
+
     fn run(
         &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.engine.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
-        let comparison = self.engine.comparison;
-        let run = Run { view: self.graph.view(), comparison, units, context };
-        let outcome = match task {
-            Task::Clique { k } => run.cliques(*k, sink),
-            Task::Motif { k, .. } => run.motifs(*k, sink),
+        query: &Query,
+        on: &Resident,
+        _: &Plan,
+        run: &method::Run<'_>,
+    ) -> Result<Reply, Failure> {
+        let (units, sink, context) = (run.units, run.sink, run.context);
+        let comparison = on.engine.comparison;
+        let run = ReferenceRun { view: on.graph.view(), comparison, units, context };
+        match &query.task {
+            Task::Clique { k } => Ok(run.cliques(*k, sink).into()),
+            Task::Motif { k, .. } => Ok(run.motifs(*k, sink).into()),
             Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
-                run.frequent(*largest, *support, sink)
+                Ok(run.frequent(*largest, *support, sink).into())
             }
-            _ => unreachable!("not supported"),
-        };
-        Ok(outcome.of(units))
+            _ => Err(Failure::Retreat(Reason::Task)),
+        }
     }
 }
 
 /// One run of the engine.
-struct Run<'a> {
+struct ReferenceRun<'a> {
     view: View<'a>,
     comparison: Comparison,
     units: Units<'a>,
     context: &'a Context,
 }
 
-impl Run<'_> {
+impl ReferenceRun<'_> {
     /// Explores the units; gives the primitives back and whether the run went to its end.
     fn explore<P: Primitives>(&self, primitives: P) -> (P, bool) {
         let units: Vec<WorkUnit> = self.units.iter(self.view).collect();
@@ -244,7 +270,7 @@ impl Run<'_> {
             if found.is_empty() {
                 break;
             }
-            shares::sort(&mut found);
+            results::sort(&mut found);
             reported.extend(found.iter().map(|c| c.pattern.clone()));
             results.append(&mut found);
         }

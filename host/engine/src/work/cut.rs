@@ -1,13 +1,13 @@
 //! Units in groups of similar work.
 
-use gramer_graph::pages::in_large_pages;
+use gramer_base::pages::in_large_pages;
 
-use super::WorkUnit;
+use super::{Spread, WorkUnit};
 
-/// How units are cut into groups.
+/// How to cut units into groups.
 #[derive(Debug, Clone, Copy)]
-pub struct Cut {
-    /// So many groups of similar work.
+pub struct CutSettings {
+    /// Number of groups of similar work.
     pub groups: u64,
     /// Whether there may be more than that, so that none has much more than its part of the work.
     pub exceed: bool,
@@ -26,9 +26,28 @@ pub struct Groups {
     /// The estimated work of each group, as progress shows it.
     sums: Vec<u64>,
     work: u64,
+    /// The order in which they are taken, if not their own.
+    spread: Option<Spread>,
 }
 
 impl Groups {
+    /// Takes the groups in an order whose every prefix is spread over all of them, so that their time is a sample of
+    /// the whole.
+    pub fn spread(&mut self) {
+        self.spread = Some(Spread::of(self.len()));
+    }
+
+    /// Has the groups taken in their order again.
+    pub fn in_order(&mut self) {
+        self.spread = None;
+    }
+
+    /// The group that is taken at this place in the order.
+    #[inline]
+    pub fn taken(&self, place: usize) -> usize {
+        self.spread.map_or(place, |spread| spread.at(place))
+    }
+
     /// Number of groups.
     #[inline]
     pub fn len(&self) -> usize {
@@ -83,7 +102,7 @@ const PIECES: u64 = 16;
 /// Cuts units into groups. `units` gives them with an estimate of their work, the same at each call;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
 /// so the same task takes the same groups whatever threads do.
-pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut) -> Groups {
+pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: CutSettings) -> Groups {
     let (total, count) =
         units().fold((0, 0), |(total, count), (_, work)| (with(total, work), count + 1));
     let mut cutter = Cutter::new(total, cut);
@@ -93,10 +112,10 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut)
 }
 
 /// What is handed a unit with an estimate of its work.
-type Each<'a> = dyn FnMut(WorkUnit, u64) + 'a;
+type UnitVisitor<'a> = dyn FnMut(WorkUnit, u64) + 'a;
 
 /// As [`cut`], where the units are handed one by one to what `units` is called with.
-pub(crate) fn cut_each(units: &dyn for<'a> Fn(&'a mut Each<'a>), cut: Cut) -> Groups {
+pub fn cut_each(units: &dyn for<'a> Fn(&'a mut UnitVisitor<'a>), cut: CutSettings) -> Groups {
     let (mut total, mut count) = (0u64, 0);
     units(&mut |_, work| (total, count) = (with(total, work), count + 1));
     let mut cutter = Cutter::new(total, cut);
@@ -113,7 +132,7 @@ fn with(total: u64, work: u64) -> u64 {
 
 /// Takes units one by one.
 struct Cutter {
-    cut: Cut,
+    cut: CutSettings,
     /// The part of the work that a group should have.
     share: u64,
     groups: Groups,
@@ -123,7 +142,7 @@ struct Cutter {
 }
 
 impl Cutter {
-    fn new(total: u64, cut: Cut) -> Self {
+    fn new(total: u64, cut: CutSettings) -> Self {
         let share = (total / cut.groups.max(1)).max(1);
         let groups = Groups { work: total, ..Groups::default() };
         Cutter { cut, share, groups, begun: 0, sum: 0 }

@@ -13,23 +13,25 @@
 
 mod cut;
 mod share;
+mod spread;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cut::cut_each;
-pub use cut::{Cut, Groups, cut};
+pub use cut::cut_each;
+pub use cut::{CutSettings, Groups, cut};
 pub use share::Share;
+pub use spread::Spread;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{VertexId, View};
 
 /// A start vertex and a range of positions in its list.
 ///
-/// An engine may number its start vertices in an order of its own; units in a [`Share`] always name
+/// An engine may number its start vertices in its own order; units in a [`Share`] always name
 /// vertices and positions of the graph. Serialised as `[start, first, limit]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "(VertexId, u32, u32)", into = "(VertexId, u32, u32)")]
@@ -56,6 +58,7 @@ impl From<WorkUnit> for (VertexId, u32, u32) {
 
 impl WorkUnit {
     /// A vertex with its whole list.
+    #[inline]
     pub fn whole(view: View<'_>, start: VertexId) -> Self {
         WorkUnit { start, first: 0, limit: view.degree(start) as u32 }
     }

@@ -1,13 +1,13 @@
-//! Sets of work units, as they are dealt to runs, devices and machines.
+//! Sets of work units for runs, devices and machines.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{VertexId, View};
 
-use super::{Cut, Units, WorkUnit, cut};
+use super::{CutSettings, Units, WorkUnit, cut};
 
 /// A set of work units of one graph.
 ///
@@ -18,7 +18,7 @@ use super::{Cut, Units, WorkUnit, cut};
 /// let right = Share::new([11..20], [WorkUnit { start: 10, first: 4, limit: 9 }])?;
 /// let both = left.clone().union(right)?;
 /// assert!(both.clone().union(left).is_err(), "units are in a share once");
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
@@ -29,7 +29,7 @@ pub struct Share {
     pub(super) parts: Vec<WorkUnit>,
 }
 
-/// A share as it is serialised.
+/// Serialised form of a share.
 #[derive(Serialize, Deserialize)]
 struct Fields {
     /// Ranges [from, to).
@@ -56,7 +56,7 @@ impl Share {
     /// The vertices of these ranges with their whole lists, and parts of lists of others.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an empty or reversed range, and for a unit that is there twice.
+    /// [`Error::Usage`] for an empty or reversed range, and for a repeated unit.
     pub fn new(
         whole: impl IntoIterator<Item = Range<VertexId>>,
         parts: impl IntoIterator<Item = WorkUnit>,
@@ -118,8 +118,10 @@ impl Share {
     /// the square of its degree. A hub's list is divided.
     ///
     /// ```
-    /// use gramer_engine::{Engine, Outcome, Share, Units, cpu::Cpu};
-    /// use gramer_graph::{Builder, Context};
+    /// use gramer_cpu::Cpu;
+    /// use gramer_engine::{Engine, Outcome, Share, Units};
+    /// use gramer_base::Context;
+    /// use gramer_graph::Builder;
     /// use gramer_pattern::Task;
     ///
     /// let mut builder = Builder::new();
@@ -131,12 +133,16 @@ impl Share {
     /// let parts = shares.iter().map(|share| prepared.run(&task, Units::Share(share), None, &context));
     /// let whole = Outcome::merge(&task, &graph, parts.collect::<Result<Vec<_>, _>>()?)?;
     /// assert_eq!(whole.results[0].count, 84);
-    /// # Ok::<(), gramer_graph::Error>(())
+    /// # Ok::<(), gramer_base::Error>(())
     /// ```
     pub fn split(view: View<'_>, into: usize) -> Vec<Share> {
         let units = || Units::All.iter(view).map(|unit| (unit, u64::from(unit.limit).pow(2)));
-        let limits =
-            Cut { groups: into.max(1) as u64, exceed: false, divide: true, most: usize::MAX };
+        let limits = CutSettings {
+            groups: into.max(1) as u64,
+            exceed: false,
+            divide: true,
+            most: usize::MAX,
+        };
         cut(units, limits)
             .iter()
             .map(|units| Share::of(view, units).expect("units are cut once"))
@@ -172,7 +178,7 @@ impl Share {
     }
 
     /// The same units of a graph whose vertices are numbered backwards; `None` if a list is divided.
-    pub(crate) fn backwards(&self, vertices: usize) -> Option<Share> {
+    pub fn backwards(&self, vertices: usize) -> Option<Share> {
         let last = vertices as VertexId;
         let whole = self.whole.iter().rev().map(|r| last - r.end..last - r.start).collect();
         self.parts.is_empty().then_some(Share { whole, parts: vec![] })
@@ -201,5 +207,5 @@ impl Share {
 }
 
 fn twice(v: VertexId) -> Error {
-    Error::usage(format!("work of vertex {v} is there twice"))
+    Error::usage(format!("work of vertex {v} is repeated"))
 }

@@ -80,7 +80,7 @@ fn groups_hold_every_unit_once_and_in_order() {
     let view = graph.view();
     let units = || Units::All.iter(view).map(|u| (u, u.range().len() as u64));
     for (groups, exceed, most) in [(1, false, 300), (7, false, 5000), (7, true, 5000)] {
-        let cut = cut(units, Cut { groups, exceed, divide: false, most });
+        let cut = cut(units, CutSettings { groups, exceed, divide: false, most });
         let starts: Vec<u32> = cut.iter().flatten().map(|u| u.start).collect();
         assert_eq!(starts, (0..=1000).collect::<Vec<_>>());
         assert!(cut.iter().all(|g| !g.is_empty() && g.len() <= most));

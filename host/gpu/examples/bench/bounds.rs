@@ -156,7 +156,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Of so many launches, bytes that are read, and tests.
+    /// Of this many launches, bytes that are read, and tests.
     pub fn of(by: &Yardsticks, launches: u64, bytes: u64, tests: Option<Tests>) -> Self {
         let times = [
             ("launches", by.answer + by.launch * launches.saturating_sub(1) as f64),

@@ -1,4 +1,4 @@
-//! The speed of the GPU engine beside public CUDA programs: `make bench-gpu`.
+//! The speed of the GPU engine compared with public CUDA programs: `make bench-gpu`.
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
 //!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper]
@@ -23,12 +23,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use bounds::{Arcs, Bound};
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Prepared, Units};
+use gramer_base::choice::Choice;
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::{Engine, EngineExt, Outcome, PreparedGraph, Units};
 use gramer_gpu::{ClassShape, Gpu, Order, Settings, Strategy, Yardsticks};
 use gramer_graph::Graph;
-use gramer_graph::choice::Choice;
-use gramer_graph::context::Context;
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
@@ -190,22 +190,22 @@ fn options() -> Result<Options, Failure> {
 }
 
 /// A graph that lies on the device.
-struct Loaded<'a> {
+struct LoadedGraph<'a> {
     /// What the tables call it.
     name: String,
     graph: &'a Graph,
-    prepared: Box<dyn Prepared + 'a>,
+    prepared: PreparedGraph,
     /// The same where times are taken, with its arcs: what bounds a row.
-    timed: Option<(Box<dyn Prepared + 'a>, Arcs)>,
+    timed: Option<(PreparedGraph, Arcs)>,
 }
 
-/// The device once more, with times taken, and what it does at most.
-struct Measured {
+/// The device opened again with timing, and its measured rates.
+struct MeasuredDevice {
     gpu: Gpu,
     most: Yardsticks,
 }
 
-impl Measured {
+impl MeasuredDevice {
     /// The trace that times come with is of no use here.
     fn open(options: &Options) -> Result<Self, Failure> {
         let trace = std::path::PathBuf::from(format!("{}.trace", options.results));
@@ -214,7 +214,7 @@ impl Measured {
         // With a small `--memory` as well: it is the device that is measured.
         let whole = Settings { cache: settings.cache, ..Settings::default() };
         let most = Gpu::open(&options.device, &whole)?.yardsticks()?;
-        Ok(Measured { gpu, most })
+        Ok(MeasuredDevice { gpu, most })
     }
 }
 
@@ -241,12 +241,12 @@ fn read(path: &Path, labels: u32) -> Result<Graph, Failure> {
 struct Bench<'a> {
     options: &'a Options,
     peers: Peers,
-    measured: Option<Measured>,
+    measured: Option<MeasuredDevice>,
     rows: Vec<String>,
     wrong: usize,
 }
 
-impl Loaded<'_> {
+impl LoadedGraph<'_> {
     /// What bounds a task here.
     fn bounded(&self, most: Yardsticks, task: &Task) -> Result<Bounded, Failure> {
         let (prepared, arcs) = self.timed.as_ref().ok_or("times aren't taken")?;
@@ -287,7 +287,7 @@ impl Bench<'_> {
             Some(by) => Some((by.gpu.prepare(&graph, &Context::default())?, Arcs::of(&graph))),
             None => None,
         };
-        let on = Loaded { name, graph: &graph, prepared, timed };
+        let on = LoadedGraph { name, graph: &graph, prepared, timed };
         let options = self.options;
         for (label, task) in options.tasks.iter().filter_map(|t| Some((t, task(t)?))) {
             let bounded = match &measured {
@@ -301,10 +301,10 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A task: its time, beside the best peer's.
+    /// A task: its time, compared with the best peer's.
     fn row(
         &mut self,
-        on: &Loaded<'_>,
+        on: &LoadedGraph<'_>,
         label: &str,
         task: &Task,
         bounded: Option<Bounded>,
@@ -360,7 +360,7 @@ impl Bench<'_> {
     /// The time of the first run and the shortest of the others, in ms, with the first one's answer.
     fn timed(
         &mut self,
-        on: &Loaded<'_>,
+        on: &LoadedGraph<'_>,
         label: &str,
         task: &Task,
     ) -> Result<(f64, f64, Outcome), Failure> {
@@ -390,7 +390,7 @@ impl Bench<'_> {
     /// The CPU engine's time in ms; its answer is compared.
     fn by_cpu(
         &mut self,
-        on: &Loaded<'_>,
+        on: &LoadedGraph<'_>,
         label: &str,
         task: &Task,
         outcome: &Outcome,
@@ -421,8 +421,8 @@ fn main() -> Result<(), Failure> {
         "{:12} {:5} {:>10} {:>10} {:>10} {:>7}  {:8} count",
         "graph", "task", "first ms", "best ms", "anchor ms", "ratio", "anchor"
     );
-    let measured = if options.bounds { Some(Measured::open(&options)?) } else { None };
-    if let Some(Measured { most, .. }) = &measured {
+    let measured = if options.bounds { Some(MeasuredDevice::open(&options)?) } else { None };
+    if let Some(MeasuredDevice { most, .. }) = &measured {
         println!(
             "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} G words and {:.0} G lookups per second",
             1e6 * most.launch,

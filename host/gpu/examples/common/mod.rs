@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_gpu::{Gpu, Settings};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::read::{ReadOptions, read_graph};
 
 /// Options of each program: sizes, a folder for tables and one for built programs, and whether kernels test their
@@ -40,7 +40,7 @@ impl Arguments {
         while let Some(option) = options.next() {
             let name = option.strip_prefix("--").unwrap_or_default();
             if !known.contains(&name) && !OPTIONS.contains(&name) {
-                return Err(fail(format!("{option} is no option of this program")));
+                return Err(fail(format!("{option} is not an option of this program")));
             }
             if values.iter().any(|(known, _)| known == name) {
                 return Err(fail(format!("{option} is given twice")));
@@ -71,7 +71,7 @@ impl Arguments {
     /// [`Error::Usage`] for something else.
     pub fn second(&self, usage: &str) -> Result<u64> {
         let text = self.graph.to_string_lossy();
-        text.parse().map_err(|_| Error::usage(format!("{text} is no number\nusage: {usage}")))
+        text.parse().map_err(|_| Error::usage(format!("{text} is not a number\nusage: {usage}")))
     }
 
     /// Bytes, with K, M or G.
@@ -98,7 +98,7 @@ impl Arguments {
     /// The device, within the budgets that were given.
     ///
     /// # Errors
-    /// Those of [`Gpu::open`].
+    /// Errors of [`Gpu::open`].
     pub fn gpu(&self) -> Result<Gpu> {
         self.open(&self.device)
     }
@@ -106,7 +106,7 @@ impl Arguments {
     /// Several devices, with commas between, each within these budgets.
     ///
     /// # Errors
-    /// Those of [`Gpu::open`].
+    /// Errors of [`Gpu::open`].
     pub fn gpus(&self) -> Result<Vec<Gpu>> {
         self.device.split(',').map(|name| self.open(name)).collect()
     }
@@ -126,7 +126,7 @@ impl Arguments {
     /// The graph.
     ///
     /// # Errors
-    /// Those of [`read_graph`].
+    /// Errors of [`read_graph`].
     pub fn graph(&self) -> Result<Graph> {
         read_graph(Path::new(&self.graph), &ReadOptions::default(), &Context::default())
     }
@@ -140,8 +140,8 @@ pub fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{line}").map_err(|e| Error::io("<stdout>", "write", e))
 }
 
-/// Runs a program with the arguments of the process. Errors go to standard error, with exit code 2 for what the
-/// program was asked and 1 for the rest.
+/// Runs a program with the arguments of the process. Errors go to standard error, with exit code 2 for wrong usage
+/// and 1 for other failures.
 pub fn ends(run: fn(&[String], &mut dyn Write) -> Result<()>) -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match run(&words, &mut std::io::stdout()) {

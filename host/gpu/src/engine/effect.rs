@@ -1,13 +1,30 @@
 //! Which settings change how a task is done.
 
-use gramer_graph::choice::Choice;
-use gramer_graph::error::{Error, Result};
+use gramer_base::choice::Choice;
+use gramer_base::error::{Error, Result};
 use gramer_pattern::task::{Measure, Task};
 
-use super::{able, chosen};
-use crate::{Join, Order, Settings, Strategy, Tile, Traversal, Without};
+use gramer_engine::{Ask, Query};
+
+use crate::{Ablation, Join, Order, Settings, Strategy, Tile, Traversal};
 
 impl Settings {
+    /// The strategies that answer a task, the fastest first.
+    fn able(&self, task: &Task, listed: bool) -> Result<Vec<Strategy>> {
+        let any = Settings { strategy: None, ..self.clone() };
+        let query = Query::new(task.clone()).list(listed);
+        let fits = any.choose(&Ask::new(&query)).fits;
+        // Frequent patterns are counted and listed by searches.
+        let strategy = |method: &str| Strategy::named(method).unwrap_or(Strategy::Plan);
+        Ok(fits.iter().map(|plan| strategy(&plan.method)).collect())
+    }
+
+    /// The strategy that answers it with these settings; `None` if there is none, which the run reports.
+    fn chosen(&self, task: &Task, listed: bool) -> Result<Option<Strategy>> {
+        let able = self.able(task, listed)?;
+        Ok(able.into_iter().find(|able| self.strategy.is_none_or(|named| named == *able)))
+    }
+
     /// Refuses a setting that was given and would change nothing in how a task is done, so that nobody takes the
     /// answer for one that was found in another way. `listed` if embeddings are handed to a sink.
     ///
@@ -26,12 +43,12 @@ impl Settings {
     /// # Errors
     /// [`Error::Usage`] that names the setting; [`Error::Unsupported`] where the strategy doesn't do the task.
     pub fn check_effect(&self, task: &Task, listed: bool) -> Result<()> {
-        let strategy = if listed { Strategy::Plan } else { chosen(self.strategy, task)? };
+        let Some(strategy) = self.chosen(task, listed)? else { return Ok(()) };
         let images = matches!(task, Task::Fsm { measure: Measure::Mni, .. });
         let searched = strategy == Strategy::Plan && (listed || !images);
         let joined = strategy == Strategy::Table && matches!(task, Task::Match { .. });
         let by_table = strategy == Strategy::Table;
-        // Motifs and frequent patterns are programs over the primitives, which have an order of their own.
+        // Motifs and frequent patterns are programs over the primitives, which have their own order.
         let extended = by_table && !matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         let of_five = strategy == Strategy::Formula && matches!(task, Task::Motif { k: 5, .. });
         // Sets of six vertices and more are shared out among the lanes of a warp.
@@ -48,7 +65,7 @@ impl Settings {
             ),
             ("order", self.steps.order != Order::default(), searched || joined),
             ("traversal", self.table.traversal != Traversal::default() && by_table, extended),
-            ("without", self.table.without != Without::default() && by_table, extended),
+            ("without", self.table.without != Ablation::default() && by_table, extended),
             // Cliques are extended in one way.
             ("join", self.table.join != Join::default() && by_table, joined),
         ];
@@ -57,12 +74,13 @@ impl Settings {
         };
         // Where it acts.
         let acts = if setting == "tile" { Strategy::Wide } else { Strategy::Plan };
-        let other = match strategy != acts && able(task).contains(&acts) {
+        let other = match strategy != acts && self.able(task, listed)?.contains(&acts) {
             true => format!(", or have the setting `strategy` be {}", acts.name()),
             false => String::new(),
         };
         Err(Error::usage(format!(
-            "the setting `{setting}` changes nothing in the task {} by the strategy {}: leave it out{other}",
+            "the setting `{setting}` has no effect on the task {} with the strategy {}: leave it \
+             out{other}",
             task.name(),
             strategy.name()
         )))
@@ -108,7 +126,7 @@ mod tests {
     #[test]
     fn motifs_and_frequent_patterns_by_tables_have_one_order() {
         let breadth = TableSettings { traversal: Traversal::Breadth, ..TableSettings::default() };
-        let without = Without { groups: true, ..Without::default() };
+        let without = Ablation { groups: true, ..Ablation::default() };
         let without = TableSettings { without, ..TableSettings::default() };
         for (table, name) in [(breadth, "traversal"), (without, "without")] {
             let strategy = Some(Strategy::Table);
@@ -169,8 +187,9 @@ mod tests {
                         let said = error.to_string();
                         assert!(!acts && error.exit_code() == 2, "{what}: {said}");
                         assert!(said.contains(&format!("the setting `{name}`")), "{what}: {said}");
-                        let taken = strategy.unwrap_or(able(&task)[0]);
-                        let other = taken != Plan && able(&task).contains(&Plan);
+                        let able = plain.able(&task, listed).unwrap();
+                        let taken = strategy.unwrap_or(able[0]);
+                        let other = taken != Plan && able.contains(&Plan);
                         assert_eq!(said.contains("be plan"), other, "{what}: {said}");
                     }
                 }

@@ -6,17 +6,19 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use gramer_engine::formulas::Sums;
-use gramer_engine::frequent::by_embeddings;
-use gramer_engine::{Count, Open, Outcome, Sink, Together, formulas, shares};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_engine::frequent::{by_embeddings, by_instances};
+use gramer_engine::{Count, EngineExt, Outcome, Peers, Sink};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_pattern::closing::forms::Sums;
+use gramer_pattern::closing::results;
+use gramer_pattern::closing::{self, Closing, forms};
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::Gpu;
-use super::trial::Decided;
+use super::trial::TrialRecord;
 use crate::by_label::ByLabel;
 use crate::five;
 use crate::formula::{self, Cycles, Triangles};
@@ -24,15 +26,15 @@ use crate::fsm;
 use crate::graph::Numbering;
 use crate::local::{self, Heads, Member, Roots};
 use crate::memory::Buffer;
-use crate::picked::Picked;
+use crate::picked::RootSelection;
 use crate::resident::Resident;
 use crate::search::{self, Labels, Question, Rival};
 use crate::table::OnTable;
-use crate::wide::{self, Wanted};
+use crate::wide::{self, WideTask};
 
 /// A graph on the device, with what tasks derive from it.
-pub(super) struct OnDevice<'a> {
-    pub(super) gpu: &'a Gpu,
+pub struct OnDevice {
+    pub(super) gpu: Gpu,
     pub(super) resident: Resident,
     pub(super) numbering: Numbering,
     /// Tasks share the sums: one runs at a time.
@@ -49,26 +51,26 @@ pub(super) struct OnDevice<'a> {
     heads: OnceLock<Option<Heads>>,
     cycles: OnceLock<Cycles>,
     edges: OnceLock<Buffer<u32>>,
-    pub(super) graph: &'a Graph,
+    pub(super) graph: Graph,
     labels: OnceLock<Labels>,
     by_label: OnceLock<ByLabel>,
     /// For matches that are counted faster so.
-    pub(super) table: OnTable<'a>,
-    pub(super) decided: Mutex<Vec<Decided>>,
+    pub(super) table: OnTable,
+    pub(super) decided: Mutex<Vec<TrialRecord>>,
 }
 
 /// Numbers of graphs on devices.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 /// The value of a cell, made by `make` if it has none.
-fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+pub(super) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     if cell.get().is_none() {
         let _ = cell.set(make()?);
     }
     Ok(cell.get().expect("it was set above"))
 }
 
-/// What is known where others were asked to stop: nothing.
+/// The outcome after a stop of other devices: nothing is known.
 fn stopped<T>(found: Result<(Vec<T>, bool)>) -> Result<(Vec<T>, bool)> {
     match found {
         Err(Error::Interrupted) => Ok((vec![], false)),
@@ -76,17 +78,12 @@ fn stopped<T>(found: Result<(Vec<T>, bool)>) -> Result<(Vec<T>, bool)> {
     }
 }
 
-impl<'a> OnDevice<'a> {
+impl OnDevice {
     /// A graph from which nothing has been derived yet.
-    pub(super) fn new(
-        gpu: &'a Gpu,
-        resident: Resident,
-        numbering: Numbering,
-        graph: &'a Graph,
-    ) -> Self {
-        let table = OnTable::beside(gpu, graph, resident.by.clone(), &gpu.table);
+    pub(super) fn new(gpu: &Gpu, resident: Resident, numbering: Numbering, graph: &Graph) -> Self {
+        let table = OnTable::beside(gpu, graph, resident.by.clone());
         OnDevice {
-            gpu,
+            gpu: gpu.clone(),
             table,
             decided: Mutex::default(),
             resident,
@@ -99,14 +96,14 @@ impl<'a> OnDevice<'a> {
             heads: OnceLock::new(),
             cycles: OnceLock::new(),
             edges: OnceLock::new(),
-            graph,
+            graph: graph.clone(),
             labels: OnceLock::new(),
             by_label: OnceLock::new(),
         }
     }
 }
 
-impl OnDevice<'_> {
+impl OnDevice {
     /// The roots for cliques of `k`.
     fn roots(&self, k: usize) -> Result<&Roots> {
         let deep = Roots::deep(k);
@@ -116,7 +113,7 @@ impl OnDevice<'_> {
     /// Calls `count` with the place where the triangles of all units or of a share are counted.
     fn triangles<T>(
         &self,
-        share: Option<&Picked>,
+        share: Option<&RootSelection>,
         count: impl FnOnce(Triangles<'_>) -> Result<T>,
     ) -> Result<T> {
         if share.is_none()
@@ -132,7 +129,7 @@ impl OnDevice<'_> {
     pub(super) fn cliques(
         &self,
         k: usize,
-        share: Option<&Picked>,
+        share: Option<&RootSelection>,
         context: &Context,
     ) -> Result<Outcome> {
         let complete = if k == 3 {
@@ -174,12 +171,12 @@ impl OnDevice<'_> {
         rival: Option<Rival<'_>>,
         context: &Context,
     ) -> Result<(Count, bool)> {
-        let asked = search::comparable(self.graph, pattern, mappings)?;
-        let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
-        let (Part { share, sink }, steps) = (part, self.gpu.steps);
+        let asked = search::comparable(&self.graph, pattern, mappings)?;
+        let labels = made(&self.labels, || Labels::new(&self.resident, &self.graph))?;
+        let (Part { share, sink }, steps) = (part, self.gpu.steps());
         let question = Question { given: pattern, induced, mappings, sink, share, steps };
         let (count, complete) =
-            search::run(&self.resident, self.graph, labels, &asked, (&question, rival), context)?;
+            search::run(&self.resident, &self.graph, labels, &asked, (&question, rival), context)?;
         Ok((Count { pattern: pattern.clone(), count }, complete))
     }
 
@@ -209,10 +206,10 @@ impl OnDevice<'_> {
         &self,
         (limit, support, measure): (SizeLimit, u64, Measure),
         sink: Option<&dyn Sink>,
-        together: Option<&dyn Together>,
+        together: Option<&dyn Peers>,
         context: &Context,
     ) -> Result<Outcome> {
-        let (device, graph) = (&self.resident.device, self.graph);
+        let (device, graph) = (&self.resident.device, &self.graph);
         let (mut results, mut complete) = match (measure, limit) {
             (Measure::Mni, limit) => {
                 let by = made(&self.by_label, || ByLabel::new(device, graph, context))?;
@@ -233,11 +230,25 @@ impl OnDevice<'_> {
                 }))?
             }
             (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
-                return Err(Error::usage("measure embeddings goes with max-vertices"));
+                return Err(Error::usage("measure embeddings needs max-vertices"));
+            }
+            (Measure::Instances, SizeLimit::MaxEdges(max)) => {
+                let own = Context { progress: Arc::default(), ..context.clone() };
+                stopped(by_instances(graph, max, support, together, context, |pattern| {
+                    let all = Part { share: None, sink: None };
+                    let found = self.matches(pattern, Induced::Edge, false, all, &own)?;
+                    Ok((found.0.count, found.1))
+                }))?
+            }
+            (Measure::Instances, SizeLimit::MaxVertices(_)) => {
+                return Err(Error::usage("measure instances needs max-edges"));
+            }
+            (Measure::Transactions, _) => {
+                return Err(Error::usage("a GPU does not count graphs: use the engine `cpu`"));
             }
         };
-        shares::sort(&mut results);
-        let induced = if measure == Measure::Mni { Induced::Edge } else { Induced::Vertex };
+        results::sort(&mut results);
+        let induced = if measure == Measure::Embeddings { Induced::Vertex } else { Induced::Edge };
         for Count { pattern, .. } in sink.map_or(&[][..], |_| &results[..]) {
             if complete {
                 let part = Part { share: None, sink };
@@ -253,7 +264,7 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<Outcome> {
-        let found = self.wide(k, Wanted::Cliques, part, context)?;
+        let found = self.wide(k, WideTask::Cliques, part, context)?;
         let pattern = Pattern::clique(k);
         let count = found.counts.get(&pattern).copied().unwrap_or(0);
         Ok(Outcome::new(vec![Count { pattern, count }], found.complete))
@@ -267,18 +278,18 @@ impl OnDevice<'_> {
         context: &Context,
     ) -> Result<Outcome> {
         let wide::PatternCounts { counts, complete } =
-            self.wide(k, Wanted::Motifs, part, context)?;
+            self.wide(k, WideTask::Motifs, part, context)?;
         Ok(of_counted(k, induced, counts, complete))
     }
 
     fn wide(
         &self,
         k: usize,
-        wanted: Wanted,
+        wanted: WideTask,
         part: Part<'_>,
         context: &Context,
     ) -> Result<wide::PatternCounts> {
-        wide::search(&self.resident, k, wanted, self.gpu.shape, part.share, context)
+        wide::search(&self.resident, k, wanted, self.gpu.shape(), part.share, context)
     }
 
     /// Motifs by closed formulas; of a share, the sums that they want.
@@ -286,7 +297,7 @@ impl OnDevice<'_> {
         &self,
         k: usize,
         induced: Induced,
-        share: Option<&Picked>,
+        share: Option<&RootSelection>,
         context: &Context,
     ) -> Result<Outcome> {
         if k == 5 {
@@ -310,10 +321,9 @@ impl OnDevice<'_> {
         };
         match (sums, share) {
             (Some(sums), Some(_)) => {
-                let open = Some(Open::Formulas { sums });
-                let mut outcome = Outcome::new(vec![], true);
-                outcome.open = open;
-                Ok(outcome)
+                let sums =
+                    closing::Sums { closing: Closing::MotifForms { k }, values: sums.to_vec() };
+                Ok(Outcome { sums: Some(sums), ..Outcome::new(vec![], true) })
             }
             (Some(sums), None) => self.motifs_of(k, induced, &sums),
             (None, _) => Ok(unfinished(k)),
@@ -322,8 +332,11 @@ impl OnDevice<'_> {
 
     /// Motifs of three or four vertices from the sums of a whole graph.
     fn motifs_of(&self, k: usize, induced: Induced, sums: &Sums) -> Result<Outcome> {
-        formulas::motifs(k, induced, sums).map(|results| Outcome::new(results, true)).ok_or_else(
-            || Error::Device(format!("{}: its sums are none of a graph", self.gpu.name)),
+        forms::motifs(k, induced, sums).map(|results| Outcome::new(results, true)).ok_or_else(
+            || Error::Device(format!(
+                "{}: the device returned impossible sums; this is a bug in gramer or the driver",
+                self.gpu.name()
+            )),
         )
     }
 
@@ -343,10 +356,13 @@ impl OnDevice<'_> {
         };
         let counts = sums.edge_induced().and_then(|counts| match induced {
             Induced::Edge => Some(counts),
-            Induced::Vertex => formulas::vertex_induced(5, &counts),
+            Induced::Vertex => forms::vertex_induced(5, &counts),
         });
         let counts = counts.ok_or_else(|| {
-            Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
+            Error::Device(format!(
+                "{}: the device returned impossible sums; this is a bug in gramer or the driver",
+                self.gpu.name()
+            ))
         })?;
         Ok(of_patterns(5, Induced::Vertex, counts, true))
     }
@@ -355,7 +371,7 @@ impl OnDevice<'_> {
 /// The part of a task that a run does: the roots that count, and who takes embeddings.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
-    pub(super) share: Option<&'a Picked>,
+    pub(super) share: Option<&'a RootSelection>,
     pub(super) sink: Option<&'a dyn Sink>,
 }
 
@@ -368,7 +384,7 @@ fn unfinished(k: usize) -> Outcome {
 /// The answer from vertex-induced counts in the order of the dictionary.
 fn of_patterns(k: usize, induced: Induced, mut counts: Vec<u128>, complete: bool) -> Outcome {
     if induced == Induced::Edge {
-        counts = formulas::edge_induced(k, &counts);
+        counts = forms::edge_induced(k, &counts);
     }
     let patterns = Dictionary::of(k).patterns().iter();
     let results = patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
@@ -393,11 +409,11 @@ pub(crate) fn of_counted(
     Outcome::new(results, complete)
 }
 
-impl Drop for OnDevice<'_> {
+impl Drop for OnDevice {
     fn drop(&mut self) {
         // A run that failed or was stopped may have left kernels in the queue that use the buffers. The driver keeps these as
         // long, so that a program that ends needn't wait.
-        if !self.gpu.stays_open {
+        if !self.gpu.settings().stays_open {
             let _ = self.resident.device.finish();
         }
     }

@@ -4,65 +4,67 @@ use std::ops::RangeInclusive;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
-use gramer_graph::choice::Choice;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_engine::reason::Reason;
+use gramer_engine::{Failure, Outcome, Peers, Run};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 use tracing::{info, info_span};
 
-use super::measured::{self, Before};
+use super::measured::{self, Baseline};
 use super::on_device::{OnDevice, Part};
-use super::refuse;
-use super::trial::Tried;
-use crate::graph::Numbering;
-use crate::picked::Picked;
-use crate::program::Heeding;
-use crate::stop::Watched;
-use crate::{Strategy, table};
+use super::trial::TrialResult;
+use crate::picked::RootSelection;
+use crate::program::CompilerStop;
+use crate::stop::RunGuard;
+use crate::{Strategy, search, table};
 
-impl Prepared for OnDevice<'_> {
-    fn run(
+impl OnDevice {
+    /// Answers a task by a strategy other than `table`.
+    pub(super) fn answer(
         &self,
+        strategy: Strategy,
         task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.gpu.supports(task, Some(self.graph))?;
-        shares::check(self.graph, task, units, sink)?;
+        run: &Run<'_>,
+    ) -> Result<Outcome, Failure> {
         let device = self.resident.device.label();
-        let _phase = gramer_graph::memory::Phase::begin(&"mining on the GPU");
+        let _phase = gramer_base::memory::Phase::begin(&"mining on the GPU");
         let _span = info_span!("mine", engine = "gpu", device).entered();
-        let picked = Picked::of(units, self.graph.view(), &self.resident.by);
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _heeding = CompilerStop::begin(&run.context.cancel);
+        let _watched = RunGuard::begin(&run.context.cancel, Some(&self.resident.words))?;
+        match run.peers {
+            Some(peers) => Ok(self.with_peers(strategy, task, peers, run.context)?),
+            None => self.alone_by(strategy, task, run),
+        }
+    }
+
+    fn alone_by(&self, strategy: Strategy, task: &Task, run: &Run<'_>) -> Result<Outcome, Failure> {
+        let (context, sink) = (run.context, run.sink);
+        let picked = RootSelection::of(run.units, self.graph.view(), &self.resident.by);
         let share = picked.as_ref();
         let part = Part { share, sink };
-        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
-        let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
         self.make_room(task);
         self.resident.device.budget.take_refusal();
-        let before = Before::of(&self.resident.device);
+        let before = Baseline::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
-        let chosen = self.chosen(task, part)?;
-        let mut strategy = chosen;
-        info!(
-            task = task.name(),
-            strategy = reason(strategy, sink.is_some()),
-            "the strategy is chosen"
-        );
-        let mut outcome = match (task, strategy) {
+        let chosen = strategy;
+        info!(strategy = reason(strategy, sink.is_some()), "the strategy is chosen");
+        let found = match (task, strategy) {
             (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context),
             (Task::CliqueSizes { smallest, largest }, _) => {
                 self.clique_sizes(strategy, *smallest..=*largest, part, context)
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
                 match self.motifs(*k, *induced, share, context) {
-                    Err(Error::Unsupported(_)) if *k == 5 && self.gpu.strategy.is_none() => {
-                        strategy = Strategy::Wide;
-                        self.wide_motifs(*k, *induced, part, context)
+                    // How many wedges there are is known when the triangles are counted.
+                    Err(Error::Unsupported(_))
+                        if *k == 5 && self.gpu.settings().strategy.is_none() =>
+                    {
+                        self.resident.device.budget.take_refusal();
+                        return Err(Failure::Retreat(Reason::Memory { needs: None }));
                     }
                     answer => answer,
                 }
@@ -70,28 +72,24 @@ impl Prepared for OnDevice<'_> {
             (Task::Motif { k, induced }, Strategy::Wide) => {
                 self.wide_motifs(*k, *induced, part, context)
             }
-            (Task::Motif { k: 7.., .. }, _) => refuse("list of motifs of more than 6 vertices"),
-            // The plans' first vertices aren't those with the largest ids.
-            (Task::Motif { .. }, Strategy::Plan) if self.numbering == Numbering::Ids => {
-                refuse("list of motifs beside devices of another kind")
-            }
             (Task::Motif { k, induced }, _) => {
                 self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
             (Task::Match { pattern, induced, mappings }, _) => {
+                search::comparable(&self.graph, pattern, *mappings)?;
                 let asked = (pattern, *induced, *mappings);
                 self.counted(asked, part, &mut details, context).map(|(outcome, found)| {
                     tried = found;
                     outcome
                 })
             }
-            (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
                 self.frequent((*limit, *support, *measure), sink, None, context)
             }
-            _ => unreachable!("it was refused above"),
-        }
-        .map_err(|error| self.with_least(error, task, chosen, sink.is_some()))?;
+            _ => return Err(Failure::Retreat(Reason::Task)),
+        };
+        let mut outcome =
+            found.map_err(|error| self.with_least(error, task, chosen, sink.is_some()))?;
         let by_table = tried.is_some_and(|tried| tried.by_table);
         let strategy = if by_table { Strategy::Table } else { strategy };
         let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
@@ -100,56 +98,52 @@ impl Prepared for OnDevice<'_> {
         outcome.warnings.extend(self.gpu.notes());
         // Strategies whose kernels look at the word say so themselves; no count of a stopped run passes for a whole one.
         outcome.complete &= !self.resident.was_stopped();
-        Ok(outcome.of(units))
+        Ok(outcome)
     }
 
-    fn run_together(
+    fn with_peers(
         &self,
+        strategy: Strategy,
         task: &Task,
-        together: &dyn Together,
+        peers: &dyn Peers,
         context: &Context,
     ) -> Result<Outcome> {
-        self.gpu.supports_together(task)?;
-        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
-        let _watched = Watched::begin(&context.cancel, Some(&self.resident.words))?;
-        let before = Before::of(&self.resident.device);
+        let before = Baseline::of(&self.resident.device);
         let (mut outcome, part) = match task {
-            Task::Clique { k: 3 } | Task::Motif { k: 3 | 5, .. } => {
-                let (outcome, part) = self.alone(task, together, context)?;
+            Task::Clique { k } if *k > 3 => {
+                let (outcome, part) = self.cliques_together(*k, peers, context)?;
                 (outcome, Some(part))
             }
-            Task::Clique { k } => {
-                let (outcome, part) = self.cliques_together(*k, together, context)?;
-                (outcome, Some(part))
-            }
-            Task::Motif { induced, .. } => {
-                let (outcome, part) = self.motifs_of_four_together(*induced, together, context)?;
+            Task::Motif { k: 4, induced } => {
+                let (outcome, part) = self.motifs_of_four_together(*induced, peers, context)?;
                 (outcome, Some(part))
             }
             Task::Fsm { limit, support, measure } => {
                 let asked = (*limit, *support, *measure);
-                (self.frequent(asked, None, Some(together), context)?, None)
+                (self.frequent(asked, None, Some(peers), context)?, None)
             }
-            _ => unreachable!("it was refused above"),
+            // Triangles, and motifs of three and five vertices.
+            _ => {
+                let (outcome, part) = self.alone(task, peers, context)?;
+                (outcome, Some(part))
+            }
         };
-        let mut metrics = self.metrics(self.gpu.strategy(task)?, (false, None), before)?;
+        let mut metrics = self.metrics(strategy, (false, None), before)?;
         if let Some(part) = part {
             metrics.headline("share.portions", "", Value::Share { part, whole: 1.0 });
         }
         outcome.devices.push(metrics);
         Ok(outcome)
     }
-}
 
-impl OnDevice<'_> {
     /// A refusal for want of memory, with what the whole task takes.
     fn with_least(&self, error: Error, task: &Task, strategy: Strategy, listed: bool) -> Error {
         let refusal = self.resident.device.budget.take_refusal();
         match (error, refusal) {
             (Error::Unsupported(_), Some(refusal)) => {
-                let sizes = self.gpu.sizes(self.graph, &self.resident.by);
-                sizes.map_or_else(|e| e, |s| refusal.error(s.least(task, strategy, listed)))
+                let sizes = self.gpu.sizes(&self.graph, &self.resident.by);
+                let first = self.gpu.first(task, strategy);
+                sizes.map_or_else(|e| e, |s| refusal.error(s.least(task, first, listed)))
             }
             (error, _) => error,
         }
@@ -197,49 +191,15 @@ impl OnDevice<'_> {
         Ok(all)
     }
 
-    /// How a task, or a share of it, is done.
-    fn chosen(&self, task: &Task, part: Part<'_>) -> Result<Strategy> {
-        let by_ids = self.numbering == Numbering::Ids;
-        match task {
-            // Only a search has embeddings to hand on.
-            _ if part.sink.is_some() => match self.gpu.strategy {
-                None | Some(Strategy::Plan) => Ok(Strategy::Plan),
-                Some(said) => Err(Error::Unsupported(format!(
-                    "the strategy {} has no lists of embeddings; leave out the setting `strategy`",
-                    said.name()
-                ))),
-            },
-            // The closed formulas' sums belong to no embedding, and those of five vertices to no share.
-            Task::Motif { .. } if by_ids => match self.gpu.strategy {
-                None | Some(Strategy::Wide) => Ok(Strategy::Wide),
-                Some(said) => Err(Error::Unsupported(format!(
-                    "the strategy {} has no motifs beside devices of another kind; leave out the setting \
-                     `strategy`",
-                    said.name()
-                ))),
-            },
-            Task::Motif { k: 5, .. } if part.share.is_some() => match self.gpu.strategy {
-                None => Ok(Strategy::Wide),
-                Some(Strategy::Formula) => Err(Error::Unsupported(
-                    "the strategy formula has no shares of motifs of five vertices; leave out the setting \
-                     `strategy`"
-                        .into(),
-                )),
-                Some(said) => Ok(said),
-            },
-            _ => self.gpu.strategy(task),
-        }
-    }
-
     /// What was measured since `before`.
     fn metrics(
         &self,
         strategy: Strategy,
-        (listed, tried): (bool, Option<Tried>),
-        before: Before,
+        (listed, tried): (bool, Option<TrialResult>),
+        before: Baseline,
     ) -> Result<DeviceMetrics> {
         let device = &self.resident.device;
-        let mut metrics = before.headlines(self.gpu, device);
+        let mut metrics = before.headlines(&self.gpu, device);
         match tried {
             Some(tried) => tried.report(&mut metrics),
             None => {
@@ -254,7 +214,7 @@ impl OnDevice<'_> {
             let donations = device.work.donations.load(Relaxed) - before.donations;
             metrics.detail("wide.donations", "", Value::Count(donations));
         }
-        measured::details(self.gpu, device, &mut metrics)?;
+        measured::details(&self.gpu, device, &mut metrics)?;
         Ok(metrics)
     }
 }

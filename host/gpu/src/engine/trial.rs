@@ -6,35 +6,35 @@
 //! is `plan`, it goes on where it was.
 //!
 //! One kind needs no sample: four vertices that have two neighbours and more each, on a graph of many edges
-//! ([`MANY_EDGES`]). `table` was faster with all of these that were measured (docs/bench/strategies.md).
+//! ([`MANY_EDGES`]). `table` was faster with all of these that were measured (docs/results/bench/strategies.md).
 
 use std::cell::RefCell;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Count, Outcome};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
 use super::on_device::{OnDevice, Part};
 use crate::graph::Numbering;
-use crate::picked::Picked;
+use crate::picked::RootSelection;
 use crate::plan::PlanWords;
 use crate::search::{Order, Rival};
 
-/// Of so many roots one is in the sample.
+/// Of this many roots one is in the sample.
 const EACH: usize = 64;
 /// Parts of the sample that `table` counts: after each it is seen whether it takes too long.
 const PARTS: usize = 4;
 
-/// From so many edges on `table` counts closed patterns of four vertices at once: the graphs that were measured have
+/// From this many edges on `table` counts closed patterns of four vertices at once: the graphs that were measured have
 /// twice as many and more.
 const MANY_EDGES: usize = 1 << 18;
 
-/// Whether `table` counts a pattern faster on a graph of so many edges, without a sample.
+/// Whether `table` counts a pattern faster on a graph of this many edges, without a sample.
 fn is_known(pattern: &Pattern, edges: usize) -> bool {
     let closed = |v: usize| pattern.neighbours(v).count_ones() >= 2;
     edges >= MANY_EDGES && pattern.vertices() == 4 && (0..4).all(closed)
@@ -44,32 +44,32 @@ fn is_known(pattern: &Pattern, edges: usize) -> bool {
 /// on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// How long `plan` searches first.
+    /// Time that `plan` searches before a trial.
     pub after: Duration,
-    /// At least so many times what it has done must be left.
+    /// Least ratio of remaining to finished work.
     pub left: f64,
-    /// `table` must be so many times as fast on the sample.
+    /// `table` must be this many times as fast on the sample.
     pub gain: f64,
 }
 
 impl Default for Trial {
-    /// What is done in a fifth of a second isn't worth a sample and a second copy of the graph.
+    /// Work of less than a fifth of a second does not justify a sample and a second copy of the graph.
     fn default() -> Self {
         Trial { after: Duration::from_millis(20), left: 8.0, gain: 1.25 }
     }
 }
 
 impl Trial {
-    /// Whether it is time, after `spent` seconds for so many of all tasks.
+    /// Whether it is time, after `spent` seconds for this many of all tasks.
     pub(crate) fn is_due(&self, spent: f64, done: u32, all: usize) -> bool {
         let done = f64::from(done);
         spent >= self.after.as_secs_f64() && all as f64 - done >= self.left * done
     }
 }
 
-/// What a trial found.
+/// Result of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Tried {
+pub(super) struct TrialResult {
     /// Roots of the sample.
     roots: usize,
     /// Seconds for them by `plan`, and by `table`, at least if it was stopped.
@@ -78,20 +78,20 @@ pub(super) struct Tried {
     pub(super) by_table: bool,
 }
 
-impl Tried {
+impl TrialResult {
     fn new(roots: usize, plan: f64, table: f64, trial: Trial) -> Self {
-        Tried { roots, plan, table, by_table: table * trial.gain < plan }
+        TrialResult { roots, plan, table, by_table: table * trial.gain < plan }
     }
 
     /// What needs no sample.
-    const KNOWN: Tried = Tried { roots: 0, plan: 0.0, table: 0.0, by_table: true };
+    const KNOWN: TrialResult = TrialResult { roots: 0, plan: 0.0, table: 0.0, by_table: true };
 
     /// The choice with its reason.
     fn reason(&self) -> String {
         if self.roots == 0 {
             return "table: four vertices without ends, on a graph of many edges".into();
         }
-        let Tried { roots, plan, table, by_table } = *self;
+        let TrialResult { roots, plan, table, by_table } = *self;
         let (plan, table) = (1e3 * plan, 1e3 * table);
         match by_table {
             true => format!("table: {roots} roots took it {table:.1} ms, and plan {plan:.1} ms"),
@@ -112,23 +112,23 @@ impl Tried {
     }
 }
 
-/// A pattern as it was asked for, with how it is counted.
-pub(super) type Decided = (Pattern, Induced, bool, Tried);
+/// A pattern as it was requested, with how it is counted.
+pub(super) type TrialRecord = (Pattern, Induced, bool, TrialResult);
 
-impl OnDevice<'_> {
+impl OnDevice {
     /// When a match is tried by both strategies, if either may count it.
     fn trial(&self) -> Option<Trial> {
-        let steps = self.gpu.steps;
-        let either = self.gpu.strategy.is_none()
+        let steps = self.gpu.steps();
+        let either = self.gpu.settings().strategy.is_none()
             && self.numbering == Numbering::Degree
             && !steps.signatures
             && steps.order == Order::Cost;
         let portable = self.resident.device.limits.portable;
         let usual = || (!portable).then(Trial::default);
-        self.gpu.trial.or_else(usual).filter(|_| either)
+        self.gpu.settings().trial.or_else(usual).filter(|_| either)
     }
 
-    /// Counts a match, and hands it on where that is asked for; in the way that is faster, once that is known.
+    /// Counts a match, and hands it on where that is requested; in the way that is faster, once that is known.
     /// What `table` did goes to `metrics`.
     pub(super) fn counted(
         &self,
@@ -136,7 +136,7 @@ impl OnDevice<'_> {
         part: Part<'_>,
         metrics: &mut DeviceMetrics,
         context: &Context,
-    ) -> Result<(Outcome, Option<Tried>)> {
+    ) -> Result<(Outcome, Option<TrialResult>)> {
         let share = part.share;
         let Some(trial) = self.trial().filter(|_| part.sink.is_none()) else {
             let (count, complete) = self.matches(pattern, induced, mappings, part, context)?;
@@ -178,7 +178,7 @@ impl OnDevice<'_> {
         Ok((Outcome::new(vec![count], complete), tried))
     }
 
-    /// Frees what the strategy `table` has on the device, unless this task goes there.
+    /// Frees the device memory of the strategy `table`, unless this task uses it.
     pub(super) fn make_room(&self, task: &Task) {
         let stays = match task {
             Task::Match { pattern, induced, mappings } => self.known(pattern, *induced, *mappings),
@@ -190,17 +190,18 @@ impl OnDevice<'_> {
     }
 
     /// What was found when this match was counted before.
-    fn known(&self, pattern: &Pattern, induced: Induced, mappings: bool) -> Option<Tried> {
+    fn known(&self, pattern: &Pattern, induced: Induced, mappings: bool) -> Option<TrialResult> {
         let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |d: &&Decided| d.0 == *pattern && (d.1, d.2) == (induced, mappings);
-        // A trial that was asked for takes place.
-        let usual = self.gpu.trial.is_none() && !self.resident.device.limits.portable;
-        let known = || (usual && is_known(pattern, self.graph.edges())).then_some(Tried::KNOWN);
+        let same = |d: &&TrialRecord| d.0 == *pattern && (d.1, d.2) == (induced, mappings);
+        // A trial that was requested takes place.
+        let usual = self.gpu.settings().trial.is_none() && !self.resident.device.limits.portable;
+        let known =
+            || (usual && is_known(pattern, self.graph.edges())).then_some(TrialResult::KNOWN);
         decided.iter().find(same).map(|d| d.3).or_else(known)
     }
 
     /// All roots, or those of a share.
-    fn roots_of(&self, share: Option<&Picked>) -> Vec<u32> {
+    fn roots_of(&self, share: Option<&RootSelection>) -> Vec<u32> {
         match share {
             Some(share) => share.roots.clone(),
             None => (0..self.resident.by.vertices() as u32).collect(),
@@ -210,7 +211,7 @@ impl OnDevice<'_> {
     fn by_table(
         &self,
         words: &PlanWords,
-        share: Option<&Picked>,
+        share: Option<&RootSelection>,
         metrics: &mut DeviceMetrics,
         context: &Context,
     ) -> Result<Option<(u128, bool)>> {
@@ -227,9 +228,9 @@ impl OnDevice<'_> {
         (pattern, induced, mappings): (&Pattern, Induced, bool),
         trial: Trial,
         words: &PlanWords,
-        share: Option<&Picked>,
+        share: Option<&RootSelection>,
         context: &Context,
-    ) -> Result<Option<Tried>> {
+    ) -> Result<Option<TrialResult>> {
         // Numbers ascend by degree, so that every degree has its part.
         let roots: Vec<u32> =
             self.roots_of(share).into_iter().skip(EACH / 2).step_by(EACH).collect();
@@ -238,7 +239,7 @@ impl OnDevice<'_> {
         }
         // The meter shows the run that this is a part of.
         let context = &Context { progress: Default::default(), ..context.clone() };
-        let picked = Picked { roots, first: false };
+        let picked = RootSelection { roots, first: false };
         let begun = Instant::now();
         let part = Part { share: Some(&picked), sink: None };
         let (right, complete) = self.matches_or(pattern, induced, mappings, part, None, context)?;
@@ -261,12 +262,12 @@ impl OnDevice<'_> {
             count += found;
             let table = begun.elapsed().as_secs_f64();
             if part + 1 < PARTS && table * trial.gain >= plan {
-                return Ok(Some(Tried::new(picked.roots.len(), plan, table, trial)));
+                return Ok(Some(TrialResult::new(picked.roots.len(), plan, table, trial)));
             }
         }
         let table = begun.elapsed().as_secs_f64();
         agreed(count, right)?;
-        Ok(Some(Tried::new(picked.roots.len(), plan, table, trial)))
+        Ok(Some(TrialResult::new(picked.roots.len(), plan, table, trial)))
     }
 }
 
@@ -276,8 +277,8 @@ fn agreed(table: u128, plan: Count) -> Result<()> {
         return Ok(());
     }
     Err(Error::Device(format!(
-        "the strategies table and plan counted a sample differently ({table} and {}): this is a fault of this \
-         program or of the driver; take the engine `cpu`",
+        "the strategies table and plan counted a sample differently ({table} and {}): this is a \
+         fault of this program or of the driver; use the engine `cpu`",
         plan.count
     )))
 }
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_table_must_gain_something() {
-        let tried = |plan, table| Tried::new(10, plan, table, Trial::default());
+        let tried = |plan, table| TrialResult::new(10, plan, table, Trial::default());
         assert!(tried(0.010, 0.007).by_table);
         assert!(!tried(0.010, 0.009).by_table);
         assert!(tried(0.010, 0.007).reason().starts_with("table: 10 roots took it 7.0 ms"));

@@ -1,13 +1,13 @@
 //! One batch of rows: their buffers, what of them stays, and the new rows.
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use crate::device::Arg;
 use crate::memory::Buffer;
 
 use super::layers::{Layers, Thresholds, thresholds};
 use super::query::{Level, Link};
-use super::run::{CONTROL_WORDS, Run, lanes, scan_lanes};
+use super::run::{CONTROL_WORDS, JoinRun, lanes, scan_lanes};
 use super::settings::FirstEdge;
 
 /// No bin, no fixed edge.
@@ -28,7 +28,7 @@ fn word(of: usize) -> Arg {
     Arg::U32(of as u32)
 }
 
-impl Run<'_> {
+impl JoinRun<'_> {
     /// The level that adds a vertex to `depth` columns.
     fn level(&self, depth: usize) -> Level {
         self.query.levels[depth - 1].clone()
@@ -38,7 +38,7 @@ impl Run<'_> {
         depth + 1 == self.query.depths()
     }
 
-    /// Groups for so many rows.
+    /// Groups for this many rows.
     fn groups(&self, rows: usize) -> usize {
         let most = if self.device.limits.portable { 2 } else { 64 } * self.device.limits.units;
         rows.clamp(1, most)
@@ -127,7 +127,7 @@ impl Run<'_> {
         [buffer(&self.tables[depth - 1]), word(self.room.rows), word(from), word(rows)]
     }
 
-    /// What the new vertex has to be: columns before it, plan, candidates.
+    /// Requirements of the new vertex: columns before it, plan, candidates.
     fn wanted(&self, depth: usize) -> [Arg; 5] {
         let (from, to) = self.candidates_at[depth];
         let candidates = buffer(&self.candidates);
@@ -362,7 +362,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The same as [`Run::prealloc`] without it: everything is done twice, to count and to write.
+    /// The same as [`JoinRun::prealloc`] without it: everything is done twice, to count and to write.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the graph isn't whole on the device, [`Error::Device`].

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use gramer_graph::choice::Choice;
-use gramer_graph::error::Result;
+use gramer_base::choice::Choice;
+use gramer_base::error::Result;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -67,7 +67,7 @@ fn costs(interval: usize, rows: u32, of: &Costs) -> [f64; 4] {
     ]
 }
 
-/// The cheapest thresholds for so many rows by interval (equation 1). What x3 costs doesn't depend on x1, so
+/// The cheapest thresholds for this many rows by interval (equation 1). What x3 costs doesn't depend on x1, so
 /// that prefix sums of both sides find them without trying all pairs.
 pub(super) fn thresholds(rows: &[u32], of: &Costs) -> Thresholds {
     let all: Vec<[f64; 4]> = rows.iter().enumerate().map(|(i, &n)| costs(i, n, of)).collect();
@@ -94,7 +94,7 @@ pub(super) fn thresholds(rows: &[u32], of: &Costs) -> Thresholds {
 /// Measures a device: lanes read lines of `items` step by step, with barriers and without.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`].
+/// [`gramer_base::Error::Device`].
 pub(super) fn measure(
     device: &Device,
     program: &Program,

@@ -23,24 +23,24 @@ mod store;
 
 use std::sync::Arc;
 
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
 
 use crate::device::Device;
 use crate::graph::ByDegree;
 use crate::search::Steps;
-use crate::table::{TableSettings, Without};
+use crate::table::{Ablation, TableSettings};
 
 pub use layers::Layers;
 pub use settings::{FirstEdge, Join, JoinSettings};
 
-pub(crate) use query::{Asked, order_of, sizes};
+pub(crate) use query::{MatchQuery, order_of, sizes};
 
 use layers::Costs;
 use query::Lists;
-use run::Run;
+use run::JoinRun;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const SHARED: &str = include_str!("../../kernels/join.clh");
@@ -67,9 +67,9 @@ pub(crate) struct Target<'a> {
     pub steps: Steps,
 }
 
-/// What a run did, beside the kernels' own sums.
+/// Totals of a run in addition to the kernels' sums.
 #[derive(Debug, Clone, Default)]
-struct Did {
+struct RunTotals {
     /// Launches by level, those of the levels below left out.
     launches: Vec<u64>,
     /// Lengths of all buffers.
@@ -84,15 +84,14 @@ struct Did {
 }
 
 impl Joins {
-    /// Counts the embeddings of what is asked, from these roots or from all; the flag says whether the run
-    /// went to its end.
+    /// Counts the embeddings of a query, from these roots or from all; the flag says whether the run is complete.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room, [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small, [`gramer_base::Error::Device`].
     pub fn count(
         &mut self,
         target: &Target<'_>,
-        asked: &Asked<'_>,
+        asked: &MatchQuery<'_>,
         roots: Option<&[u32]>,
         context: &Context,
         metrics: &mut DeviceMetrics,
@@ -101,7 +100,7 @@ impl Joins {
         if query.candidates.iter().any(|c| c.iter().all(|&word| word == 0)) {
             return Ok((0, true));
         }
-        let mut run = Run::new(target, &mut self.lists, &query, &mut self.costs)?;
+        let mut run = JoinRun::new(target, &mut self.lists, &query, &mut self.costs)?;
         let begun = run.begin(roots);
         let complete = run.all(&begun, context);
         // A run that failed may have left kernels in the queue that use the buffers.
@@ -115,8 +114,8 @@ impl Joins {
     }
 }
 
-/// What programs are told of mechanisms that are left out.
-fn left_out(without: &Without) -> String {
+/// Compiler options for mechanisms that are left out.
+fn left_out(without: &Ablation) -> String {
     let mut defines = String::new();
     for (name, set) in [("NO_SETS", without.sets), ("NO_CACHE", without.write_cache)] {
         if set {
@@ -126,7 +125,7 @@ fn left_out(without: &Without) -> String {
     defines
 }
 
-impl Run<'_> {
+impl JoinRun<'_> {
     /// What the run did.
     fn report(&self, metrics: &mut DeviceMetrics, sums: &[u128; SUMS]) {
         let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);

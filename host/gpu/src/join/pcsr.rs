@@ -10,7 +10,7 @@
 //! Of a label that a quarter of the vertices have, offsets by vertex take less room than groups of 128 bytes,
 //! and are one access as well: its segments are dense.
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 /// No vertex, no group.
 const NONE: u32 = u32::MAX;
@@ -165,8 +165,7 @@ impl Segment {
         self.words = words;
     }
 
-    /// What a kernel is told of the segment that lies at `at`: of its edges those of the label, if the
-    /// words have labels.
+    /// The kernel's description of the segment at `at`: its edges of the label, if the words have labels.
     pub fn described(&self, at: u32, label: u32) -> [u32; SEGMENT_WORDS] {
         [at, self.groups, self.first, self.last, self.ends, self.edges, label, self.pairs]
     }
@@ -196,8 +195,9 @@ impl Edges {
             }
             if count == all.max(1) {
                 return Err(Error::Unsupported(format!(
-                    "the GPU has no room for a segment of the graph beside tables: {} bytes are left for it and \
-                     {} are needed; give the setting `memory` more, or the engine `cpu` does it",
+                    "the GPU has no room for a segment of the graph beside tables: {} bytes are \
+                     left for it and {} are needed; give the setting `memory` more, or use the \
+                     engine `cpu`",
                     4 * room,
                     4 * most
                 )));
@@ -292,7 +292,7 @@ mod tests {
         for v in 0..1000 {
             for (segment, step) in [(&segment, 17), (&narrow, 17), (&dense, 3)] {
                 assert_eq!(neighbours(segment, step * v, hashed).0, expected(step * v));
-                assert_eq!(neighbours(segment, step * v + 1, hashed).0, []);
+                assert_eq!(neighbours(segment, step * v + 1, hashed).0, [0u32; 0]);
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 use gramer_graph::{Graph, Label, NO_LABEL};
 use gramer_pattern::Pattern;
 use gramer_pattern::plan::search::SearchPlan;
@@ -18,8 +18,8 @@ use crate::signature::{self, join_order};
 use super::Target;
 use super::pcsr::{Edges, Partition, Shape};
 
-/// What is asked of a pattern.
-pub(crate) struct Asked<'a> {
+/// A query for matches of a pattern.
+pub(crate) struct MatchQuery<'a> {
     pub pattern: &'a Pattern,
     pub induced: Induced,
     pub mappings: bool,
@@ -94,9 +94,14 @@ pub(crate) fn sizes(graph: &Graph, by: &ByDegree, pattern: &Pattern) -> Vec<u32>
     count(&by_label(graph, by, pattern))
 }
 
-/// A pattern's plan in the order that is asked for; by SGSI's with these numbers of candidates.
-pub(crate) fn order_of(graph: &Graph, asked: &Asked<'_>, steps: Steps, sizes: &[u32]) -> PlanWords {
-    let &Asked { pattern, induced, mappings } = asked;
+/// A pattern's plan in the order that is requested; by SGSI's with these numbers of candidates.
+pub(crate) fn order_of(
+    graph: &Graph,
+    asked: &MatchQuery<'_>,
+    steps: Steps,
+    sizes: &[u32],
+) -> PlanWords {
+    let &MatchQuery { pattern, induced, mappings } = asked;
     match steps.order {
         Order::Cost => PlanWords::new(&SearchPlan::of(pattern, induced, mappings, true)),
         Order::Paper => {
@@ -116,7 +121,7 @@ pub(crate) fn order_of(graph: &Graph, asked: &Asked<'_>, steps: Steps, sizes: &[
 }
 
 impl Query {
-    pub fn new(target: &Target<'_>, asked: &Asked<'_>) -> Result<Self> {
+    pub fn new(target: &Target<'_>, asked: &MatchQuery<'_>) -> Result<Self> {
         let Target { graph, by, steps, settings, .. } = *target;
         let (mut bits, signatures) = match steps.signatures {
             true => signature::candidates_by_segments(target.device, by, graph, asked.pattern)?,
@@ -183,7 +188,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// The edges of a kind in at least so many segments, of at most so many words.
+    /// The edges of a kind in at least this many segments, of at most this many words.
     ///
     /// # Errors
     /// As [`Edges::cut`].

@@ -1,6 +1,6 @@
 //! How the budget is divided between the graph, the tables and what a batch of rows takes.
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 /// Most rows of a batch, and of a table unless a list is longer: with more a batch takes longer than a slice, and
 /// what is reserved is cleared first.
@@ -10,8 +10,8 @@ const MOST_ROWS: u64 = 1 << 20;
 const PORTABLE_ROWS: u64 = 1 << 15;
 /// Rows of the smallest batch.
 const LEAST_BATCH: u64 = 32;
-/// Words of a row of a batch beside its lengths by linking edge: capacity, offset, first edge, fill, kept, flag,
-/// place, and four of the layers.
+/// Words of a row of a batch in addition to its lengths by linking edge: capacity, offset, first edge, fill, kept,
+/// flag, place, and four of the layers.
 const ROW_WORDS: u64 = 11;
 
 /// Rows that there is room for.
@@ -25,7 +25,7 @@ pub(super) struct Room {
 
 impl Room {
     /// Divides `words` for a pattern of `depths` vertices with at most `linking` edges to earlier ones, where the
-    /// longest list has `longest` vertices. Another half and `others` bytes are in use beside them.
+    /// longest list has `longest` vertices. Another half and `others` bytes are in use as well.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the longest list doesn't fit.
@@ -47,8 +47,8 @@ impl Room {
             // Batches take a quarter at most or the least; the graph takes half at most.
             let needed = others + 8 * (2 * least * table + 64 * each + 64);
             return Err(Error::Unsupported(format!(
-                "the GPU has no room for tables whose rows have up to {longest} candidates; give the setting \
-                 `memory` at least {}K, or the engine `cpu` does it",
+                "the GPU has no room for tables whose rows have up to {longest} candidates; give \
+                 the setting `memory` at least {}K, or use the engine `cpu`",
                 needed.div_ceil(1024)
             )));
         }

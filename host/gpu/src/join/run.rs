@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 
 use crate::device::Device;
 use crate::memory::Buffer;
@@ -19,7 +19,7 @@ use super::query::{Lists, Query};
 use super::room::Room;
 use super::settings::JoinSettings;
 use super::store::Store;
-use super::{COMMON, Did, JOIN, LAYERS, SCANS, SHARED, SUMS, Target, left_out};
+use super::{COMMON, JOIN, LAYERS, RunTotals, SCANS, SHARED, SUMS, Target, left_out};
 
 /// Lanes of a warp, of a block, and of a group that scans.
 const WARP: usize = 32;
@@ -50,7 +50,7 @@ pub(super) struct Batch {
 }
 
 /// A run of joins.
-pub(super) struct Run<'a> {
+pub(super) struct JoinRun<'a> {
     pub device: Arc<Device>,
     pub query: &'a Query,
     pub settings: JoinSettings,
@@ -74,7 +74,7 @@ pub(super) struct Run<'a> {
     /// Elements of the next batch's buffers, and rows.
     pub elements: f64,
     pub rows: usize,
-    pub did: Did,
+    pub did: RunTotals,
     /// The most neighbours of a vertex in any list.
     pub longest: u32,
 }
@@ -113,11 +113,11 @@ pub(super) fn scan_lanes(device: &Device) -> usize {
     device.lanes(SCAN)
 }
 
-impl<'a> Run<'a> {
+impl<'a> JoinRun<'a> {
     /// Puts the graph's lists and the query on the device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the budget has no room, [`Error::Device`].
+    /// [`Error::Unsupported`] if the budget is too small, [`Error::Device`].
     pub fn new(
         target: &Target<'_>,
         lists: &mut Lists,
@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
             _ => Some(block_program(device, &left_out, buffers, costs)?),
         };
         let table = |columns: usize| Buffer::new(&place, columns * room.rows, "tables");
-        Ok(Run {
+        Ok(JoinRun {
             batch: Batch::new(device, room, linking)?,
             tables: (1..query.depths()).map(table).collect::<Result<_>>()?,
             gba: Buffer::new(&place, room.rows, "buffers of rows")?,
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
             fault,
             elements: FIRST_ELEMENTS.min(room.rows as f64),
             rows: usize::MAX,
-            did: Did { launches: vec![0; query.levels.len()], ..Did::default() },
+            did: RunTotals { launches: vec![0; query.levels.len()], ..RunTotals::default() },
             longest,
         })
     }
@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Joins to the end; `false` once the run was asked to stop.
+    /// Joins to the end; `false` once the run was cancelled.
     ///
     /// # Errors
     /// [`Error::Device`].

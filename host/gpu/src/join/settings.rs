@@ -1,6 +1,6 @@
 //! Settings of the joins.
 
-use gramer_graph::choice::Choice;
+use gramer_base::choice::Choice;
 
 use super::layers::Layers;
 
@@ -41,9 +41,9 @@ impl Choice for FirstEdge {
 /// How SGSI's join is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JoinSettings {
-    /// Which edge comes first.
+    /// Choice of the first edge.
     pub first: FirstEdge,
-    /// How rows are divided among warps, blocks and the device.
+    /// Division of rows among warps, blocks and the device.
     pub layers: Layers,
     /// Parts into which each label's edges are cut, at least; 1 and more. More are made where one wouldn't fit.
     pub segments: u32,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -11,7 +11,7 @@ use crate::memory::Buffer;
 use super::pcsr::{Partition, SEGMENT_WORDS};
 use super::query::{Kind, Link};
 
-/// Segments that kernels are told of at a time: one for each column, near and far.
+/// Segments described to a kernel at a time: one for each column, near and far.
 const PLACES: usize = 32;
 
 /// A segment by its list and its number there.
@@ -141,7 +141,7 @@ impl Store {
         Ok(())
     }
 
-    /// The words, how many there are, and what is told of segments, as arguments of kernels.
+    /// Kernel arguments: the words, their number, and the descriptions of segments.
     pub fn args(&self) -> [Arg; 3] {
         let words = Arg::U32(self.words.len() as u32);
         [Arg::Buffer(self.words.raw()), words, Arg::Buffer(self.described.raw())]

@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 
 use super::COMMON;
 use crate::device::{Arg, Device};
@@ -19,7 +19,7 @@ use crate::slices::{Slices, Works};
 
 const HEADS: &str = include_str!("../../kernels/heads.cl");
 
-/// Heads of up to so many targets, and how a work-group is shared out among them.
+/// Heads of up to this many targets, and how a work-group is shared out among them.
 struct Class {
     targets: usize,
     lanes: usize,
@@ -45,7 +45,7 @@ const SIXTEEN: u64 = 16;
 const SPAN_LANES: usize = 8;
 const GROUP: usize = 128;
 
-/// A task: a head, the first of its spans and the one behind the last; the fourth word is none.
+/// A task: a head, the first of its spans and the one behind the last; the fourth word is unused.
 type Task = [u32; 4];
 
 /// The heads of a graph as tasks, by class.
@@ -68,7 +68,7 @@ impl Heads {
     /// left.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the tasks have no room.
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] where the tasks have no room.
     pub fn new(graph: &Resident) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
         // They stay with the graph: other tasks need room as well.
@@ -116,10 +116,10 @@ impl Heads {
         Ok(Some(Heads { lists, spans }))
     }
 
-    /// Queues the count of the triangles into sum 0; `false` once the run was asked to stop.
+    /// Queues the count of the triangles into sum 0; `false` once the run was cancelled.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn count(&self, graph: &Resident, context: &Context) -> Result<bool> {
         let device = &graph.device;
         let total = self.lists.iter().map(|list| list.works.total()).sum();
@@ -197,7 +197,7 @@ fn shape(device: &Device, class: usize) -> (usize, usize) {
     (all / heads, heads)
 }
 
-/// Lanes for so many spans of so much work: so many that most of them have something to read.
+/// Lanes for this many spans of this much work, such that most of them have something to read.
 fn tile(work: u64, spans: u64) -> usize {
     // A span is one itself.
     let lookups = SIXTEEN * work.saturating_sub(spans) / spans.max(1);

@@ -17,8 +17,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 
 use crate::device::{Arg, Device, Limits};
 use crate::lanes::{LANES, Lanes};
@@ -33,7 +33,7 @@ pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
 pub(crate) use together::{Member, Part, count_together, member};
-use way::Way;
+use way::Method;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const TARGETS: &str = include_str!("../../kernels/targets.clh");
@@ -55,8 +55,8 @@ const UNWEIGHED: usize = 5;
 /// Vertices of the cliques whose sets are shared out among lanes by triples.
 const TRIPLES: usize = 6;
 
-/// Of a class: root, element tests, 4-cliques of its graph.
-type Found = Vec<(u32, f32, u64)>;
+/// For a class: root, element tests, 4-cliques of its graph.
+type RootCounts = Vec<(u32, f32, u64)>;
 
 /// What kernels leave besides the number of cliques.
 #[derive(Clone, Copy)]
@@ -127,10 +127,10 @@ fn program(
 }
 
 /// Queues the count of the cliques of `k` vertices into sum 0, and with `edges` the triangles of each
-/// arc; `false` once the run was asked to stop.
+/// arc; `false` once the run was cancelled.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+/// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.
 pub(crate) fn count(
     graph: &Resident,
     roots: &Roots,
@@ -166,15 +166,15 @@ pub(crate) fn count(
     Ok(true)
 }
 
-/// Roots by their work.
-struct Weighed {
+/// Roots with their weights.
+struct Weights {
     /// Those that were weighed, the heavy ones cut into parts.
     roots: Roots,
-    way: Way,
+    way: Method,
 }
 
-impl Weighed {
-    /// Queues the count of their cliques of `k`; `false` once the run was asked to stop.
+impl Weights {
+    /// Queues the count of their cliques of `k`; `false` once the run was cancelled.
     fn count(
         &self,
         graph: &Resident,
@@ -182,10 +182,10 @@ impl Weighed {
         extra: Extra<'_>,
         context: &Context,
     ) -> Result<bool> {
-        let Weighed { roots, way } = self;
+        let Weights { roots, way } = self;
         match way {
-            Way::Sets => run(graph, roots, k, extra, context),
-            Way::Pivots => Weighed::count_by_pivots(graph, roots, k, context),
+            Method::Sets => run(graph, roots, k, extra, context),
+            Method::Pivots => Weights::count_by_pivots(graph, roots, k, context),
         }
     }
 
@@ -204,7 +204,7 @@ impl Weighed {
     }
 }
 
-/// The roots with the work that cliques of `k` make there; `None` once the run was asked to stop. Roots without a
+/// The roots with the work that cliques of `k` make there; `None` once the run was cancelled. Roots without a
 /// clique of five are left out, and light ones, whose cliques are counted while the others' work is looked at.
 ///
 /// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
@@ -216,7 +216,7 @@ fn weighed(
     k: usize,
     extra: Extra<'_>,
     context: &Context,
-) -> Result<Option<Weighed>> {
+) -> Result<Option<Weights>> {
     let heavy = not_light(&graph.device, roots, k);
     match weights(graph, roots, &heavy, k, extra, context)? {
         Some(found) => by_weights(graph, roots, &found, k).map(Some),
@@ -227,7 +227,7 @@ fn weighed(
 /// Whether cliques of `k` of light roots are counted beside the weighing of others.
 fn spares_light(device: &Device, k: usize) -> bool {
     // For larger cliques such a root may be much work, and of pivots every root is a task.
-    k == UNWEIGHED + 1 && Way::of(device, k, f64::INFINITY) == Way::Sets
+    k == UNWEIGHED + 1 && Method::of(device, k, f64::INFINITY) == Method::Sets
 }
 
 /// The tasks of each list that are weighed for cliques of `k`: the first ones.
@@ -244,7 +244,7 @@ fn not_light(device: &Device, roots: &Roots, k: usize) -> Vec<Range<usize>> {
     roots.lists.iter().enumerate().map(heavy).collect()
 }
 
-/// The 4-cliques of the graphs of these tasks, by list; `None` once the run was asked to stop. Where light roots are
+/// The 4-cliques of the graphs of these tasks, by list; `None` once the run was cancelled. Where light roots are
 /// spared, the cliques of `k` of all other tasks are counted.
 fn weights(
     graph: &Resident,
@@ -287,12 +287,12 @@ fn weights(
 }
 
 /// The roots by the 4-cliques of the graphs of each list's first tasks.
-fn by_weights(graph: &Resident, roots: &Roots, found: &[Vec<u32>], k: usize) -> Result<Weighed> {
+fn by_weights(graph: &Resident, roots: &Roots, found: &[Vec<u32>], k: usize) -> Result<Weights> {
     let device = &graph.device;
     // Root, element tests, 4-cliques of its graph.
-    let whole = |(list, found): (&List, &Vec<u32>)| -> Found {
+    let whole = |(list, found): (&List, &Vec<u32>)| -> RootCounts {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
-        let mut all: Found =
+        let mut all: RootCounts =
             tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
         if list.tasks.iter().any(|task| task[1] != WHOLE) {
             all.sort_unstable_by_key(|root| root.0);
@@ -307,38 +307,38 @@ fn by_weights(graph: &Resident, roots: &Roots, found: &[Vec<u32>], k: usize) -> 
         all.retain(|root| root.2 != 0);
         all
     };
-    let found: Vec<Found> = roots.lists.iter().zip(found).map(whole).collect();
+    let found: Vec<RootCounts> = roots.lists.iter().zip(found).map(whole).collect();
     let classes = roots.classes.len();
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
-    let way = Way::of(device, k, sets);
+    let way = Method::of(device, k, sets);
     let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
     let place = device.place_beside()?;
     let lists = parts.map(|parts| List::new(&place, parts)).collect::<Result<_>>()?;
-    Ok(Weighed { roots: Roots { lists, ..roots.without_lists() }, way })
+    Ok(Weights { roots: Roots { lists, ..roots.without_lists() }, way })
 }
 
 /// The roots of each list as tasks with their weights, the heavy ones cut into parts.
 fn parts_by_work(
     graph: &Resident,
     roots: &Roots,
-    found: &[Found],
-    (k, way): (usize, Way),
+    found: &[RootCounts],
+    (k, way): (usize, Method),
 ) -> Vec<Vec<(f32, Task)>> {
-    /// Sets that are worth a work-group of their own.
+    /// Least number of sets for a separate work-group.
     const LEAST: f64 = 65_536.0;
     /// Sets of a part, which take about a second where the device is full.
     const MOST: f64 = 1e8;
     let (device, classes) = (&graph.device, roots.classes.len());
     // States of pivots grow with what sets of four are.
     let work_of = |at: usize, found: u64| match way {
-        Way::Pivots if at < classes => found as f64,
+        Method::Pivots if at < classes => found as f64,
         _ => sets_of(found, k),
     };
     let all = found.iter().enumerate();
     let total: f64 = all.map(|(at, l)| l.iter().map(|r| work_of(at, r.2)).sum::<f64>()).sum();
     let (parts_each, least) = match way {
-        Way::Pivots => (pivots::PARTS_EACH, LEAST / 16.0),
-        Way::Sets => (PARTS_EACH, LEAST),
+        Method::Pivots => (pivots::PARTS_EACH, LEAST / 16.0),
+        Method::Sets => (PARTS_EACH, LEAST),
     };
     // Nobody waits long for a part, which can't be stopped.
     let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST);
@@ -347,7 +347,7 @@ fn parts_by_work(
         let mut tasks = vec![];
         for &(root, tests, found) in list {
             let most = match way {
-                Way::Pivots if at < classes => pivots::most_parts(roots.targets(graph, root)),
+                Method::Pivots if at < classes => pivots::most_parts(roots.targets(graph, root)),
                 _ => most_parts(roots.targets(graph, root)),
             };
             let work = work_of(at, found);

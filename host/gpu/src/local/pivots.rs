@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 
 use super::TARGETS;
 use super::roots::{ClassShape, List, Roots};
@@ -98,10 +98,10 @@ fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
     all.into_iter().map(|ways| [ways as u64, (ways >> 64) as u64]).collect()
 }
 
-/// Counts the cliques of `k` of the roots in classes into sum 0; `false` once the run was asked to stop.
+/// Counts the cliques of `k` of the roots in classes into sum 0; `false` once the run was cancelled.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+/// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.
 pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<bool> {
     let tasks = roots.lists[..roots.classes.len()].iter().map(|list| list.tasks.len() as u64);
     context.progress.begin(tasks.sum());
@@ -123,7 +123,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// The roots of a class; `false` once the run was asked to stop.
+    /// The roots of a class; `false` once the run was cancelled.
     ///
     /// # Errors
     /// As [`count`].
@@ -198,7 +198,7 @@ impl Counting<'_> {
     /// Its program, built.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
         let device = &self.graph.device;
         let Group { lanes, walkers } = Group::of(device)?;
@@ -238,7 +238,7 @@ impl Walks<'_> {
     /// Gives groups that are out of work branches of those that aren't.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.
     fn share(&self, graph: &Resident, program: &Program) -> Result<()> {
         let device = &graph.device;
         let mut states = vec![0; STATE_WORDS * self.groups];

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use crate::device::Limits;
 use crate::large::Arcs;
 use crate::memory::{Buffer, Place};
-use crate::picked::Picked;
+use crate::picked::RootSelection;
 use crate::resident::Resident;
 use crate::slices::Works;
 
@@ -95,7 +95,7 @@ pub(crate) struct Roots {
     pub(super) arcs: Option<Arc<Arcs>>,
     /// Arcs of large roots, for cliques of one vertex less.
     pub(super) large: Option<Box<Roots>>,
-    /// What several devices must agree in to have the same tasks, once it was asked for.
+    /// What several devices must agree in to have the same tasks, once it was requested.
     pub(super) fingerprint: OnceLock<u64>,
 }
 
@@ -147,9 +147,9 @@ pub(super) const WHOLE: u32 = 1 << 16;
 /// Parts of large roots for each compute unit, about.
 pub(super) const PARTS_EACH: usize = 8;
 
-/// Roots above all classes, cut so that no part is much work beside all of them together. A part makes the
-/// rows of its root again, so that there aren't more of them than fill the device. Weights are element
-/// tests, and what follows the tests grows with the targets, too.
+/// Roots above all classes, cut so that no part is a large share of their total work. A part makes the rows of its
+/// root again, so that there aren't more of them than fill the device. Weights are element tests, and what follows
+/// the tests grows with the targets, too.
 fn cut(
     graph: &Resident,
     targets: impl Fn(u32) -> usize,
@@ -257,10 +257,10 @@ impl Roots {
         self.lists.iter().map(|list| list.works.total()).sum()
     }
 
-    /// Every so manyeth task of each list, from one of its first ones on; large roots have their own.
+    /// Every n-th task of each list, from one of its first ones on; large roots have their own.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small.
     pub(super) fn every(&self, graph: &Resident, (from, step): (usize, usize)) -> Result<Self> {
         let place = graph.device.place();
         let some = |list: &List| {
@@ -331,8 +331,8 @@ impl Roots {
     /// Those of a share.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
-    pub fn of_share(&self, graph: &Resident, share: &Picked) -> Result<Self> {
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small.
+    pub fn of_share(&self, graph: &Resident, share: &RootSelection) -> Result<Self> {
         let large = self.large.as_ref().and_then(|large| large.arcs.clone());
         let found = share.roots.iter().copied().filter(|&r| graph.by.out_degree(r as usize) >= 2);
         let weighed = found.map(|root| (root, self.tests[root as usize]));

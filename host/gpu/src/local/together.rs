@@ -1,6 +1,6 @@
 //! Cliques on several devices of one kind together.
 //!
-//! All have the same lists of tasks, of which each has every so manyeth. So each has as much of every kind of root, and what a
+//! All have the same lists of tasks, of which each has every n-th. So each has as much of every kind of root, and what a
 //! device needs for its part is made once for a graph. From six vertices on each device weighs its part of the roots; all
 //! hear the weights, and the same lists of heavy roots' parts follow from them on each.
 //!
@@ -10,12 +10,12 @@
 
 use std::ops::Range;
 
-use gramer_engine::Together;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_engine::Peers;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::{Extra, Roots, UNWEIGHED, Weighed, by_weights, not_light, run, weights as weights_of};
+use super::{Extra, Roots, UNWEIGHED, Weights, by_weights, not_light, run, weights as weights_of};
 use crate::resident::Resident;
 
 /// Which of several devices one is.
@@ -76,7 +76,7 @@ impl Roots {
     }
 
     /// The device's place among those that do a task with these roots; see [`member`].
-    pub fn member(&self, graph: &Resident, number: u64, together: &dyn Together) -> Result<Member> {
+    pub fn member(&self, graph: &Resident, number: u64, together: &dyn Peers) -> Result<Member> {
         member(number, self.fingerprint(graph), together)
     }
 }
@@ -85,7 +85,7 @@ impl Roots {
 ///
 /// # Errors
 /// [`Error::Unsupported`] on all devices where they don't agree; those of `together`.
-pub(crate) fn member(number: u64, same: u64, together: &dyn Together) -> Result<Member> {
+pub(crate) fn member(number: u64, same: u64, together: &dyn Peers) -> Result<Member> {
     let said = [number.to_le_bytes(), same.to_le_bytes()].concat();
     let mut all = together.join(0, said.clone())?;
     all.sort_unstable();
@@ -99,7 +99,7 @@ pub(crate) fn member(number: u64, same: u64, together: &dyn Together) -> Result<
 }
 
 /// Queues the device's part of the cliques of `k` into sum 0: `roots` are those of the graph, and `kept` is what an
-/// earlier run has left; `false` once the run was asked to stop.
+/// earlier run has left; `false` once the run was cancelled.
 ///
 /// # Errors
 /// [`Error::Unsupported`] where devices have different roots, or the budget no room; [`Error::Device`]; those of `together`.
@@ -108,7 +108,7 @@ pub(crate) fn count_together(
     roots: &Roots,
     k: usize,
     (number, kept): (u64, &mut Option<Part>),
-    together: &dyn Together,
+    together: &dyn Peers,
     context: &Context,
 ) -> Result<bool> {
     let member = roots.member(graph, number, together)?;
@@ -125,9 +125,9 @@ pub(crate) fn count_together(
         }
         let found = weights(graph, (roots, own), k, member, (1 + at, together), context)?;
         let Some(found) = found else { return Ok(false) };
-        let Weighed { roots, way } = by_weights(graph, roots, &found, k)?;
+        let Weights { roots, way } = by_weights(graph, roots, &found, k)?;
         let roots = roots.every(graph, (member.own, member.of))?;
-        heavy.push(Some(Weighed { roots, way }));
+        heavy.push(Some(Weights { roots, way }));
     }
     for ((&(_, k), own), heavy) in parts.iter().zip(own).zip(&heavy) {
         let done = match heavy {
@@ -143,13 +143,13 @@ pub(crate) fn count_together(
     Ok(true)
 }
 
-/// The weights of all roots' first tasks, by list, of which this device finds its part; `None` once the run was asked to stop.
+/// The weights of all roots' first tasks, by list, of which this device finds its part; `None` once the run was cancelled.
 fn weights(
     graph: &Resident,
     (roots, own): (&Roots, &Roots),
     k: usize,
     Member { own: place, of }: Member,
-    (level, together): (usize, &dyn Together),
+    (level, together): (usize, &dyn Peers),
     context: &Context,
 ) -> Result<Option<Vec<Vec<u32>>>> {
     let all: Vec<usize> = not_light(&graph.device, roots, k).iter().map(|r| r.len()).collect();

@@ -10,22 +10,22 @@ const FEW: f64 = 1e5;
 
 /// How cliques of six vertices and more are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Method {
     /// One by one but for the last two vertices.
     Sets,
     /// By pivots.
     Pivots,
 }
 
-impl Way {
+impl Method {
     /// The way for cliques of `k`, which have `sets` sets of k − 2 vertices at most.
     pub(super) fn of(device: &Device, k: usize, sets: f64) -> Self {
         let few = k <= MOST_VERTICES || sets <= FEW * device.limits.units as f64;
         match device.pivots {
-            Some(true) => Way::Pivots,
-            Some(false) => Way::Sets,
-            None if few => Way::Sets,
-            None => Way::Pivots,
+            Some(true) => Method::Pivots,
+            Some(false) => Method::Sets,
+            None if few => Method::Sets,
+            None => Method::Pivots,
         }
     }
 }

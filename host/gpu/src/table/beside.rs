@@ -2,27 +2,22 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::DeviceMetrics;
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 
-use super::graph::{Lists, TableGraph, Wanted};
-use super::{OnTable, Steps, TableSettings};
+use super::graph::{GraphRequest, Lists, TableGraph};
+use super::{OnTable, Steps};
 use crate::Gpu;
 use crate::graph::ByDegree;
 use crate::plan::PlanWords;
 
-impl<'a> OnTable<'a> {
+impl OnTable {
     /// For a graph whose vertices were numbered already.
-    pub fn beside(
-        gpu: &'a Gpu,
-        graph: &'a Graph,
-        by: Arc<ByDegree>,
-        settings: &'a TableSettings,
-    ) -> Self {
+    pub fn beside(gpu: &Gpu, graph: &Graph, by: Arc<ByDegree>) -> Self {
         let (held, joins, mining) = (Mutex::new(None), Mutex::default(), Mutex::default());
-        OnTable { gpu, graph, by, settings, held, joins, mining }
+        OnTable { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
     }
 
     /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,
@@ -33,10 +28,10 @@ impl<'a> OnTable<'a> {
     pub fn make_ready(&self, words: &PlanWords) -> Result<bool> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let device = self.gpu.device()?;
-        let wanted = Wanted { share: true, ..Steps::pattern(words).wanted };
+        let wanted = GraphRequest { share: true, ..Steps::pattern(words).wanted };
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             *held = None;
-            match TableGraph::new(device, &self.by, self.graph, wanted, self.settings.access) {
+            match TableGraph::new(device, &self.by, &self.graph, wanted, self.settings().access) {
                 Ok(made) => *held = Some(made),
                 // It would do with less memory than there is.
                 Err(Error::Unsupported(_)) => return Ok(false),
@@ -56,7 +51,7 @@ impl<'a> OnTable<'a> {
     /// whether the run went to its end.
     ///
     /// # Errors
-    /// [`Error::Device`], [`Error::Unsupported`] where the budget has no room.
+    /// [`Error::Device`], [`Error::Unsupported`] if the budget is too small.
     pub fn matches_of(
         &self,
         words: &PlanWords,

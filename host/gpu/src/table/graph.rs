@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use gramer_base::error::{Error, Result};
 use gramer_graph::Graph;
-use gramer_graph::error::{Error, Result};
 
 use crate::device::{Arg, Device};
 use crate::graph::ByDegree;
@@ -11,7 +11,7 @@ use crate::memory::Buffer;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
 use super::pages::{Access, FIRST_WORDS, PageShape, Paged, marks};
-use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, Whole};
+use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, TableArena};
 
 /// Sums of a run, as in `table.clh`.
 pub(super) const SUMS: usize = 6;
@@ -41,9 +41,9 @@ pub(super) fn most_arena(device: &Device) -> u64 {
     if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA }
 }
 
-/// What is taken from the graph.
+/// The parts of the graph that a table needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct GraphRequest {
     /// Only lists of larger numbers.
     pub oriented: bool,
     /// Labels of edges.
@@ -80,7 +80,7 @@ impl Lists {
 /// A graph on the device, with the room for tables.
 pub(super) struct TableGraph {
     pub device: Arc<Device>,
-    pub wanted: Wanted,
+    pub wanted: GraphRequest,
     pub vertices: usize,
     pub entries: usize,
     pub offsets: Buffer<u32>,
@@ -89,7 +89,7 @@ pub(super) struct TableGraph {
     pub arena: Buffer<u32>,
     /// Keys of rows and what they stand for; none where there is no room, or nobody asks.
     pub dictionary: Option<Buffer<u32>>,
-    /// Whose keys these are; 0: nobody's.
+    /// Owner of the keys; 0: none.
     pub dictionary_of: u64,
     /// Shape, control and states of each level of a recursion.
     pub levels: Vec<Level>,
@@ -121,7 +121,7 @@ struct Sizes {
     limit: u64,
     vertices: usize,
     entries: usize,
-    wanted: Wanted,
+    wanted: GraphRequest,
     warps: usize,
     /// Most words of the arena.
     most_arena: u64,
@@ -130,10 +130,10 @@ struct Sizes {
 }
 
 /// Bytes of the smallest arena.
-fn least_arena(wanted: Wanted) -> u64 {
+fn least_arena(wanted: GraphRequest) -> u64 {
     let columns = wanted.columns.max(1) as u64;
     let roots = if wanted.share { LANES as u64 } else { 0 };
-    4 * (roots + if wanted.breadth { Whole::least(columns) } else { LEAST_REGION * columns })
+    4 * (roots + if wanted.breadth { TableArena::least(columns) } else { LEAST_REGION * columns })
 }
 
 impl Sizes {
@@ -173,7 +173,7 @@ impl Sizes {
         table + self.least_slots(bits) * slot
     }
 
-    /// Bytes of the marks of elements, beside an arena of so many words.
+    /// Bytes of the marks of elements, in addition to an arena of this many words.
     fn marks(&self, arena_words: u64) -> u64 {
         match self.longest {
             Some(_) => 4 * (marks(self.vertices, arena_words) + FIRST_WORDS as u64),
@@ -201,8 +201,9 @@ impl Sizes {
         let least = self.least();
         if self.limit < least {
             return Err(Error::Unsupported(format!(
-                "the GPU has no room for the graph's offsets, a page of its lists and a block of each \
-                 table: {} bytes may be used; give the setting `memory` at least {}K, or the engine `cpu` does it",
+                "the GPU has no room for the graph's offsets, a page of its lists and a block of \
+                 each table: {} bytes may be used; give the setting `memory` at least {}K, or use \
+                 the engine `cpu`",
                 self.limit,
                 least.div_ceil(1024)
             )));
@@ -280,7 +281,7 @@ impl TableGraph {
         device: &Arc<Device>,
         by: &ByDegree,
         graph: &Graph,
-        wanted: Wanted,
+        wanted: GraphRequest,
         access: Access,
     ) -> Result<Self> {
         has_lanes(device)?;
@@ -403,7 +404,7 @@ mod tests {
     use super::*;
 
     fn sizes(limit: u64, breadth: bool) -> Sizes {
-        let wanted = Wanted {
+        let wanted = GraphRequest {
             oriented: true,
             edge_labels: false,
             vertex_labels: false,

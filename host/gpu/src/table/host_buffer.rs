@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::Device;
@@ -32,7 +32,7 @@ impl HostBuffer {
     /// A copy of the parts, one after the other.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`] where the device refuses.
+    /// [`gramer_base::Error::Device`] if the device refuses.
     pub fn of(
         context: &Context,
         queue: &CommandQueue,

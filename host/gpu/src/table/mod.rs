@@ -31,33 +31,33 @@ mod whole;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Together, Units, shares};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_engine::{Count, Outcome};
 use gramer_graph::{Graph, NO_LABEL};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
 use crate::Gpu;
 use crate::device::Device;
-use crate::engine::measured::{self, Before};
+use crate::engine::measured::{self, Baseline};
 use crate::graph::{ByDegree, Numbering};
-use crate::join::{self, Asked, Join, Joins, Target};
-use crate::picked::Picked;
+use crate::join::{self, Join, Joins, MatchQuery, Target};
+use crate::picked::RootSelection;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
-use crate::program::{Heeding, Program};
+use crate::program::{CompilerStop, Program};
 use crate::search;
-use crate::stop::Watched;
+use crate::stop::RunGuard;
 
-use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
+use self::graph::{GraphRequest, Lists, SUMS, TableGraph, lanes};
 use self::primitives::Mining;
-use self::run::{Run, Used};
+use self::run::{TableRun, TableUsage};
 use self::shape::{Depth, next_to_all};
 use self::store::Room;
 
 pub use pages::Access;
-pub use settings::{Mechanism, TableSettings, Traversal, Without};
+pub use settings::{Ablation, Mechanism, TableSettings, Traversal};
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const SHARED: &str = include_str!("../../kernels/table.clh");
@@ -71,27 +71,26 @@ const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
 
 /// A graph that tasks bring to the device as they need it.
-pub(crate) struct OnTable<'a> {
-    gpu: &'a Gpu,
-    graph: &'a Graph,
+pub struct OnTable {
+    gpu: Gpu,
+    graph: Graph,
     by: Arc<ByDegree>,
-    settings: &'a TableSettings,
     held: Mutex<Option<TableGraph>>,
     joins: Mutex<Joins>,
     /// For tasks that aggregate by pattern.
-    mining: Mutex<Option<Mining<'a>>>,
+    mining: Mutex<Option<Mining>>,
 }
 
 /// A pattern as steps of extension.
 struct Steps {
-    wanted: Wanted,
+    wanted: GraphRequest,
     plan: Vec<Depth>,
     first_label: u32,
 }
 
 impl Steps {
     fn cliques(k: usize) -> Self {
-        let wanted = Wanted {
+        let wanted = GraphRequest {
             oriented: true,
             edge_labels: false,
             vertex_labels: false,
@@ -110,7 +109,7 @@ impl Steps {
         let labels = |range: std::ops::Range<usize>| {
             all.iter().any(|d| d[range.clone()].iter().any(|&l| l != NO_LABEL))
         };
-        let wanted = Wanted {
+        let wanted = GraphRequest {
             oriented: false,
             edge_labels: labels(EDGE_LABELS),
             vertex_labels: labels(0..1),
@@ -124,23 +123,23 @@ impl Steps {
     }
 }
 
-impl<'a> OnTable<'a> {
+impl OnTable {
     /// Numbers the vertices by degree.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for 2³¹ edges and more, [`Error::Interrupted`].
-    pub fn new(
-        gpu: &'a Gpu,
-        graph: &'a Graph,
-        settings: &'a TableSettings,
-        context: &Context,
-    ) -> Result<Self> {
+    pub fn new(gpu: &Gpu, graph: &Graph, context: &Context) -> Result<Self> {
         let by = Arc::new(ByDegree::new(graph, Numbering::Degree, context)?);
-        Ok(Self::beside(gpu, graph, by, settings))
+        Ok(Self::beside(gpu, graph, by))
+    }
+
+    /// How it uses the memories.
+    fn settings(&self) -> &TableSettings {
+        self.gpu.of_tables()
     }
 
     fn program(&self, device: &Device, lists: &Lists) -> Result<Arc<Program>> {
-        let without = &self.settings.without;
+        let without = &self.settings().without;
         let mut defines = format!("#define LANES {}u\n", lanes(device));
         for (name, set) in [
             ("PAGED", matches!(lists, Lists::Paged(_))),
@@ -168,13 +167,13 @@ impl<'a> OnTable<'a> {
     ) -> Result<(u128, bool)> {
         let device = self.gpu.device()?;
         // The last extension is only counted: with one alone there is no table.
-        let breadth = self.settings.traversal == Traversal::Breadth && steps.plan.len() > 1;
-        let wanted = Wanted { breadth, share: roots.is_some(), ..steps.wanted };
+        let breadth = self.settings().traversal == Traversal::Breadth && steps.plan.len() > 1;
+        let wanted = GraphRequest { breadth, share: roots.is_some(), ..steps.wanted };
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             // First out, then in.
             *held = None;
-            let access = self.settings.access.on(device);
-            *held = Some(TableGraph::new(device, &self.by, self.graph, wanted, access)?);
+            let access = self.settings().access.on(device);
+            *held = Some(TableGraph::new(device, &self.by, &self.graph, wanted, access)?);
         }
         let graph = held.as_mut().expect("it was put there");
         let program = self.program(device, &graph.lists)?;
@@ -193,14 +192,15 @@ impl<'a> OnTable<'a> {
             Some(roots) => roots.chunks(most.max(1)).map(Some).collect(),
         };
         context.progress.begin(roots.map_or(graph.vertices, <[u32]>::len) as u64);
-        let mut run = Run::new(graph, &program, &steps.plan, most, context);
+        let mut run = TableRun::new(graph, &program, &steps.plan, most, context);
         run.first_label = steps.first_label;
         let mut part = |roots: Option<&[u32]>| {
             let rows = run.begin(roots)?;
             match &pack {
                 None => run.all(rows),
                 Some(pack) => {
-                    let room = Room::of(self.settings.host_memory, self.settings.spill.as_deref());
+                    let room =
+                        Room::of(self.settings().host_memory, self.settings().spill.as_deref());
                     run.whole(rows, pack, &room)
                 }
             }
@@ -221,18 +221,18 @@ impl<'a> OnTable<'a> {
     }
 }
 
-impl OnTable<'_> {
+impl OnTable {
     /// What a run took, and what it says of itself.
     fn measured(
         &self,
-        before: Before,
+        before: Baseline,
         reason: &str,
         mut details: DeviceMetrics,
     ) -> Result<DeviceMetrics> {
         let device = self.gpu.device()?;
-        let mut metrics = before.headlines(self.gpu, device);
+        let mut metrics = before.headlines(&self.gpu, device);
         metrics.detail("run.strategy", "", Value::Text(reason.into()));
-        measured::details(self.gpu, device, &mut metrics)?;
+        measured::details(&self.gpu, device, &mut metrics)?;
         metrics.metrics.append(&mut details.metrics);
         Ok(metrics)
     }
@@ -241,15 +241,15 @@ impl OnTable<'_> {
     fn matches(
         &self,
         held: &mut Option<TableGraph>,
-        asked: &Asked<'_>,
+        asked: &MatchQuery<'_>,
         roots: Option<&[u32]>,
         context: &Context,
         metrics: &mut DeviceMetrics,
     ) -> Result<(u128, bool)> {
         let steps = self.gpu.steps();
-        if self.settings.join == Join::Intersect {
-            let sizes = join::sizes(self.graph, &self.by, asked.pattern);
-            let plan = join::order_of(self.graph, asked, steps, &sizes);
+        if self.settings().join == Join::Intersect {
+            let sizes = join::sizes(&self.graph, &self.by, asked.pattern);
+            let plan = join::order_of(&self.graph, asked, steps, &sizes);
             return self.count(held, &Steps::pattern(&plan), roots, context, metrics);
         }
         // What extensions left on the device makes room.
@@ -257,8 +257,8 @@ impl OnTable<'_> {
         let target = Target {
             device: self.gpu.device()?,
             by: &self.by,
-            graph: self.graph,
-            settings: self.settings,
+            graph: &self.graph,
+            settings: self.settings(),
             steps,
         };
         let mut joins = self.joins.lock().unwrap_or_else(PoisonError::into_inner);
@@ -267,7 +267,7 @@ impl OnTable<'_> {
 }
 
 /// What a run did.
-fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: Used) {
+fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: TableUsage) {
     let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
     metrics.detail("table.rows", "", count(sums[5]));
     metrics.detail("table.segments", "", Value::Count(used.segments));
@@ -294,35 +294,17 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.hits.recent", "", share(hits.recent));
 }
 
-/// What the strategy doesn't do.
-fn refuse<T>(what: &str) -> Result<T> {
-    Err(Error::Unsupported(format!(
-        "the strategy table has no {what}; leave out the setting `strategy`"
-    )))
-}
-
-impl Prepared for OnTable<'_> {
-    fn run(
-        &self,
-        task: &Task,
-        units: Units<'_>,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.gpu.supports(task, Some(self.graph))?;
-        if sink.is_some() {
-            return refuse("lists of embeddings");
-        }
-        shares::check(self.graph, task, units, sink)?;
-        let picked = Picked::of(units, self.graph.view(), &self.by);
+impl OnTable {
+    /// Answers a task by embedding tables.
+    pub(crate) fn answer(&self, task: &Task, run: &gramer_engine::Run<'_>) -> Result<Outcome> {
+        let context = run.context;
+        let picked = RootSelection::of(run.units, self.graph.view(), &self.by);
         let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
-        let _watched = Watched::begin(&context.cancel, None)?;
-        let device = self.gpu.device()?;
-        let before = Before::of(device);
+        let _heeding = CompilerStop::begin(&context.cancel);
+        let _watched = RunGuard::begin(&context.cancel, None)?;
+        let before = Baseline::of(self.gpu.device()?);
         let mut details = DeviceMetrics::default();
-        let parts = (roots, None);
         let aggregated = matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         if !aggregated {
             *self.mining.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -331,21 +313,25 @@ impl Prepared for OnTable<'_> {
             Outcome::new(vec![Count { pattern: pattern.clone(), count }], complete)
         };
         let mut outcome = match task {
-            _ if aggregated => self.by_pattern(&mut held, task, parts, context, &mut details)?,
+            Task::Motif { .. } | Task::Fsm { .. } => {
+                self.by_pattern(&mut held, task, (roots, run.peers), context, &mut details)?
+            }
+            Task::Match { pattern, induced, mappings } => {
+                let compared = search::comparable(&self.graph, pattern, *mappings)?;
+                let asked =
+                    MatchQuery { pattern: &compared, induced: *induced, mappings: *mappings };
+                one(pattern, self.matches(&mut held, &asked, roots, context, &mut details)?)
+            }
             Task::Clique { k } => {
                 let steps = Steps::cliques(*k);
                 let found = self.count(&mut held, &steps, roots, context, &mut details)?;
                 one(&Pattern::clique(*k), found)
             }
-            Task::Match { pattern, induced, mappings } if pattern.vertices() > 1 => {
-                let compared = search::comparable(self.graph, pattern, *mappings)?;
-                let asked = Asked { pattern: &compared, induced: *induced, mappings: *mappings };
-                one(pattern, self.matches(&mut held, &asked, roots, context, &mut details)?)
+            _ => {
+                return Err(Error::Unsupported(format!("no tables are made for {}", task.name())));
             }
-            Task::Match { .. } => return refuse("patterns of one vertex"),
-            other => return refuse(other.name()),
         };
-        let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
+        let joined = matches!(task, Task::Match { .. }) && self.settings().join == Join::Prealloc;
         let reason = match task {
             _ if aggregated => BY_PATTERN,
             _ if joined => JOINED,
@@ -353,24 +339,6 @@ impl Prepared for OnTable<'_> {
         };
         outcome.devices.push(self.measured(before, reason, details)?);
         outcome.warnings.extend(self.gpu.notes());
-        Ok(outcome.of(units))
-    }
-
-    fn run_together(
-        &self,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.gpu.supports_together(task)?;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let _heeding = Heeding::begin(&context.cancel);
-        let _watched = Watched::begin(&context.cancel, None)?;
-        let before = Before::of(self.gpu.device()?);
-        let mut details = DeviceMetrics::default();
-        let with = (None, Some(together));
-        let mut outcome = self.by_pattern(&mut held, task, with, context, &mut details)?;
-        outcome.devices.push(self.measured(before, BY_PATTERN, details)?);
         Ok(outcome)
     }
 }
@@ -389,7 +357,7 @@ mod tests {
             Steps::pattern(&PlanWords::new(&SearchPlan::of(pattern, Induced::Edge, false, true)))
         };
         let wanted = |pattern: &Pattern| {
-            let Wanted { vertex_labels, edge_labels, .. } = steps(pattern).wanted;
+            let GraphRequest { vertex_labels, edge_labels, .. } = steps(pattern).wanted;
             (vertex_labels, edge_labels)
         };
         let mut pattern = Pattern::clique(3);

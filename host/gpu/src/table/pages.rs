@@ -11,8 +11,8 @@ mod waits;
 
 use std::ops::Range;
 
-use gramer_graph::choice::Choice;
-use gramer_graph::error::Result;
+use gramer_base::choice::Choice;
+use gramer_base::error::Result;
 use tracing::debug;
 
 use crate::device::{Arg, Device};
@@ -39,7 +39,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// What is done on a device: where kernels can't read the host's memory, elements wait for pages.
+    /// Handling of cold pages: if kernels can't read the host's memory, elements wait for pages.
     pub(super) fn on(self, device: &Device) -> Self {
         match self {
             Access::Heat if !is_zero_copy(device.place().context) => Access::Defer,
@@ -217,7 +217,7 @@ impl Heat {
         self.slots
     }
 
-    /// How the rules did so far.
+    /// Statistics of the rules so far.
     pub fn hits(&self) -> Hits {
         let best = hottest(&self.past, self.slots);
         let fixed = best.iter().map(|&page| self.past[page as usize]).sum();
@@ -244,11 +244,11 @@ enum Source {
     /// Memory that kernels read.
     Cold(HostBuffer),
     /// Memory of the host alone.
-    Host(Deferred),
+    Host(DeferredLists),
 }
 
-/// Lists that the device can't read, and what is known of the elements that wait for pages of them.
-struct Deferred {
+/// Lists that the device can't read, and the elements that wait for their pages.
+struct DeferredLists {
     entries: Vec<u32>,
     labels: Vec<u32>,
     /// By 32 elements of a column two words of bits: those that are done, and those of this pass.
@@ -285,7 +285,7 @@ pub(super) struct PageShape {
 }
 
 impl PageShape {
-    /// Pages of so many entries.
+    /// Pages of this many entries.
     pub fn pages(bits: u32, entries: usize) -> usize {
         entries.div_ceil(1 << bits)
     }
@@ -295,8 +295,8 @@ impl Paged {
     /// All pages cold.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the budget has no room,
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Unsupported`] if the budget is too small,
+    /// [`gramer_base::Error::Device`].
     pub fn new(device: &Device, parts: &[&[u32]], shape: PageShape) -> Result<Self> {
         let place = device.place();
         let entries = parts[0].len();
@@ -311,7 +311,7 @@ impl Paged {
             table: Buffer::of(&place, &slot_table, "the page table")?,
             reads: Buffer::new(&place, pages, "the heat of pages")?,
             source: match shape.access {
-                Access::Defer => Source::Host(Deferred {
+                Access::Defer => Source::Host(DeferredLists {
                     entries: parts[0].to_vec(),
                     labels: parts[1].to_vec(),
                     marks: Buffer::new(&place, shape.marks, "marks of what waits for pages")?,
@@ -325,11 +325,11 @@ impl Paged {
         })
     }
 
-    /// Before an extension of so many elements: `count` adds what some of them will read to the buffer
+    /// Before an extension of this many elements: `count` adds what some of them will read to the buffer
     /// it is given.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn extension(
         &mut self,
         device: &Device,

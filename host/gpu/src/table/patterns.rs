@@ -9,34 +9,35 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Outcome, Together, shares};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_engine::{Count, Outcome, Peers};
 use gramer_pattern::Pattern;
+use gramer_pattern::closing::results;
 use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task, parts_reported};
 
+use super::OnTable;
 use super::graph::TableGraph;
 use super::primitives::{
-    By, EdgeFilter, Filter, Group, Grouped, Groups, Key, MOST_EDGES, Measure, Mining, Others,
-    Table, Workflow,
+    EdgeFilter, Filter, Group, GroupKey, GroupingTotals, Groups, Key, LevelPeers, MOST_EDGES,
+    Measure, Mining, Table, Workflow,
 };
-use super::{OnTable, refuse};
 use crate::engine::of_counted;
 use crate::graph::ByDegree;
 use crate::join::Joins;
 use crate::local::{Member, member};
 
-impl OnTable<'_> {
+impl OnTable {
     /// Motifs and frequent patterns, by aggregation of tables; frequent patterns with others, too.
     ///
     /// # Errors
-    /// Those of the primitives; [`Error::Unsupported`] for shares of frequent patterns.
+    /// Errors of the primitives; [`Error::Unsupported`] for shares of frequent patterns.
     pub(super) fn by_pattern(
         &self,
         held: &mut Option<TableGraph>,
         task: &Task,
-        (roots, together): (Option<&[u32]>, Option<&dyn Together>),
+        (roots, together): (Option<&[u32]>, Option<&dyn Peers>),
         context: &Context,
         metrics: &mut DeviceMetrics,
     ) -> Result<Outcome> {
@@ -45,10 +46,10 @@ impl OnTable<'_> {
         *self.joins.lock().unwrap_or_else(PoisonError::into_inner) = Joins::default();
         let labels = matches!(task, Task::Fsm { .. });
         let mut mining = self.mining.lock().unwrap_or_else(PoisonError::into_inner);
-        if mining.as_ref().is_none_or(|mining| !mining.is_of_task(self.graph, labels)) {
+        if mining.as_ref().is_none_or(|mining| !mining.is_of_task(&self.graph, labels)) {
             *mining = None;
             let by = self.by.clone();
-            *mining = Some(Mining::of_task(self.gpu, self.graph, by, labels, context)?);
+            *mining = Some(Mining::of_task(&self.gpu, &self.graph, by, labels, context)?);
         }
         let mining = mining.as_mut().expect("it was put there");
         mining.begin_task(context);
@@ -59,7 +60,6 @@ impl OnTable<'_> {
         let before = mining.exchanged();
         let outcome = match task {
             Task::Motif { k, induced } => motifs(mining, (*k, *induced), roots),
-            Task::Fsm { .. } if roots.is_some() => refuse("shares of frequent patterns"),
             Task::Fsm { limit, support, measure } => {
                 let found = frequent(mining, (*limit, *support, *measure), together);
                 if let Ok((outcome, Some(member))) = &found
@@ -71,12 +71,12 @@ impl OnTable<'_> {
                 }
                 found.map(|found| found.0)
             }
-            other => refuse(other.name()),
+            _ => Err(Error::Unsupported(format!("{} has no patterns to add up", task.name()))),
         };
         let (copied, passes) = mining.exchanged();
         metrics.detail("pages.copied", "", Value::Count(copied - before.0));
         metrics.detail("pages.passes", "", Value::Count(passes - before.1));
-        let Grouped { segments, merges, asked, left } = &mining.grouped;
+        let GroupingTotals { segments, merges, asked, left } = &mining.grouped;
         for (name, count) in [
             ("groups.segments", segments),
             ("groups.merges", merges),
@@ -92,9 +92,9 @@ impl OnTable<'_> {
 /// Connected sets of `k` vertices by pattern, whose vertex with the smallest number is one of `roots`.
 ///
 /// # Errors
-/// Those of the primitives.
+/// Errors of the primitives.
 fn motifs(
-    mining: &Mining<'_>,
+    mining: &Mining,
     (k, induced): (usize, Induced),
     roots: Option<&[u32]>,
 ) -> Result<Outcome> {
@@ -113,23 +113,30 @@ fn motifs(
 /// [`Error::Unsupported`] for limits beyond the largest tables, [`Error::Usage`] for a measure that has no such
 /// limit, and those of the primitives.
 fn frequent(
-    mining: &Mining<'_>,
+    mining: &Mining,
     (limit, support, measure): (SizeLimit, u64, Support),
-    together: Option<&dyn Together>,
+    together: Option<&dyn Peers>,
 ) -> Result<(Outcome, Option<Member>)> {
     let (mut found, mut own) = (vec![], None);
     let mut by = || {
-        let with =
-            together.map(|together| With::begin(together, mining.by.as_ref())).transpose()?;
+        let with = together
+            .map(|together| DeviceGroup::begin(together, mining.by.as_ref()))
+            .transpose()?;
         own = with.map(|with| with.member);
         match (measure, limit) {
             (Support::Embeddings, SizeLimit::MaxVertices(max)) => {
                 by_embeddings(mining, max, (support, with), &mut found)
             }
             (Support::Embeddings, SizeLimit::MaxEdges(_)) => {
-                Err(Error::usage("measure embeddings goes with max-vertices"))
+                Err(Error::usage("measure embeddings needs max-vertices"))
             }
             (Support::Mni, limit) => by_images(mining, limit, (support, with), &mut found),
+            (Support::Transactions, _) => {
+                Err(Error::usage("a GPU does not count graphs: use the engine `cpu`"))
+            }
+            (Support::Instances, _) => {
+                Err(Error::usage("tables count no instances: take the strategy `plan`"))
+            }
         }
     };
     let complete = match by() {
@@ -137,38 +144,38 @@ fn frequent(
         Err(Error::Interrupted) => false,
         Err(error) => return Err(error),
     };
-    shares::sort(&mut found);
+    results::sort(&mut found);
     Ok((Outcome::new(found, complete), own))
 }
 
-/// The other devices of a task, and which of all this one is.
+/// The other devices of a task, and the number of this one.
 #[derive(Clone, Copy)]
-struct With<'t> {
-    together: &'t dyn Together,
+struct DeviceGroup<'t> {
+    together: &'t dyn Peers,
     member: Member,
 }
 
-impl<'t> With<'t> {
+impl<'t> DeviceGroup<'t> {
     /// # Errors
     /// As [`member`].
-    fn begin(together: &'t dyn Together, by: &ByDegree) -> Result<Self> {
+    fn begin(together: &'t dyn Peers, by: &ByDegree) -> Result<Self> {
         // Devices may be those of several processes, so that no counter tells them apart.
         let number = RandomState::new().build_hasher().finish();
         let same = (by.vertices() as u64) << 32 | by.neighbours.len() as u64;
-        Ok(With { together, member: member(number, same, together)? })
+        Ok(DeviceGroup { together, member: member(number, same, together)? })
     }
 
-    fn at(self, level: usize) -> Others<'t> {
-        Others { together: self.together, level }
+    fn at(self, level: usize) -> LevelPeers<'t> {
+        LevelPeers { together: self.together, level }
     }
 }
 
-/// A level is a number of vertices. A set of vertices is made from one with a vertex fewer, whose pattern is a part of
-/// its own: rows of patterns that aren't reported are dropped, since nothing that is comes of them.
+/// A level is a number of vertices. A set of vertices is made from one with a vertex fewer, whose pattern is a part
+/// of its own: rows of unreported patterns are dropped, since no reported pattern extends them.
 fn by_embeddings(
-    mining: &Mining<'_>,
+    mining: &Mining,
     max: usize,
-    (support, with): (u64, Option<With<'_>>),
+    (support, with): (u64, Option<DeviceGroup<'_>>),
     found: &mut Vec<Count>,
 ) -> Result<()> {
     let mut table = Table::own_vertices(mining, with.map(|with| with.member))?;
@@ -200,9 +207,9 @@ fn by_embeddings(
 /// A level is a number of edges. No part of a pattern has fewer images, so that rows of patterns with too few are
 /// dropped.
 fn by_images(
-    mining: &Mining<'_>,
+    mining: &Mining,
     limit: SizeLimit,
-    (support, with): (u64, Option<With<'_>>),
+    (support, with): (u64, Option<DeviceGroup<'_>>),
     found: &mut Vec<Count>,
 ) -> Result<()> {
     let (vertices, edges) = match limit {
@@ -256,7 +263,7 @@ fn report(
 
 fn pattern(group: &Group) -> Option<&Pattern> {
     match &group.by {
-        By::Pattern(pattern) => Some(pattern),
-        By::Number(_) => None,
+        GroupKey::Pattern(pattern) => Some(pattern),
+        GroupKey::Number(_) => None,
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 
 use crate::device::Arg;
 use crate::program::Program;
@@ -26,26 +26,26 @@ pub(super) struct Step {
     pub degrees: (u32, u32),
 }
 
-/// What is done with the blocks of a new column, which has so many; `false` ends the run.
+/// Called with the number of blocks of a new column; `false` ends the run.
 pub(super) type Full<'f, R> = dyn FnMut(&mut R, Region, u32) -> Result<bool> + 'f;
 
-/// What tables took.
+/// Resources used by tables.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Used {
+pub(super) struct TableUsage {
     /// Blocks that were filled.
     pub blocks: u64,
-    /// How often the blocks were all taken before an extension was done.
+    /// Number of times that all blocks were taken before an extension was complete.
     pub refills: u64,
     /// Segments that went to the host, their bytes, and those of them that went to a file.
     pub segments: u64,
     pub spilled: u64,
     pub filed: u64,
-    /// Elements that were dropped since nothing came of them.
+    /// Elements that were dropped because they have no descendants.
     pub compacted: u64,
 }
 
 /// A task on a graph.
-pub(super) struct Run<'a> {
+pub(super) struct TableRun<'a> {
     pub graph: &'a mut TableGraph,
     pub program: &'a Program,
     pub context: &'a Context,
@@ -53,7 +53,7 @@ pub(super) struct Run<'a> {
     pub plan: &'a [Depth],
     pub first_label: u32,
     pub steps: f64,
-    pub used: Used,
+    pub used: TableUsage,
     /// Whether elements are edges, and not vertices.
     pub edges: bool,
     /// Whether the first column's extension is that of all the work, so that it shows the progress.
@@ -66,8 +66,8 @@ pub(super) struct Run<'a> {
     regions: Vec<Region>,
 }
 
-impl<'a> Run<'a> {
-    /// With room for so many roots of a share.
+impl<'a> TableRun<'a> {
+    /// With room for this many roots of a share.
     pub fn new(
         graph: &'a mut TableGraph,
         program: &'a Program,
@@ -85,14 +85,14 @@ impl<'a> Run<'a> {
                 regions.push(Region::new((at * each) as u32, each, graph.warps));
             }
         }
-        Run {
+        TableRun {
             graph,
             program,
             context,
             plan,
             first_label: gramer_graph::NO_LABEL,
             steps: STEPS.0,
-            used: Used::default(),
+            used: TableUsage::default(),
             edges: false,
             extends_to_the_end: true,
             room,
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
     /// The first column: all vertices, or these; the number of its elements.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn begin(&mut self, roots: Option<&[u32]>) -> Result<u32> {
         let Some(roots) = roots else {
             self.columns[0] = Column::VERTICES;
@@ -117,10 +117,10 @@ impl<'a> Run<'a> {
     }
 
     /// Extends the first column to the end of the plan, depth-first: what fits into the blocks of a column is
-    /// extended before the rest of the column is made. `false` once the run was asked to stop.
+    /// extended before the rest of the column is made. `false` once the run was cancelled.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn all(&mut self, rows: u32) -> Result<bool> {
         self.deeper(rows)
     }
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Extends the last column, which has so many places; `full` is given the blocks of the new column
+    /// Extends the last column, which has this many places; `full` is given the blocks of the new column
     /// whenever all are taken, and at the end.
     pub(super) fn extend(
         &mut self,
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
         self.in_steps(depth - 1, (rows, out), &[step], full)
     }
 
-    /// The same by each of these steps in turn, into the same blocks, with the buffers of a level.
+    /// The same by each of these steps, one after another, into the same blocks, with the buffers of a level.
     pub(super) fn in_steps(
         &mut self,
         level: usize,
@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
         Some([paged.marks()?, Arg::U32(first as u32)])
     }
 
-    /// What kernels are told of the last column's elements.
+    /// Kernel arguments for the last column's elements.
     fn rows(&self, level: usize, rows: u32) -> Rows {
         let last = self.columns.last().expect("there is a column");
         let TableGraph { offsets, arena, levels, vertices, .. } = &*self.graph;
@@ -273,7 +273,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Tells kernels of the columns, of the new one and of what is looked for.
+    /// Writes the kernels' description of the columns, the new column and its requirements.
     pub(super) fn describe(
         &mut self,
         level: usize,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gramer_graph::choice::Choice;
+use gramer_base::choice::Choice;
 
 use super::pages::Access;
 use crate::join::{Join, JoinSettings};
@@ -10,7 +10,7 @@ use crate::join::{Join, JoinSettings};
 /// How the strategy `table` uses the memories; answers don't depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableSettings {
-    /// Which pages of the graph are copied to the device where it doesn't fit.
+    /// Pages of the graph that are copied to a device without room for all.
     pub access: Access,
     /// In which order tables are extended.
     pub traversal: Traversal,
@@ -19,12 +19,12 @@ pub struct TableSettings {
     pub host_memory: Option<u64>,
     /// The folder of that file; none: that for temporary files.
     pub spill: Option<PathBuf>,
-    /// How the next vertex of a pattern is joined.
+    /// Join of the next vertex of a pattern.
     pub join: Join,
-    /// How SGSI's join is done.
+    /// Settings of SGSI's join.
     pub join_settings: JoinSettings,
     /// Mechanisms that are left out, to see what they are worth.
-    pub without: Without,
+    pub without: Ablation,
 }
 
 /// In which order tables are extended.
@@ -47,7 +47,7 @@ impl Choice for Traversal {
 
 /// Mechanisms that can be left out: three of the extension (GAMMA, section 6.1), four of the join (GSI).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Without {
+pub struct Ablation {
     /// The prefix's lists are intersected for each embedding of a group.
     pub groups: bool,
     /// Every element is searched for.
@@ -60,7 +60,7 @@ pub struct Without {
     pub prealloc: bool,
     /// Rows are read for each element, and candidates are searched for in a list.
     pub sets: bool,
-    /// Each vertex is written by itself.
+    /// Each vertex is written separately.
     pub write_cache: bool,
     /// Sorted segments are searched in all others, instead of in those before them (GAMMA, figure 15c). No option
     /// of the command line has it.
@@ -70,19 +70,19 @@ pub struct Without {
 /// A mechanism that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
-    /// [`Without::groups`].
+    /// [`Ablation::groups`].
     Group,
-    /// [`Without::filter`].
+    /// [`Ablation::filter`].
     Filter,
-    /// [`Without::layout`].
+    /// [`Ablation::layout`].
     Layout,
-    /// [`Without::pcsr`].
+    /// [`Ablation::pcsr`].
     Pcsr,
-    /// [`Without::prealloc`].
+    /// [`Ablation::prealloc`].
     Prealloc,
-    /// [`Without::sets`].
+    /// [`Ablation::sets`].
     SetOperations,
-    /// [`Without::write_cache`].
+    /// [`Ablation::write_cache`].
     WriteCache,
 }
 
@@ -105,20 +105,29 @@ impl Mechanism {
     }
 }
 
-impl FromIterator<Mechanism> for Without {
-    fn from_iter<T: IntoIterator<Item = Mechanism>>(all: T) -> Self {
-        let mut without = Without::default();
-        for one in all {
-            *match one {
-                Mechanism::Group => &mut without.groups,
-                Mechanism::Filter => &mut without.filter,
-                Mechanism::Layout => &mut without.layout,
-                Mechanism::Pcsr => &mut without.pcsr,
-                Mechanism::Prealloc => &mut without.prealloc,
-                Mechanism::SetOperations => &mut without.sets,
-                Mechanism::WriteCache => &mut without.write_cache,
-            } = true;
+impl Ablation {
+    fn place(&mut self, one: Mechanism) -> &mut bool {
+        match one {
+            Mechanism::Group => &mut self.groups,
+            Mechanism::Filter => &mut self.filter,
+            Mechanism::Layout => &mut self.layout,
+            Mechanism::Pcsr => &mut self.pcsr,
+            Mechanism::Prealloc => &mut self.prealloc,
+            Mechanism::SetOperations => &mut self.sets,
+            Mechanism::WriteCache => &mut self.write_cache,
         }
+    }
+
+    /// Whether a mechanism is left out.
+    pub fn has(mut self, one: Mechanism) -> bool {
+        *self.place(one)
+    }
+}
+
+impl FromIterator<Mechanism> for Ablation {
+    fn from_iter<T: IntoIterator<Item = Mechanism>>(all: T) -> Self {
+        let mut without = Ablation::default();
+        all.into_iter().for_each(|one| *without.place(one) = true);
         without
     }
 }

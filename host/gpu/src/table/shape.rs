@@ -1,4 +1,4 @@
-//! What the kernels of `table.cl` are told of columns and of the new vertex.
+//! Description of columns and of the new vertex for the kernels of `table.cl`.
 
 use gramer_graph::NO_LABEL;
 
@@ -21,7 +21,7 @@ pub(super) struct Column {
     pub ids: u32,
     /// Places of the parents in the column before; [`NONE`] for the first column.
     pub parents: u32,
-    /// How many elements each block has; [`NONE`]: all places are elements.
+    /// Number of elements of each block; [`NONE`]: all places are elements.
     pub fills: u32,
     /// Elements of a block, a multiple of [`LANES`].
     pub block: u32,
@@ -42,7 +42,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// A region at `at`, of at most `words`, with blocks for so many warps.
+    /// A region at `at`, of at most `words`, with blocks for this many warps.
     ///
     /// # Panics
     /// If there is no room for a block.
@@ -68,7 +68,7 @@ impl Region {
 /// The arena of a table that is made column by column: the segment that is extended, the new column, and
 /// both once they were packed, each with room for the same number of elements in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Whole {
+pub(super) struct TableArena {
     /// Elements of a column.
     pub rows: u32,
     /// The new column.
@@ -81,8 +81,8 @@ pub(super) struct Whole {
     pub marks: u32,
 }
 
-impl Whole {
-    /// Words of the smallest arena for so many columns.
+impl TableArena {
+    /// Words of the smallest arena for this many columns.
     pub fn least(columns: u64) -> u64 {
         Self::needed(columns, LANES as u64)
     }
@@ -92,10 +92,10 @@ impl Whole {
         region + 4 * columns * rows + rows + 1
     }
 
-    /// Divides `words` among so many columns.
+    /// Divides `words` among this many columns.
     ///
     /// # Panics
-    /// If there are fewer than [`Whole::least`].
+    /// If there are fewer than [`TableArena::least`].
     pub fn new(words: u64, columns: u64, warps: usize) -> Self {
         let lanes = LANES as u64;
         let per = 4 * columns + 4;
@@ -110,7 +110,7 @@ impl Whole {
         out.blocks = out.blocks.min((rows / u64::from(out.column.block)) as u32);
         let (input, side) = (region as u32, (2 * columns * rows) as u32);
         let packed = input + side;
-        Whole { rows: rows as u32, out, input, packed, marks: packed + side }
+        TableArena { rows: rows as u32, out, input, packed, marks: packed + side }
     }
 
     /// The column of the segment with this number, from 0.
@@ -202,12 +202,12 @@ mod tests {
         assert_eq!(region.column.fills, 7 + 2 * 511 * 1024);
         let small = Region::new(0, LEAST_REGION, 4);
         assert_eq!((small.column.block, small.blocks), (32, 1));
-        let whole = Whole::new(1 << 20, 4, 8);
+        let whole = TableArena::new(1 << 20, 4, 8);
         let region = whole.out;
         assert!(region.blocks * region.column.block <= whole.rows);
         assert!(whole.marks + whole.rows < 1 << 20);
         assert!(whole.packed >= whole.input + 8 * whole.rows);
-        let least = Whole::least(4);
-        assert_eq!(Whole::new(least, 4, 8).rows, 32);
+        let least = TableArena::least(4);
+        assert_eq!(TableArena::new(least, 4, 8).rows, 32);
     }
 }

@@ -1,6 +1,6 @@
 //! Tables that don't fit the device: segments in the host's memory, and beyond a limit in a file.
 //!
-//! A segment is a table of its own: its columns hold the ancestors of its last elements and no others. The
+//! A segment is its own table: its columns hold the ancestors of its last elements and no others. The
 //! file has no name in its folder: it vanishes with the run, however that ends.
 
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Where segments go.
@@ -46,8 +46,8 @@ pub(super) struct Segment {
     pub words: Vec<u32>,
 }
 
-/// A segment that waits.
-struct Kept {
+/// A stored segment.
+struct StoredSegment {
     rows: Vec<u32>,
     place: Place,
 }
@@ -60,7 +60,7 @@ enum Place {
 /// Segments, first in, first out.
 pub(super) struct Store {
     room: Room,
-    kept: VecDeque<Kept>,
+    kept: VecDeque<StoredSegment>,
     in_memory: u64,
     file: Option<File>,
     written: u64,
@@ -80,7 +80,7 @@ impl Store {
         let bytes = 4 * words.len() as u64;
         if self.in_memory + bytes <= self.room.memory {
             self.in_memory += bytes;
-            self.kept.push_back(Kept { rows, place: Place::Memory(words) });
+            self.kept.push_back(StoredSegment { rows, place: Place::Memory(words) });
             return Ok(());
         }
         let folder = &self.room.folder;
@@ -97,7 +97,7 @@ impl Store {
             .map_err(|e| Error::io(folder, "write a file for tables in", e))?;
         self.written += bytes;
         let place = Place::File { at, words: words.len(), hash };
-        self.kept.push_back(Kept { rows, place });
+        self.kept.push_back(StoredSegment { rows, place });
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] where the file doesn't hold what was written.
     pub fn pop(&mut self) -> Result<Option<Segment>> {
-        let Some(Kept { rows, place }) = self.kept.pop_front() else { return Ok(None) };
+        let Some(StoredSegment { rows, place }) = self.kept.pop_front() else { return Ok(None) };
         let words = match place {
             Place::Memory(words) => {
                 self.in_memory -= 4 * words.len() as u64;
@@ -122,7 +122,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] where the file doesn't hold what was written.
     pub fn get(&self, number: usize) -> Result<Segment> {
-        let Kept { rows, place } = &self.kept[number];
+        let StoredSegment { rows, place } = &self.kept[number];
         let words = match place {
             Place::Memory(words) => words.clone(),
             Place::File { at, words, hash } => self.read_back(*at, *words, *hash)?,

@@ -3,29 +3,29 @@
 //!
 //! The device works on a segment at a time. Once the blocks of the new column are full, the segment is
 //! packed: elements get their places by a prefix scan, ancestors without a descendant are dropped from
-//! column to column, and what is left goes to the host as a segment of its own.
+//! column to column, and what is left goes to the host as its own segment.
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use crate::device::Arg;
 use crate::program::Program;
 
-use super::run::Run;
-use super::shape::{Column, LANES, NONE, Region, Whole};
+use super::run::TableRun;
+use super::shape::{Column, LANES, NONE, Region, TableArena};
 use super::store::{Room, Segment, Store};
 
 /// Lanes of the group that scans, where the device has as many; `SCAN` in `pack.cl`.
 pub(super) const SCAN: usize = 256;
 
-impl Run<'_> {
+impl TableRun<'_> {
     /// Extends the first column to the end of the plan, column by column; `false` once the run was asked
     /// to stop.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], and [`gramer_graph::Error::Io`] of the file.
+    /// [`gramer_base::Error::Device`], and [`gramer_base::Error::Io`] of the file.
     pub fn whole(&mut self, rows: u32, pack: &Program, room: &Room) -> Result<bool> {
         let stored = self.plan.len() as u64 - 1;
-        let arena = Whole::new(self.room as u64, stored, self.graph.warps);
+        let arena = TableArena::new(self.room as u64, stored, self.graph.warps);
         // The column that is extended and the new one share the memory.
         let room = &Room { memory: room.memory / 2, ..room.clone() };
         let mut table = Store::new(room);
@@ -63,7 +63,12 @@ impl Run<'_> {
 
     /// Puts a segment into the arena, whose columns come after the `first` that are there; the number of its
     /// last elements.
-    pub(super) fn load(&mut self, arena: &Whole, segment: &Segment, first: usize) -> Result<u32> {
+    pub(super) fn load(
+        &mut self,
+        arena: &TableArena,
+        segment: &Segment,
+        first: usize,
+    ) -> Result<u32> {
         let queue = &self.graph.device.queue;
         self.columns.truncate(first);
         let mut words = &*segment.words;
@@ -88,7 +93,7 @@ impl Run<'_> {
     pub(super) fn pack(
         &mut self,
         pack: &Program,
-        arena: &Whole,
+        arena: &TableArena,
         (region, blocks): (Region, u32),
         first: usize,
     ) -> Result<Segment> {
@@ -104,7 +109,7 @@ impl Run<'_> {
     pub(super) fn marked(
         &mut self,
         pack: &Program,
-        arena: &Whole,
+        arena: &TableArena,
         (column, raw): (Column, u32),
         ancestors: &[Column],
     ) -> Result<Segment> {
@@ -136,12 +141,12 @@ impl Run<'_> {
         Ok(Segment { rows, words })
     }
 
-    /// A kernel over so many elements.
+    /// A kernel over this many elements.
     fn over_rows(
         &self,
         pack: &Program,
         kernel: &str,
-        arena: &Whole,
+        arena: &TableArena,
         args: &[Arg],
         rows: u32,
     ) -> Result<()> {
@@ -156,7 +161,7 @@ impl Run<'_> {
     fn gather(
         &self,
         pack: &Program,
-        arena: &Whole,
+        arena: &TableArena,
         from: Column,
         to: Column,
         rows: u32,

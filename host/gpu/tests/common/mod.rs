@@ -2,8 +2,7 @@
 
 use gramer_gpu::{Gpu, Settings};
 
-#[path = "../../../tests/common/environment.rs"]
-pub mod environment;
+pub use gramer_testing::environment;
 
 /// The folder of programs that all tests share.
 pub fn cache() -> std::path::PathBuf {

@@ -1,7 +1,7 @@
-//! Entries on their way to rows, whose places are asked for some time before.
+//! Writes of entries to their rows, with prefetched places.
 
 use super::position::Position;
-use crate::prefetch::prefetch;
+use gramer_base::prefetch::prefetch;
 
 /// Entries that are on their way at a time.
 pub(super) const AHEAD: usize = if cfg!(test) { 4 } else { 32 };
@@ -11,16 +11,16 @@ pub(super) const AHEAD: usize = if cfg!(test) { 4 } else { 32 };
 ///
 /// Rows lie in more memory than a processor has near it, or knows the pages of, and a write that waits for its line holds
 /// up those behind it.
-pub(super) struct Ahead<'a, E, const BACK: bool = false> {
+pub(super) struct PrefetchWriter<'a, E, const BACK: bool = false> {
     waiting: &'a mut [(u32, E); AHEAD],
     /// Entries that came so far.
     came: usize,
 }
 
-impl<'a, E: Copy, const BACK: bool> Ahead<'a, E, BACK> {
+impl<'a, E: Copy, const BACK: bool> PrefetchWriter<'a, E, BACK> {
     /// What waits lies elsewhere, so that the rest can stay in registers. Nothing of it is read before it is written.
     pub fn new(waiting: &'a mut [(u32, E); AHEAD]) -> Self {
-        Ahead { waiting, came: 0 }
+        PrefetchWriter { waiting, came: 0 }
     }
 
     /// Takes an entry of a row, and writes the one that came some time before it. `to` has the places from `base` on,
@@ -87,14 +87,14 @@ mod tests {
 
             let mut next = bounds[..9].to_vec();
             let mut waiting = [(0, 0); AHEAD];
-            let mut ahead = Ahead::<u64>::new(&mut waiting);
+            let mut ahead = PrefetchWriter::<u64>::new(&mut waiting);
             entries.iter().for_each(|&(v, e)| ahead.append((&mut to, base), &mut next, v, e));
             ahead.finish((&mut to, base), &mut next);
             proptest::prop_assert_eq!(&to, &(0..9).flat_map(row).collect::<Vec<_>>());
             proptest::prop_assert_eq!(&next, &bounds[1..]);
 
             let mut waiting = [(0, 0); AHEAD];
-            let mut ahead = Ahead::<u64, true>::new(&mut waiting);
+            let mut ahead = PrefetchWriter::<u64, true>::new(&mut waiting);
             entries.iter().for_each(|&(v, e)| ahead.append((&mut to, base), &mut next, v, e));
             ahead.finish((&mut to, base), &mut next);
             let back = (0..9).flat_map(|v| row(v).collect::<Vec<_>>().into_iter().rev());

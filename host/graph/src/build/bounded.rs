@@ -10,14 +10,14 @@ use std::path::Path;
 
 use super::entry::tidy;
 use super::numbering::Numbering;
-use super::rows::Dropped;
+use super::rows::DropCounts;
 use super::{EdgeBlock, Pairs};
 use crate::VertexId;
-use crate::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};
-use crate::context::{Cancel, Looks};
-use crate::error::{Error, Result};
-use crate::memory::zeroed;
-use crate::storage::Storage;
+use gramer_base::Storage;
+use gramer_base::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::{Error, Result};
+use gramer_base::memory::zeroed;
 
 /// Bytes per vertex, at most, while rows are made and put in order.
 const PER_VERTEX: u64 = 72;
@@ -25,7 +25,7 @@ const PER_VERTEX: u64 = 72;
 /// An entry on its way: its row and its neighbour.
 type Record = [VertexId; 2];
 
-/// Refuses a limit that is too small for so many vertices, which may not be all.
+/// Refuses a limit that is too small for this many vertices, of which there may be more.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the least that would do.
@@ -69,11 +69,11 @@ pub(super) fn rows_in_file(
     numbering: &Numbering,
     budget: &Budget,
     cancel: &Cancel,
-) -> Result<(Vec<u64>, Storage<VertexId>, Dropped)> {
+) -> Result<(Vec<u64>, Storage<VertexId>, DropCounts)> {
     let mut start = counted(vertices, &blocks, numbering, cancel)?;
     let entries = start[vertices];
     let raw_edges = blocks.iter().map(|b| b.len() as u64).sum::<u64>();
-    let dropped = Dropped { self_loops: raw_edges - entries / 2, conflicts: 0 };
+    let dropped = DropCounts { self_loops: raw_edges - entries / 2, conflicts: 0 };
     let regions = Regions::new(&start, spare(vertices, budget));
     let file = regions.deal(&blocks, numbering, &start, &budget.folder, cancel)?;
     drop(blocks);

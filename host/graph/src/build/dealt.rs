@@ -17,15 +17,15 @@ use tracing::debug_span;
 
 use super::EdgeBlock;
 use super::entry::tidy;
-use super::halves::{Placed, add_up, shares, split};
-use super::numbering::{Numbered, Numbering, renumber};
+use super::halves::{HalfRowBuilder, add_up, shares, split};
+use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
-use super::rows::{Dropped, Made, numbered_in_order};
+use super::rows::{DropCounts, RowSet, numbered_in_order};
 use crate::VertexId;
-use crate::context::{Cancel, Looks};
-use crate::error::Result;
-use crate::memory::zeroed;
-use crate::parallel::{for_parts, on_threads};
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
+use gramer_base::parallel::{for_parts, on_threads};
 
 /// Most ranges: as many streams as a core writes well at a time.
 const MOST_RANGES: usize = 256;
@@ -39,11 +39,11 @@ const PIECE: usize = if cfg!(test) { 1 << 3 } else { 1 << 16 };
 
 /// The rows of edges without labels, made by several threads.
 pub(super) fn made(
-    numbered: Numbered,
+    numbered: IdTable,
     blocks: Vec<EdgeBlock>,
     threads: usize,
     cancel: &Cancel,
-) -> Result<Made<VertexId>> {
+) -> Result<RowSet<VertexId>> {
     match are_narrow(&blocks) {
         true => made_with::<u32>(numbered, blocks, threads, cancel),
         false => made_with::<u64>(numbered, blocks, threads, cancel),
@@ -51,24 +51,24 @@ pub(super) fn made(
 }
 
 pub(super) fn made_with<P: Position>(
-    numbered: Numbered,
+    numbered: IdTable,
     mut blocks: Vec<EdgeBlock>,
     threads: usize,
     cancel: &Cancel,
-) -> Result<Made<VertexId>> {
+) -> Result<RowSet<VertexId>> {
     let (known, mut used) = match numbered {
-        Numbered::Ids(numbering, ids) => {
+        IdTable::Ids(numbering, ids) => {
             renumber(&mut blocks, &numbering, threads, cancel)?;
             (Some((numbering, ids)), vec![])
         }
         // There is a row for each id, and those that aren't in use go in the end.
-        Numbered::Later(used) => (None, used),
+        IdTable::Later(used) => (None, used),
     };
     let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
     let rows = debug_span!("halves")
         .in_scope(|| halves::<P>(vertices, blocks, &mut used, threads, cancel))?;
-    let dropped = Dropped { self_loops: rows.self_loops, conflicts: 0 };
-    let whole = Whole::of(rows, threads, cancel)?;
+    let dropped = DropCounts { self_loops: rows.self_loops, conflicts: 0 };
+    let whole = RowSources::of(rows, threads, cancel)?;
     let numbered = known.is_some();
     let has_edge = |id: usize| whole.start[id].at() < whole.start[id + 1].at();
     let (numbering, ids) = match known {
@@ -91,7 +91,7 @@ pub(super) fn made_with<P: Position>(
         true => (0..=vertices).map(start).collect(),
         false => ids.iter().map(|&id| start(id as usize)).chain([end]).collect(),
     };
-    Ok(Made { numbering, ids, start, rows, dropped })
+    Ok(RowSet { numbering, ids, start, rows, dropped })
 }
 
 // ---------------------------------------------------------------- dealing
@@ -104,7 +104,7 @@ trait Source: Sync {
 }
 
 /// Entries by ranges of rows.
-struct Dealt {
+struct DealtEntries {
     /// Where each range of rows begins, and where the last one ends.
     bounds: Vec<usize>,
     /// Where its entries begin, and where the last one's end.
@@ -113,7 +113,7 @@ struct Dealt {
     entries: Vec<[VertexId; 2]>,
 }
 
-impl Dealt {
+impl DealtEntries {
     /// Deals out the entries of `parts`, which follow each other, each by a thread.
     fn of<S: Source>(rows: usize, parts: &[S], threads: usize, cancel: &Cancel) -> Result<Self> {
         let last = rows.saturating_sub(1);
@@ -166,10 +166,10 @@ impl Dealt {
             });
         });
         cancel.check()?;
-        Ok(Dealt { bounds, begin, entries })
+        Ok(DealtEntries { bounds, begin, entries })
     }
 
-    /// Calls `work` with each range of rows, its entries and what there is for it, on so many threads.
+    /// Calls `work` with each range of rows, its entries and its data, on this many threads.
     fn each<T: Send>(
         &self,
         own: Vec<T>,
@@ -219,12 +219,12 @@ fn by_smaller_end(
     used: &mut [u8],
     threads: usize,
     cancel: &Cancel,
-) -> Result<(Dealt, u64)> {
+) -> Result<(DealtEntries, u64)> {
     let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
     let pieces: Vec<_> = blocks.iter().flat_map(|block| block.narrow().chunks(PIECE)).collect();
     let share = pieces.len().div_ceil(threads).max(1);
     let parts: Vec<_> = pieces.chunks(share).map(Edges).collect();
-    let dealt = Dealt::of(vertices, &parts, threads, cancel)?;
+    let dealt = DealtEntries::of(vertices, &parts, threads, cancel)?;
     let self_loops = (raw_edges - dealt.entries.len()) as u64;
     if self_loops > 0 && !used.is_empty() {
         let loops = for_parts(parts.iter().collect(), |part: &Edges<'_>| {
@@ -244,7 +244,7 @@ fn halves<P: Position>(
     used: &mut [u8],
     threads: usize,
     cancel: &Cancel,
-) -> Result<Placed<VertexId, P>> {
+) -> Result<HalfRowBuilder<VertexId, P>> {
     let (dealt, self_loops) = by_smaller_end(vertices, &blocks, used, threads, cancel)?;
     drop(blocks);
     let mut start: Vec<P> = zeroed(vertices + 1)?;
@@ -282,18 +282,18 @@ fn halves<P: Position>(
             }
         },
     )?;
-    Ok(Placed { start, ends, entries, self_loops })
+    Ok(HalfRowBuilder { start, ends, entries, self_loops })
 }
 
 // ---------------------------------------------------------------- whole rows
 
 /// Some half rows, each entry of which is a row to which this one's number goes.
-struct Above<'a, P> {
-    halves: &'a Placed<VertexId, P>,
+struct UpperRows<'a, P> {
+    halves: &'a HalfRowBuilder<VertexId, P>,
     rows: Range<usize>,
 }
 
-impl<P: Position> Source for Above<'_, P> {
+impl<P: Position> Source for UpperRows<'_, P> {
     #[inline(always)]
     fn scan(&self, cancel: &Cancel, mut each: impl FnMut(VertexId, VertexId)) {
         let mut looks = Looks::new(cancel);
@@ -308,20 +308,20 @@ impl<P: Position> Source for Above<'_, P> {
 }
 
 /// Half rows, and what goes before them.
-struct Whole<P> {
-    halves: Placed<VertexId, P>,
-    before: Dealt,
+struct RowSources<P> {
+    halves: HalfRowBuilder<VertexId, P>,
+    before: DealtEntries,
     /// Where the whole rows start: V + 1 positions.
     start: Vec<P>,
 }
 
-impl<P: Position> Whole<P> {
-    fn of(halves: Placed<VertexId, P>, threads: usize, cancel: &Cancel) -> Result<Self> {
+impl<P: Position> RowSources<P> {
+    fn of(halves: HalfRowBuilder<VertexId, P>, threads: usize, cancel: &Cancel) -> Result<Self> {
         let _span = debug_span!("before").entered();
         let vertices = halves.ends.len();
         let bounds = shares(&halves.start, threads);
-        let parts = bounds.windows(2).map(|w| Above { halves: &halves, rows: w[0]..w[1] });
-        let before = Dealt::of(vertices, &parts.collect::<Vec<_>>(), threads, cancel)?;
+        let parts = bounds.windows(2).map(|w| UpperRows { halves: &halves, rows: w[0]..w[1] });
+        let before = DealtEntries::of(vertices, &parts.collect::<Vec<_>>(), threads, cancel)?;
         let mut start: Vec<P> = zeroed(vertices + 1)?;
         let own = split(&mut start[1..], &before.bounds);
         before.each(own, threads, cancel, |rows, dealt, lengths| {
@@ -333,7 +333,7 @@ impl<P: Position> Whole<P> {
             }
         })?;
         add_up(&mut start);
-        Ok(Whole { halves, before, start })
+        Ok(RowSources { halves, before, start })
     }
 
     /// All rows, with the numbers that vertices are to have, in the same order.
@@ -344,7 +344,7 @@ impl<P: Position> Whole<P> {
         cancel: &Cancel,
     ) -> Result<Vec<VertexId>> {
         let _span = debug_span!("whole").entered();
-        let Whole { halves, before, start } = self;
+        let RowSources { halves, before, start } = self;
         let mut all: Vec<VertexId> = zeroed(start[start.len() - 1].at())?;
         let positions: Vec<usize> = before.bounds.iter().map(|&v| start[v].at()).collect();
         let own = split(&mut all, &positions);

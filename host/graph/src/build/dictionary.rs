@@ -3,15 +3,15 @@
 use super::Pairs;
 use super::numbering::check_vertex_count;
 use crate::VertexId;
-use crate::context::Cancel;
-use crate::error::Result;
-use crate::memory::zeroed;
-use crate::pages::in_large_pages;
-use crate::prefetch::prefetch;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
+use gramer_base::pages::in_large_pages;
+use gramer_base::prefetch::prefetch;
 
 /// Slots of a new table.
 const FEW: usize = if cfg!(test) { 1 << 3 } else { 1 << 10 };
-/// Pairs from the current one to that whose slots are asked for.
+/// Prefetch distance, in pairs.
 const AHEAD: usize = 8;
 /// Pairs between looks at the stop flag.
 const AT_ONCE: usize = 1 << 14;
@@ -60,7 +60,7 @@ impl Dictionary {
         }
     }
 
-    /// Makes room for so many ids more.
+    /// Reserves room for this many further ids.
     fn reserve(&mut self, more: usize) -> Result<()> {
         let slots = (2 * (self.ids.len() + more)).next_power_of_two();
         if slots > self.slots.len() {
@@ -79,7 +79,7 @@ impl Dictionary {
     /// Replaces the ids of pairs by their numbers.
     ///
     /// # Errors
-    /// [`crate::Error::Unsupported`] for too many ids or too little memory, [`crate::Error::Interrupted`].
+    /// [`gramer_base::Error::Unsupported`] for too many ids or too little memory, [`gramer_base::Error::Interrupted`].
     pub fn replace(&mut self, pairs: &mut Pairs, cancel: &Cancel) -> Result<()> {
         match pairs {
             Pairs::Spilled(_) => unreachable!("they are in files with a budget alone"),

@@ -57,7 +57,7 @@ fn by_rank<const N: usize>(row: &mut [u32]) {
     let mut ranks = [0u32; N];
     for (j, &other) in row.iter().enumerate() {
         for (i, (rank, &entry)) in ranks.iter_mut().zip(&entries).enumerate() {
-            // Of equal ones each has a place of its own.
+            // Of equal ones each has its own place.
             *rank += u32::from((other < entry) | (other == entry) & (j < i));
         }
     }

@@ -9,17 +9,17 @@
 //! 3. scanning these, again in order, and appending each row's number to the rows of its entries before it gives
 //!    the others. They take the room of what the first step left, of which nothing is needed any more.
 
-use super::ahead::{AHEAD, Ahead};
-use super::halves::Placed;
+use super::ahead::{AHEAD, PrefetchWriter};
+use super::halves::HalfRowBuilder;
 use super::position::Position;
 use crate::VertexId;
-use crate::context::{Cancel, Looks};
-use crate::error::Result;
-use crate::memory::zeroed;
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
 
 /// The rows of half rows, with numbers in the same order; where each row begins is known.
 pub(super) fn in_order<P: Position>(
-    halves: Placed<VertexId, P>,
+    halves: HalfRowBuilder<VertexId, P>,
     offsets: &[P],
     spare: Vec<VertexId>,
     number: impl Fn(VertexId) -> VertexId,
@@ -35,7 +35,7 @@ pub(super) fn in_order<P: Position>(
 
 /// The rows of half rows whose vertices have these ranks.
 pub(super) fn by_rank<P: Position>(
-    halves: Placed<VertexId, P>,
+    halves: HalfRowBuilder<VertexId, P>,
     offsets: &[P],
     spare: Vec<VertexId>,
     ranks: &[VertexId],
@@ -65,13 +65,13 @@ fn room(length: usize, mut spare: Vec<VertexId>) -> Result<Vec<VertexId>> {
     Ok(spare)
 }
 
-// Each step is a function of its own: in one there are too few registers, with which two of them took 1.3 to 1.6 times
+// Each step is its own function: in one there are too few registers, with which two of them took 1.3 to 1.6 times
 // the time.
 
 /// Step 2 of half rows that have the order already.
 #[inline(never)]
 fn from_halves<P: Position>(
-    halves: &Placed<VertexId, P>,
+    halves: &HalfRowBuilder<VertexId, P>,
     number: impl Fn(VertexId) -> VertexId,
     rows: &mut [VertexId],
     next: &mut [P],
@@ -79,7 +79,7 @@ fn from_halves<P: Position>(
 ) -> Result<()> {
     let mut looks = Looks::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
-    let mut ahead = Ahead::<_>::new(&mut waiting);
+    let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..halves.ends.len() {
         let row = halves.row(v);
         looks.check(row.len() + 1)?;
@@ -95,7 +95,7 @@ fn from_halves<P: Position>(
 /// Step 1: each row begins at `first` then.
 #[inline(never)]
 fn halves_by_rank<P: Position>(
-    halves: &Placed<VertexId, P>,
+    halves: &HalfRowBuilder<VertexId, P>,
     ranks: &[VertexId],
     rows: &mut [VertexId],
     first: &mut [P],
@@ -103,7 +103,7 @@ fn halves_by_rank<P: Position>(
 ) -> Result<()> {
     let mut looks = Looks::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
-    let mut ahead = Ahead::<_, true>::new(&mut waiting);
+    let mut ahead = PrefetchWriter::<_, true>::new(&mut waiting);
     for v in 0..halves.ends.len() {
         let row = halves.row(v);
         looks.check(row.len() + 1)?;
@@ -128,7 +128,7 @@ fn first_halves<P: Position>(
 ) -> Result<()> {
     let mut looks = Looks::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
-    let mut ahead = Ahead::<_>::new(&mut waiting);
+    let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..first.len() {
         let behind = first[v].at()..offsets[v + 1].at();
         looks.check(behind.len() + 1)?;
@@ -141,7 +141,7 @@ fn first_halves<P: Position>(
     Ok(())
 }
 
-/// Step 3, of rows that end at `next` so far. Most entries go to few rows here, those of hubs: nothing is asked for ahead.
+/// Step 3, of rows that end at `next` so far. Most entries go to the few rows of hubs here, so nothing is prefetched.
 #[inline(never)]
 fn second_halves<P: Position>(
     rows: &mut [VertexId],

@@ -3,16 +3,16 @@
 use tracing::debug_span;
 
 use super::EdgeBlock;
-use super::ahead::{AHEAD, Ahead};
+use super::ahead::{AHEAD, PrefetchWriter};
 use super::entry::Entry;
 use super::position::Position;
-use crate::context::Cancel;
-use crate::error::Result;
-use crate::memory::zeroed;
 use crate::{Label, VertexId};
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
 
-/// Half rows as they come: in the order of the text, and with what is there twice.
-pub(super) struct Placed<E, P> {
+/// Half rows in the order of the text, duplicates included.
+pub(super) struct HalfRowBuilder<E, P> {
     /// V + 1 positions, and how many entries there are.
     pub start: Vec<P>,
     /// Where each ends.
@@ -32,7 +32,7 @@ pub(super) struct Part<'a, E, P> {
     pub ends: &'a mut [P],
 }
 
-impl<E: Entry, P: Position> Placed<E, P> {
+impl<E: Entry, P: Position> HalfRowBuilder<E, P> {
     /// Those of edges whose vertices are numbered. Each thread owns a range of vertices and picks its entries out of
     /// all edges: reading an edge is sequential and far cheaper than placing it. Vertices with loops are marked in
     /// `used`, if that is wanted.
@@ -53,11 +53,11 @@ impl<E: Entry, P: Position> Placed<E, P> {
         let mut ends: Vec<P> = zeroed(vertices)?;
         ends.copy_from_slice(&start[..vertices]);
         let self_loops = (raw_edges - length) as u64;
-        let mut placed = Placed { start, ends, entries, self_loops };
+        let mut placed = HalfRowBuilder { start, ends, entries, self_loops };
         let _span = debug_span!("place").entered();
         placed.each_part(threads, |Part { first, entries, base, ends }, _| {
             let mut waiting = [(0, E::zeroed()); AHEAD];
-            let mut ahead = Ahead::<E>::new(&mut waiting);
+            let mut ahead = PrefetchWriter::<E>::new(&mut waiting);
             let mut place = |u: VertexId, v: VertexId, label: Label| {
                 let (low, high) = (u.min(v), u.max(v));
                 let row = low.wrapping_sub(first as VertexId);
@@ -90,7 +90,7 @@ impl<E: Entry, P: Position> Placed<E, P> {
         threads: usize,
         work: impl Fn(Part<'_, E, P>, &[P]) -> R + Sync,
     ) -> Vec<R> {
-        let Placed { start, ends, entries, .. } = self;
+        let HalfRowBuilder { start, ends, entries, .. } = self;
         let bounds = shares(start, threads);
         let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
         let parts = split(entries, &positions).into_iter().zip(split(ends, &bounds));
@@ -98,7 +98,7 @@ impl<E: Entry, P: Position> Placed<E, P> {
         let parts = parts
             .map(|((entries, ends), (&first, &base))| Part { first, entries, base, ends })
             .collect();
-        crate::parallel::for_parts(parts, |part| work(part, start))
+        gramer_base::parallel::for_parts(parts, |part| work(part, start))
     }
 
     pub fn row(&self, v: usize) -> &[E] {
@@ -131,7 +131,7 @@ fn counted<P: Position>(
     let marked: Vec<usize> = even.iter().map(|&bound| bound.min(used.len())).collect();
     let parts: Vec<_> =
         even.iter().zip(split(&mut start[1..], &even)).zip(split(used, &marked)).collect();
-    crate::parallel::for_parts(parts, |((&first, counts), used)| {
+    gramer_base::parallel::for_parts(parts, |((&first, counts), used)| {
         for block in blocks {
             if cancel.is_cancelled() {
                 return;

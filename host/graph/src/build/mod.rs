@@ -17,16 +17,16 @@ use std::ops::Range;
 
 use tracing::debug_span;
 
-use super::{Graph, Label, Order, Parts, VertexId};
-use crate::context::{Context, Looks};
-use crate::error::{Error, Result};
-use crate::memory::{self, zeroed};
-use crate::pages::in_large_pages;
+use super::{Dictionaries, Graph, Label, Order, Parts, VertexId};
 use crate::prepare::renumber;
-use numbering::{Numbered, number_ids};
-use rows::{Made, made};
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::{Error, Result};
+use gramer_base::memory::{self, zeroed};
+use gramer_base::pages::in_large_pages;
+use numbering::{IdTable, number_ids};
+use rows::{RowSet, made};
+use spill::EndFile;
 pub(crate) use spill::Spill;
-use spill::Spilled;
 
 /// What was dropped when a graph was built from its input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(crate) enum Pairs {
     Narrow(Vec<[u32; 2]>),
     Wide(Vec<[u64; 2]>),
     /// Of either kind, in a file: none are added.
-    Spilled(Spilled),
+    Spilled(EndFile),
 }
 
 /// A run of edges, as one reader thread collects them.
@@ -253,6 +253,27 @@ impl Builder {
         Self::default()
     }
 
+    /// An empty builder with room for a number of edges between ids up to `largest`, for labels of edges, and for
+    /// labels of vertices.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the system refuses it.
+    pub fn with_room(
+        edges: usize,
+        largest: u64,
+        edge_labels: usize,
+        vertex_labels: usize,
+    ) -> Result<Self> {
+        let pairs = match largest >> 32 {
+            0 => Pairs::Narrow(memory::with_room(edges)?),
+            _ => Pairs::Wide(memory::with_room(edges)?),
+        };
+        let labels = memory::with_room(edge_labels)?;
+        let current = EdgeBlock { pairs, labels, ..EdgeBlock::default() };
+        let vertex_labels = memory::with_room(vertex_labels)?;
+        Ok(Builder { current, vertex_labels, ..Self::default() })
+    }
+
     /// Adds an edge without label.
     pub fn edge(&mut self, u: u64, v: u64) {
         debug_assert!(self.current.labels.is_empty());
@@ -329,7 +350,8 @@ impl Builder {
     ///
     /// ```
     /// use gramer_graph::prepare::renumber;
-    /// use gramer_graph::{Builder, Context, Order};
+    /// use gramer_base::Context;
+    /// use gramer_graph::{Builder, Order};
     ///
     /// let mut builder = Builder::new();
     /// for (u, v) in [(7, 30), (30, 12), (30, 5)] {
@@ -339,7 +361,7 @@ impl Builder {
     /// let graph = builder.build_in(Order::RankOn1, &context)?;
     /// assert_eq!(graph.original_ids(), [30, 5, 7, 12]);
     /// assert_eq!(graph.view().neighbours(2), [0]);
-    /// # Ok::<(), gramer_graph::Error>(())
+    /// # Ok::<(), gramer_base::Error>(())
     /// ```
     ///
     /// # Errors
@@ -368,7 +390,7 @@ impl Builder {
         let declared = (declared, declared_range);
         let numbered = number_ids(&mut blocks, declared, threads, budget, cancel)?;
         let (numbering, ids, offsets, neighbours, labels, counts) = if let Some(budget) = budget {
-            let Numbered::Ids(numbering, ids) = numbered else { unreachable!("with a budget") };
+            let IdTable::Ids(numbering, ids) = numbered else { unreachable!("with a budget") };
             bounded::check_room(ids.len(), budget)?;
             if labelled_edges {
                 let what = "memory is limited, and labels of edges are held in it as a whole: leave the limit out";
@@ -380,13 +402,13 @@ impl Builder {
         } else if labelled_edges {
             // Neighbour in the upper half, so that rows sort by neighbour, then label.
             let pack = |v: VertexId, label: Label| u64::from(v) << 32 | u64::from(label);
-            let Made { numbering, ids, start, rows, dropped } =
+            let RowSet { numbering, ids, start, rows, dropped } =
                 made(numbered, blocks, threads, cancel, pack)?;
             let neighbours = rows.iter().map(|e| (e >> 32) as VertexId).collect::<Vec<_>>();
             let labels: Vec<Label> = rows.iter().map(|&e| e as Label).collect();
             (numbering, ids, start, neighbours.into(), Some(labels), dropped)
         } else {
-            let Made { numbering, ids, start, rows, dropped } = match at_once {
+            let RowSet { numbering, ids, start, rows, dropped } = match at_once {
                 true => plain::made(numbered, blocks, order, context)?,
                 false => dealt::made(numbered, blocks, threads, cancel)?,
             };
@@ -418,6 +440,7 @@ impl Builder {
             vertex_labels: vertex_labels.map(Into::into),
             edge_labels: labels.map(Into::into),
             original_ids: ids.into(),
+            names: Dictionaries::default(),
             order: if at_once { order } else { Order::Input },
             stats,
         });

@@ -7,12 +7,12 @@ use super::bounded::{check_read, check_room, spare};
 use super::dictionary::Dictionary;
 use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs};
 use crate::VertexId;
-use crate::budget::Budget;
-use crate::context::{Cancel, Looks};
-use crate::error::{Error, Result};
-use crate::memory::zeroed;
-use crate::pages::in_large_pages;
-use crate::parallel::{for_parts, in_buckets, on_threads};
+use gramer_base::budget::Budget;
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::{Error, Result};
+use gramer_base::memory::zeroed;
+use gramer_base::pages::in_large_pages;
+use gramer_base::parallel::{for_parts, in_buckets, on_threads};
 
 /// How original ids become vertex numbers.
 pub(super) enum Numbering {
@@ -28,7 +28,7 @@ pub(super) enum Numbering {
 }
 
 /// What there is of the numbers before rows are made.
-pub(super) enum Numbered {
+pub(super) enum IdTable {
     /// How ids are numbered, and the ids in use, by number.
     Ids(Numbering, Vec<u64>),
     /// Rows of ids are as good: 1 for ids that are in use though they may have no edge, of as many as there are
@@ -75,8 +75,8 @@ pub(super) fn number_ids(
     threads: usize,
     budget: Option<&Budget>,
     cancel: &Cancel,
-) -> Result<Numbered> {
-    let known = |(numbering, ids)| Numbered::Ids(numbering, ids);
+) -> Result<IdTable> {
+    let known = |(numbering, ids)| IdTable::Ids(numbering, ids);
     let edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
     let share = blocks.len().div_ceil(threads).max(1);
     let largest = for_parts(blocks.chunks_mut(share).collect(), |part| {
@@ -88,7 +88,7 @@ pub(super) fn number_ids(
     .filter(|_| edges + declared.len() > 0);
     let Some(largest) = largest else {
         let first = Numbering::Offset(declared_range.start);
-        return Ok(Numbered::Ids(first, consecutive(declared_range)?));
+        return Ok(IdTable::Ids(first, consecutive(declared_range)?));
     };
     // Formats that declare a range have all their ids in it.
     if !declared_range.is_empty() && largest < declared_range.end {
@@ -100,7 +100,7 @@ pub(super) fn number_ids(
         let smallest = blocks.iter().map(smallest_in).chain(declared.first().copied()).min();
         if smallest.is_none_or(|id| id >= declared_range.start) {
             let first = Numbering::Offset(declared_range.start);
-            return Ok(Numbered::Ids(first, consecutive(declared_range)?));
+            return Ok(IdTable::Ids(first, consecutive(declared_range)?));
         }
     }
 
@@ -116,7 +116,7 @@ pub(super) fn number_ids(
             looks.check(1)?;
             used[id as usize] = 1;
         }
-        return Ok(Numbered::Later(used));
+        return Ok(IdTable::Later(used));
     }
     let ids = Ids { blocks, declared, declared_range, threads, cancel };
     match budget {
@@ -322,7 +322,7 @@ pub(super) fn renumber(
     cancel.check()
 }
 
-/// Replaces the ends of edges; stops early once the run is asked to stop.
+/// Replaces the ends of edges; stops early once the run was cancelled.
 fn replace(blocks: &mut [EdgeBlock], cancel: &Cancel, of: impl Fn(u64) -> VertexId) {
     for block in blocks.iter_mut().take_while(|_| !cancel.is_cancelled()) {
         match &mut block.pairs {
@@ -366,7 +366,7 @@ mod tests {
             let cancel = Cancel::default();
             let numbered =
                 number_ids(&mut blocks, (declared, 0..0), threads, None, &cancel).unwrap();
-            let Numbered::Ids(numbering, ids) = numbered else { unreachable!("far apart") };
+            let IdTable::Ids(numbering, ids) = numbered else { unreachable!("far apart") };
             renumber(&mut blocks, &numbering, threads, &cancel).unwrap();
             proptest::prop_assert_eq!(&ids, &expected.into_iter().collect::<Vec<_>>());
             for (i, &(u, v)) in edges.iter().enumerate() {

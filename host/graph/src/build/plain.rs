@@ -9,24 +9,24 @@
 use tracing::info_span;
 
 use super::fill;
-use super::halves::{Placed, add_up};
-use super::numbering::{Numbered, Numbering, renumber};
+use super::halves::{HalfRowBuilder, add_up};
+use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
-use super::rows::{Dropped, Made, numbered_in_order};
+use super::rows::{DropCounts, RowSet, numbered_in_order};
 use super::{EdgeBlock, Pairs};
-use crate::context::{Cancel, Context, Looks};
-use crate::error::Result;
-use crate::memory::zeroed;
 use crate::prepare::ranked;
 use crate::{Order, VertexId};
+use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
 
 /// The rows of edges without labels in one of the orders, made by one thread.
 pub(super) fn made(
-    numbered: Numbered,
+    numbered: IdTable,
     blocks: Vec<EdgeBlock>,
     order: Order,
     context: &Context,
-) -> Result<Made<VertexId>> {
+) -> Result<RowSet<VertexId>> {
     match are_narrow(&blocks) {
         true => made_with::<u32>(numbered, blocks, order, context),
         false => made_with::<u64>(numbered, blocks, order, context),
@@ -34,22 +34,22 @@ pub(super) fn made(
 }
 
 fn made_with<P: Position>(
-    numbered: Numbered,
+    numbered: IdTable,
     mut blocks: Vec<EdgeBlock>,
     order: Order,
     context: &Context,
-) -> Result<Made<VertexId>> {
+) -> Result<RowSet<VertexId>> {
     let cancel = &context.cancel;
     let (known, mut used) = match numbered {
-        Numbered::Ids(numbering, ids) => {
+        IdTable::Ids(numbering, ids) => {
             renumber(&mut blocks, &numbering, 1, cancel)?;
             (Some((numbering, ids)), vec![])
         }
         // There is a row for each id, and those that aren't in use go in the end.
-        Numbered::Later(used) => (None, used),
+        IdTable::Later(used) => (None, used),
     };
     let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
-    let rows = Placed::<_, P>::of(vertices, &blocks, &mut used, 1, cancel, |v, _| v)?;
+    let rows = HalfRowBuilder::<_, P>::of(vertices, &blocks, &mut used, 1, cancel, |v, _| v)?;
     let spare = spare_of(blocks);
     let halves = Halves::of(rows, cancel)?;
     match order {
@@ -58,7 +58,7 @@ fn made_with<P: Position>(
     }
 }
 
-/// The memory of edges that aren't needed any more, for the rows: two entries for an edge are as large as its ends. Memory that was
+/// Reuses the memory of the edges for the rows: two entries are as large as the ends of an edge. Memory that was
 /// written needs no clearing and no new pages.
 fn spare_of(blocks: Vec<EdgeBlock>) -> Vec<VertexId> {
     let narrow = blocks.into_iter().filter_map(|block| match block.pairs {
@@ -68,16 +68,16 @@ fn spare_of(blocks: Vec<EdgeBlock>) -> Vec<VertexId> {
     narrow.max_by_key(Vec::len).unwrap_or_default().into_flattened()
 }
 
-/// Half rows without what is there twice, in the order of the text.
+/// Half rows without duplicates, in the order of the text.
 struct Halves<P> {
-    rows: Placed<VertexId, P>,
+    rows: HalfRowBuilder<VertexId, P>,
     /// Of each vertex, with both its halves.
     degrees: Vec<u32>,
 }
 
 impl<P: Position> Halves<P> {
     /// Moves the different entries of each row to the front, in the order in which they came, and counts them.
-    fn of(mut rows: Placed<VertexId, P>, cancel: &Cancel) -> Result<Self> {
+    fn of(mut rows: HalfRowBuilder<VertexId, P>, cancel: &Cancel) -> Result<Self> {
         let vertices = rows.ends.len();
         let mut degrees: Vec<u32> = zeroed(vertices)?;
         // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
@@ -123,7 +123,7 @@ impl<P: Position> Halves<P> {
         used: &[u8],
         spare: Vec<VertexId>,
         cancel: &Cancel,
-    ) -> Result<Made<VertexId>> {
+    ) -> Result<RowSet<VertexId>> {
         let Halves { rows, degrees } = self;
         let numbered = known.is_some();
         let (numbering, ids) = match known {
@@ -156,7 +156,7 @@ impl<P: Position> Halves<P> {
         used: &[u8],
         spare: Vec<VertexId>,
         context: &Context,
-    ) -> Result<Made<VertexId>> {
+    ) -> Result<RowSet<VertexId>> {
         let cancel = &context.cancel;
         let _span = info_span!("rank", vertices = self.degrees.len()).entered();
         let around = self.around(cancel)?;
@@ -190,8 +190,8 @@ impl<P: Position> Halves<P> {
     }
 
     /// What ON_1 takes, of each vertex.
-    fn around(&self, cancel: &Cancel) -> Result<Vec<Around<P>>> {
-        let mut around: Vec<Around<P>> = zeroed(self.degrees.len())?;
+    fn around(&self, cancel: &Cancel) -> Result<Vec<DegreeSums<P>>> {
+        let mut around: Vec<DegreeSums<P>> = zeroed(self.degrees.len())?;
         for (to, &degree) in around.iter_mut().zip(&self.degrees) {
             to[DEGREE] = P::of(degree.into());
         }
@@ -213,7 +213,7 @@ impl<P: Position> Halves<P> {
 
 /// A vertex' degree, and the sum of its neighbours' degrees: no more than all entries of rows, which are positions. Of each neighbour
 /// both are wanted, and are in one line of a cache.
-type Around<P> = [P; 2];
+type DegreeSums<P> = [P; 2];
 
 const DEGREE: usize = 0;
 const SUM: usize = 1;
@@ -242,9 +242,9 @@ fn of_rows<P: Position>(
     offsets: Vec<P>,
     rows: Vec<VertexId>,
     self_loops: u64,
-) -> Made<VertexId> {
+) -> RowSet<VertexId> {
     let start = offsets.into_iter().map(|position| position.at() as u64).collect();
-    Made { numbering, ids, start, rows, dropped: Dropped { self_loops, conflicts: 0 } }
+    RowSet { numbering, ids, start, rows, dropped: DropCounts { self_loops, conflicts: 0 } }
 }
 
 #[cfg(test)]
@@ -337,7 +337,7 @@ mod tests {
                     (_, true) => dealt::made_with::<u64>(numbered, blocks, threads, cancel),
                     (_, false) => dealt::made_with::<u32>(numbered, blocks, threads, cancel),
                 };
-                let Made { numbering, ids: found, start, rows, dropped } = made.unwrap();
+                let RowSet { numbering, ids: found, start, rows, dropped } = made.unwrap();
                 proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), (loops, 0));
                 let by_rank: Vec<u64> = expected.iter().map(|&v| ids[v as usize]).collect();
                 proptest::prop_assert_eq!(found, by_rank);

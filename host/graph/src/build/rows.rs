@@ -5,41 +5,41 @@ use tracing::debug_span;
 
 use super::EdgeBlock;
 use super::entry::{Entry, tidy};
-use super::halves::{Part, Placed, add_up, shares, split};
-use super::numbering::{Numbered, Numbering, renumber};
+use super::halves::{HalfRowBuilder, Part, add_up, shares, split};
+use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
-use crate::context::{Cancel, Looks};
-use crate::error::Result;
-use crate::memory::zeroed;
 use crate::{Label, VertexId};
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
 
-/// What went away while rows were made.
+/// Numbers of dropped edges.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Dropped {
+pub(super) struct DropCounts {
     pub self_loops: u64,
     /// Edges dropped though their label differs from the one kept.
     pub conflicts: u64,
 }
 
-/// Rows, with what their vertices were.
-pub(super) struct Made<E> {
+/// Rows, with the numbering of their vertices.
+pub(super) struct RowSet<E> {
     pub numbering: Numbering,
     /// The ids in use, by number.
     pub ids: Vec<u64>,
     /// Where each row begins, and how many entries there are.
     pub start: Vec<u64>,
     pub rows: Vec<E>,
-    pub dropped: Dropped,
+    pub dropped: DropCounts,
 }
 
 /// The rows of edges whose vertices are numbered, or are to be.
 pub(super) fn made<E: Entry>(
-    numbered: Numbered,
+    numbered: IdTable,
     blocks: Vec<EdgeBlock>,
     threads: usize,
     cancel: &Cancel,
     entry: impl Fn(VertexId, Label) -> E + Sync,
-) -> Result<Made<E>> {
+) -> Result<RowSet<E>> {
     match are_narrow(&blocks) {
         true => made_with::<E, u32>(numbered, blocks, threads, cancel, entry),
         false => made_with::<E, u64>(numbered, blocks, threads, cancel, entry),
@@ -47,19 +47,19 @@ pub(super) fn made<E: Entry>(
 }
 
 fn made_with<E: Entry, P: Position>(
-    numbered: Numbered,
+    numbered: IdTable,
     mut blocks: Vec<EdgeBlock>,
     threads: usize,
     cancel: &Cancel,
     entry: impl Fn(VertexId, Label) -> E + Sync,
-) -> Result<Made<E>> {
+) -> Result<RowSet<E>> {
     match numbered {
-        Numbered::Ids(numbering, ids) => {
+        IdTable::Ids(numbering, ids) => {
             renumber(&mut blocks, &numbering, threads, cancel)?;
             let (start, rows, dropped) = rows::<E, P>(ids.len(), blocks, threads, cancel, entry)?;
-            Ok(Made { numbering, ids, start, rows, dropped })
+            Ok(RowSet { numbering, ids, start, rows, dropped })
         }
-        Numbered::Later(used) => rows_of_ids::<E, P>(used, blocks, threads, cancel, entry),
+        IdTable::Later(used) => rows_of_ids::<E, P>(used, blocks, threads, cancel, entry),
     }
 }
 
@@ -76,7 +76,7 @@ fn rows<E: Entry, P: Position>(
     threads: usize,
     cancel: &Cancel,
     entry: impl Fn(VertexId, Label) -> E + Sync,
-) -> Result<(Vec<u64>, Vec<E>, Dropped)> {
+) -> Result<(Vec<u64>, Vec<E>, DropCounts)> {
     let halves = Halves::<E, P>::of(vertices, blocks, &mut [], threads, cancel, entry)?;
     let start = halves.starts(threads, cancel)?;
     let rows = halves.whole(&start, |v| v as VertexId, threads, cancel)?;
@@ -93,7 +93,7 @@ fn rows_of_ids<E: Entry, P: Position>(
     threads: usize,
     cancel: &Cancel,
     entry: impl Fn(VertexId, Label) -> E + Sync,
-) -> Result<Made<E>> {
+) -> Result<RowSet<E>> {
     let halves = Halves::<E, P>::of(used.len(), blocks, &mut used, threads, cancel, entry)?;
     let start = halves.starts(threads, cancel)?;
     let has_edge = |id: usize| start[id].at() < start[id + 1].at();
@@ -109,7 +109,7 @@ fn rows_of_ids<E: Entry, P: Position>(
     };
     let end = rows.len() as u64;
     let start = ids.iter().map(|&id| start[id as usize].at() as u64).chain([end]).collect();
-    Ok(Made { numbering, ids, start, rows, dropped: halves.dropped })
+    Ok(RowSet { numbering, ids, start, rows, dropped: halves.dropped })
 }
 
 /// The numbers of the ids that are in use or have an edge, and these ids.
@@ -140,8 +140,8 @@ pub(super) fn numbered_in_order(
 
 /// Sorted half rows: the entries above the row's own number.
 struct Halves<E, P> {
-    rows: Placed<E, P>,
-    dropped: Dropped,
+    rows: HalfRowBuilder<E, P>,
+    dropped: DropCounts,
 }
 
 impl<E: Entry, P: Position> Halves<E, P> {
@@ -153,7 +153,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         cancel: &Cancel,
         entry: impl Fn(VertexId, Label) -> E + Sync,
     ) -> Result<Self> {
-        let mut rows = Placed::of(vertices, &blocks, used, threads, cancel, entry)?;
+        let mut rows = HalfRowBuilder::of(vertices, &blocks, used, threads, cancel, entry)?;
         drop(blocks);
         let _span = debug_span!("tidy").entered();
         let conflicts =
@@ -173,7 +173,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
             });
         cancel.check()?;
         let dropped =
-            Dropped { self_loops: rows.self_loops, conflicts: conflicts.into_iter().sum() };
+            DropCounts { self_loops: rows.self_loops, conflicts: conflicts.into_iter().sum() };
         Ok(Halves { rows, dropped })
     }
 
@@ -191,7 +191,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         }
         let even: Vec<usize> = (0..=threads).map(|t| vertices * t / threads).collect();
         let parts: Vec<_> = even.iter().zip(split(&mut start[1..], &even)).collect();
-        crate::parallel::for_parts(parts, |(&first, counts)| {
+        gramer_base::parallel::for_parts(parts, |(&first, counts)| {
             let mut looks = Looks::new(cancel);
             for v in 0..vertices {
                 let row = self.row(v);
@@ -227,7 +227,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
         let parts: Vec<_> =
             bounds.windows(2).map(|w| w[0]..w[1]).zip(split(&mut rows, &positions)).collect();
-        crate::parallel::for_parts(parts, |(own, rows)| {
+        gramer_base::parallel::for_parts(parts, |(own, rows)| {
             let base = start[own.start].at();
             let mut looks = Looks::new(cancel);
             let mut cursor: Vec<P> = start[own.clone()].to_vec();

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytemuck::Pod;
 
 use super::{EdgeBlock, Pairs};
-use crate::budget::{nameless, not_read, not_written};
-use crate::error::{Error, Result};
+use gramer_base::budget::{nameless, not_read, not_written};
+use gramer_base::error::{Error, Result};
 
 /// Pairs that are read at a time.
 const AT_ONCE: usize = 1 << 12;
@@ -22,13 +22,13 @@ pub(crate) struct Spill {
     file: File,
     folder: PathBuf,
     end: AtomicU64,
-    /// The first read that failed: whoever goes through edges can't say so.
+    /// The first failed read, since iterators over edges can't return errors.
     failed: Mutex<Option<io::Error>>,
 }
 
 /// Ends of edges in the file.
 #[derive(Debug, Clone)]
-pub(crate) struct Spilled {
+pub(crate) struct EndFile {
     spill: Arc<Spill>,
     at: u64,
     len: usize,
@@ -65,7 +65,7 @@ impl Spill {
         let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.file.write_all_at(bytes, at).map_err(not_written(&self.folder))?;
         let len = block.len();
-        block.pairs = Pairs::Spilled(Spilled { spill: self.clone(), at, len, wide });
+        block.pairs = Pairs::Spilled(EndFile { spill: self.clone(), at, len, wide });
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Spill {
     }
 }
 
-impl Spilled {
+impl EndFile {
     /// Number of edges.
     pub fn len(&self) -> usize {
         self.len

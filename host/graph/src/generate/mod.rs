@@ -1,7 +1,7 @@
 //! Synthetic graphs: the same bytes for the same seed on every machine and any number of threads.
 //!
 //! Random numbers come from ChaCha8 with the seed as key; each use (and, for R-MAT, each run of
-//! 65,536 edges) has a stream of its own. Decisions compare integers. Logarithms and powers are those
+//! 65,536 edges) has its own stream. Decisions compare integers. Logarithms and powers are those
 //! of the crate libm, one version of it and without its processor's instructions: the mathematical
 //! functions of the C library differ from system to system.
 
@@ -9,8 +9,8 @@ mod labels;
 mod models;
 
 use super::{Builder, Graph, MAX_GRAPH_VERTICES};
-use crate::context::Context;
-use crate::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use labels::{Draw, with_edge_labels};
 use models::{barabasi_albert, bernoulli, pair, pairs, rmat, rng, sample};
 
@@ -92,7 +92,7 @@ mod stream {
 /// large, [`Error::Interrupted`] after Ctrl-C.
 pub fn generate(recipe: &Recipe, context: &Context) -> Result<Graph> {
     recipe.check()?;
-    let _phase = crate::memory::Phase::begin(&"generating the graph");
+    let _phase = gramer_base::memory::Phase::begin(&"generating the graph");
     let mut builder = Builder::new();
     match recipe.model {
         Model::Rmat { scale, edge_factor, a, b, c } => {

@@ -6,9 +6,9 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use super::stream;
 use crate::Builder;
 use crate::build::EdgeBlock;
-use crate::context::Context;
-use crate::error::Result;
-use crate::parallel::on_threads;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::parallel::on_threads;
 
 /// Edges of one R-MAT stream.
 const RMAT_RUN: u64 = 1 << 16;

@@ -11,11 +11,14 @@ use super::rows::wrong_rows;
 use super::{
     ALIGNMENT, BYTE_ORDER_MARK, ENTRY, HEADER, MAGIC, MAX_SECTIONS, VERSION, header_checksum, kind,
 };
-use crate::budget::ArrayFile;
-use crate::context::{Cancel, Context};
-use crate::error::{Error, Place, Result};
-use crate::mapping::Mapping;
-use crate::{BuildStats, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Order, Parts, Storage, View};
+use crate::{
+    BuildStats, Dictionaries, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Names, Order, Parts, View,
+};
+use gramer_base::Storage;
+use gramer_base::budget::ArrayFile;
+use gramer_base::context::{Cancel, Context};
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::mapping::Mapping;
 
 /// Where the arrays of a graph come from.
 pub(super) enum Source {
@@ -48,6 +51,8 @@ pub(super) struct Layout {
     vertex_labels: Option<Range<usize>>,
     edge_labels: Option<Range<usize>>,
     original_ids: Option<Range<usize>>,
+    /// Bounds and texts of names of vertices, of vertex labels, and of edge labels.
+    names: [Option<(Range<usize>, Range<usize>)>; 3],
     pub name: Option<Range<usize>>,
     /// All sections, known or not, with their checksums.
     sections: Vec<(Range<usize>, u64)>,
@@ -80,7 +85,7 @@ impl Layout {
             return Err(Error::Unsupported("images need a little-endian machine".into()));
         }
         if !bytes.starts_with(&MAGIC) {
-            return refuse("is no graph image (its first bytes are others)".into());
+            return refuse("is not a graph image (its first bytes are others)".into());
         }
         if bytes.len() < HEADER {
             return refuse(format!(
@@ -117,7 +122,7 @@ impl Layout {
             return damaged("the checksum of its header is wrong");
         }
         if (bytes.len() as u64) > size {
-            return damaged("the file goes on after its end");
+            return damaged("the file continues after its end");
         }
         let order = match u32_at(bytes, 28) {
             0 => Order::Input,
@@ -143,6 +148,7 @@ impl Layout {
             vertex_labels: None,
             edge_labels: None,
             original_ids: None,
+            names: [const { None }; 3],
             name: None,
             sections: Vec::new(),
             gaps: Vec::new(),
@@ -161,7 +167,7 @@ impl Layout {
     fn place(&mut self, path: &Path, table: &[u8], table_end: usize, size: u64) -> Result<()> {
         let damaged = |what: &str| Err(damaged(path, what));
         let (vertices, entries) = (self.vertices as u64, self.entries as u64);
-        let mut found = [const { None }; 9];
+        let mut found = [const { None }; kind::END];
         for entry in table.chunks_exact(ENTRY) {
             let (kind, required) = (u32_at(entry, 0), u32_at(entry, 4));
             let (offset, length) = (u64_at(entry, 8), u64_at(entry, 16));
@@ -180,6 +186,7 @@ impl Layout {
                 kind::ORIGINAL_IDS => Some(8 * vertices),
                 kind::GROUPS => Some(length.next_multiple_of(GROUP_BYTES)),
                 kind::PACKED => Some(length.next_multiple_of(4)),
+                kind if kind::NAMES.contains(&kind) => Some(length.next_multiple_of(8).max(8)),
                 _ => None,
             };
             if expected.is_some_and(|expected| expected != length) {
@@ -189,7 +196,7 @@ impl Layout {
                 // No section has kind 0.
                 Some(found) if kind > 0 => {
                     if found.replace(at).is_some() {
-                        return damaged("a section is there twice");
+                        return damaged("a section is repeated");
                     }
                 }
                 _ if required == 0 => {}
@@ -202,14 +209,22 @@ impl Layout {
                 }
             }
         }
-        let [_, offsets, neighbours, vertex_labels, edge_labels, ids, name, groups, words] = found;
+        for (names, kind) in self.names.iter_mut().zip(kind::NAMES) {
+            *names = match (found[kind as usize].take(), found[kind as usize + 1].take()) {
+                (Some(bounds), Some(texts)) => Some((bounds, texts)),
+                (None, None) => None,
+                _ => return damaged("some sections of names are missing"),
+            };
+        }
+        let [_, offsets, neighbours, vertex_labels, edge_labels, ids, name, groups, words, ..] =
+            found;
         self.rows = match (offsets, neighbours, groups, words) {
             (Some(offsets), Some(neighbours), None, None) => RowsAt::Plain { offsets, neighbours },
             (None, None, Some(groups), Some(words)) => RowsAt::Packed { groups, words },
             (None, _, None, _) | (_, None, _, None) | (None, _, _, None) | (_, None, None, _) => {
                 return damaged("the rows of the graph are missing");
             }
-            _ => return damaged("the rows of the graph are there twice"),
+            _ => return damaged("the rows of the graph are stored twice"),
         };
         (self.vertex_labels, self.edge_labels) = (vertex_labels, edge_labels);
         (self.original_ids, self.name) = (ids, name);
@@ -229,7 +244,7 @@ impl Layout {
             }
         }
         let between = self.gaps.iter().any(|gap| bytes[gap.clone()].iter().any(|&b| b != 0));
-        Ok(between.then_some("there is something between its sections"))
+        Ok(between.then_some("the gaps between its sections are not zero"))
     }
 
     /// Whether row offsets ascend from 0 to the number of entries.
@@ -243,6 +258,24 @@ impl Layout {
             ascending &= offsets[first..=last].is_sorted();
         }
         Ok(ascending)
+    }
+
+    /// The texts behind ids and labels.
+    fn dictionaries(&self, path: &Path, bytes: &[u8], source: &Source) -> Result<Dictionaries> {
+        let [vertices, vertex_labels, edge_labels] = &self.names;
+        let of = |at: &Option<(Range<usize>, Range<usize>)>| {
+            let Some((bounds, texts)) = at else { return Ok(None) };
+            let bounds = source.storage(bytes, bounds);
+            match Names::from_parts(bounds, source.storage(bytes, texts)) {
+                Some(names) => Ok(Some(Arc::new(names))),
+                None => Err(damaged(path, "the bounds of names don't fit their texts")),
+            }
+        };
+        Ok(Dictionaries {
+            vertices: of(vertices)?,
+            vertex_labels: of(vertex_labels)?,
+            edge_labels: of(edge_labels)?,
+        })
     }
 
     /// Checks the data and puts the graph together.
@@ -286,7 +319,7 @@ impl Layout {
             self.edge_labels.as_ref().map(|at| source.storage(bytes, at));
         if verify {
             if self.entries > 0 && largest(&neighbours, cancel)? as usize >= self.vertices {
-                return damaged("a neighbour is no vertex");
+                return damaged("a neighbour is not a vertex");
             }
             let view = View {
                 offsets: &offsets,
@@ -307,16 +340,55 @@ impl Layout {
             Some(at) => source.storage(bytes, at),
             None => own_ids(self.vertices as u64, context)?,
         };
+        let names = self.dictionaries(path, bytes, source)?;
+        if verify {
+            let labels = [vertex_labels.as_deref(), edge_labels.as_deref()];
+            if let Some(what) = wrong_names(&names, &original_ids, labels, cancel)? {
+                return damaged(what);
+            }
+        }
         Ok(Graph::from_parts(Parts {
             offsets,
             neighbours,
             vertex_labels,
             edge_labels,
             original_ids,
+            names,
             order: self.order,
             stats: self.stats,
         }))
     }
+}
+
+/// What is wrong with the texts behind ids and labels of an image, if something is.
+fn wrong_names(
+    names: &Dictionaries,
+    ids: &[u64],
+    labels: [Option<&[Label]>; 2],
+    cancel: &Cancel,
+) -> Result<Option<&'static str>> {
+    let Dictionaries { vertices, vertex_labels, edge_labels } = names;
+    for names in [vertices, vertex_labels, edge_labels].into_iter().flatten() {
+        if !names.are_sound(cancel)? {
+            return Ok(Some("names are not UTF-8, or repeat"));
+        }
+    }
+    if let Some(names) = vertices
+        && ids.iter().any(|&id| id >= names.len() as u64)
+    {
+        return Ok(Some("a vertex has no name"));
+    }
+    for (names, labels) in [vertex_labels, edge_labels].into_iter().zip(labels) {
+        if let Some(names) = names {
+            let Some(labels) = labels else {
+                return Ok(Some("texts are of labels that are missing"));
+            };
+            if !labels.is_empty() && largest(labels, cancel)? as usize >= names.len() {
+                return Ok(Some("a label has no text"));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The largest of some numbers; 0 where there are none.

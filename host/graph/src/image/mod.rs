@@ -35,6 +35,9 @@
 //! | 6 | name of the source, UTF-8 (need not be known) | any |
 //! | 7 | in place of 1 and 2: groups of compressed rows, `u64`: first row, first entry, first word | 24 each |
 //! | 8 | in place of 1 and 2: compressed rows, `u32` (see [`PackedRows`]) | 4 each |
+//! | 9, 10 | names of vertices, of which ids are numbers: bounds, `u64`, and texts, UTF-8 (optional) | 8 (N + 1), any |
+//! | 11, 12 | the same for vertex labels (optional) | 8 (N + 1), any |
+//! | 13, 14 | the same for edge labels (optional) | 8 (N + 1), any |
 //!
 //! Later versions may add kinds: a reader skips those that it need not know.
 
@@ -51,17 +54,17 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::mapping::Mapping;
 use super::origin::Origin;
-use super::output::write_own;
 use super::{Graph, Order};
-use crate::budget::register;
-use crate::context::Context;
-use crate::error::{Error, Result};
+use gramer_base::budget::register;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_base::mapping::Mapping;
+use gramer_base::output::write_own;
 use layout::{Layout, Source, u32_at, u64_at};
 pub use packed::PackedRows;
 
-/// The first bytes of an image. The first one is no text, the last one suffers where line ends
+/// The first bytes of an image. The first one is not text, the last one suffers where line ends
 /// are converted.
 pub const MAGIC: [u8; 8] = *b"\x89GRAMER\n";
 /// Version of the format that this program writes and reads.
@@ -84,6 +87,10 @@ mod kind {
     pub const NAME: u32 = 6;
     pub const GROUPS: u32 = 7;
     pub const PACKED: u32 = 8;
+    /// Bounds of texts; the kind behind each is that of the texts.
+    pub const NAMES: [u32; 3] = [9, 11, 13];
+    /// One more than the last kind.
+    pub const END: usize = 15;
 }
 
 /// A section to be written.
@@ -93,7 +100,7 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// Writes the image of a graph, whole or not at all, in place of a file that is there.
+/// Writes the image of a graph atomically, replacing an existing file.
 ///
 /// # Errors
 /// [`Error::Io`] where the file can't be written.
@@ -149,6 +156,15 @@ fn write_with(
     let ids = graph.original_ids();
     if !ids.iter().zip(0..).all(|(&id, v)| id == v) {
         sections.push(section(kind::ORIGINAL_IDS, true, bytemuck::cast_slice(ids)));
+    }
+    let names = graph.names();
+    let of = [&names.vertices, &names.vertex_labels, &names.edge_labels];
+    for (kind, names) in kind::NAMES.into_iter().zip(of) {
+        if let Some(names) = names {
+            let (bounds, bytes) = names.parts();
+            sections.push(section(kind, true, bytemuck::cast_slice(bounds)));
+            sections.push(section(kind + 1, true, bytes));
+        }
     }
     sections.push(section(kind::NAME, false, name.as_bytes()));
     write_sections(out, graph, &sections)
@@ -252,7 +268,7 @@ pub fn seal(bytes: &mut [u8]) {
 ///
 /// # Errors
 /// [`Error::Io`] where the file can't be read, [`Error::Input`] with the reason for a file that
-/// is no image, of another version or byte order, damaged or truncated.
+/// is not an image, of another version or byte order, damaged or truncated.
 pub fn open(path: &Path, verify: bool) -> Result<Graph> {
     let file = File::open(path).map_err(|source| Error::io(path, "read", source))?;
     Ok(open_file(path, &file, verify, &Context::default())?.0)
@@ -261,7 +277,7 @@ pub fn open(path: &Path, verify: bool) -> Result<Graph> {
 /// As [`open`], for an open regular file; returns its size as well.
 ///
 /// # Errors
-/// As [`open`], and [`Error::Interrupted`] once the run is asked to stop.
+/// As [`open`], and [`Error::Interrupted`] once the run was cancelled.
 pub(crate) fn open_file(
     path: &Path,
     file: &File,
@@ -292,7 +308,7 @@ pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Graph> {
     from_bytes_with(path, bytes, &Context::default())
 }
 
-/// As [`from_bytes`], until the run is asked to stop.
+/// As [`from_bytes`], until the run was cancelled.
 pub(crate) fn from_bytes_with(path: &Path, bytes: &[u8], context: &Context) -> Result<Graph> {
     Layout::parse(path, bytes)?.graph(path, bytes, true, &Source::Copy, context)
 }

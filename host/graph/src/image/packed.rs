@@ -18,9 +18,9 @@ use dsi_bitstream::prelude::{
     MemWordReader, MemWordWriterVec, ZetaRead, ZetaWrite,
 };
 
-use crate::context::{Cancel, Looks};
-use crate::error::Result;
 use crate::{VertexId, View};
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::Result;
 
 /// Entries and rows of a group, of all but the last at least: what is decoded in less than a millisecond.
 const GROUP: usize = 1 << 14;
@@ -32,7 +32,7 @@ pub(super) type Begin = [u64; 3];
 /// The rows of a graph, compressed for an image.
 ///
 /// ```
-/// use gramer_graph::context::Cancel;
+/// use gramer_base::context::Cancel;
 /// use gramer_graph::{Builder, image};
 ///
 /// let mut builder = Builder::new();
@@ -40,7 +40,7 @@ pub(super) type Begin = [u64; 3];
 /// let graph = builder.build();
 /// let packed = image::PackedRows::new(&graph, &Cancel::default())?;
 /// assert!(packed.bytes() < 4 * 2 * graph.edges());
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct PackedRows {
@@ -52,7 +52,7 @@ impl PackedRows {
     /// Compresses the rows of a graph.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] once `cancel` is raised.
+    /// [`gramer_base::Error::Interrupted`] once `cancel` is raised.
     pub fn new(graph: &crate::Graph, cancel: &Cancel) -> Result<Self> {
         let view = graph.view();
         let (mut groups, mut words) = (vec![], vec![]);
@@ -99,7 +99,7 @@ fn encode(view: View<'_>, rows: Range<usize>, to: &mut Vec<u32>, cancel: &Cancel
     Ok(())
 }
 
-/// What is said of a stream that no graph is coded as.
+/// Message for a stream that encodes no graph.
 pub(super) const DAMAGED: &str = "its compressed rows are no rows of a graph";
 
 /// Compressed rows as they lie in an image, with a table that makes sense.

@@ -3,16 +3,16 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use crate::context::{Cancel, Looks};
-use crate::error::Result;
 use crate::{Label, VertexId, View};
+use gramer_base::context::{Cancel, Looks};
+use gramer_base::error::Result;
 
 const DESCENDS: &str = "a row doesn't ascend";
 const OWN: &str = "a row holds its own vertex";
 const ONE_SIDED: &str = "an edge is in the row of only one of its vertices";
 
-/// What is wrong with rows whose neighbours are vertices: a row that doesn't ascend strictly or
-/// holds its own vertex, an edge that is in one of its rows only, or has two labels.
+/// The fault of rows whose neighbours are vertices: a row that doesn't ascend strictly or holds its own vertex, an
+/// edge that is in one of its rows only, or has two labels.
 ///
 /// A row that ascends has a neighbour once. So each edge is added once, in the row of its smaller vertex, and
 /// taken away once, in that of the larger one, and the sum of all is 0. What is added is a number by keys that
@@ -161,15 +161,16 @@ mod avx512 {
             let (mut descends, mut owns, mut sums) = (0, 0, _mm512_setzero_si512());
             // Of the first entry there is none before.
             let mut behind = !1;
-            for part in row.chunks(LANES) {
+            for (part, at) in row.chunks(LANES).zip((0..).step_by(LANES)) {
                 let lanes = ((1u32 << part.len()) - 1) as __mmask8;
-                // SAFETY: masked lanes are not read: those beyond the part, and the one before the row.
+                // SAFETY: all lanes that are read lie in the row. Masked ones are not read: those beyond the part, and the
+                // one before the row.
                 let (entries, before) = unsafe {
                     (
                         _mm256_maskz_loadu_epi32(lanes, part.as_ptr().cast()),
                         _mm256_maskz_loadu_epi32(
                             lanes & behind,
-                            part.as_ptr().wrapping_sub(1).cast(),
+                            row.as_ptr().wrapping_add(at).wrapping_sub(1).cast(),
                         ),
                     )
                 };

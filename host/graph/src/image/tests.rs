@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::context::Cancel;
 use crate::generate::{Model, Recipe, generate};
-use crate::{Budget, Builder, Label};
+use crate::{Builder, Label};
+use gramer_base::Budget;
+use gramer_base::context::Cancel;
 
 fn sample(labels: bool) -> Graph {
     let mut b = Builder::new();
@@ -73,7 +74,7 @@ fn every_flipped_bit_and_every_cut_is_refused() {
         }
         let mut longer = good.clone();
         longer.push(0);
-        assert!(refused(&longer).contains("goes on after its end"));
+        assert!(refused(&longer).contains("continues after its end"));
     }
 }
 
@@ -91,7 +92,7 @@ fn each_reason_is_named() {
         bytes[at..at + new.len()].copy_from_slice(new);
         bytes
     };
-    assert!(refused(b"1 2\n").contains("is no graph image"));
+    assert!(refused(b"1 2\n").contains("is not a graph image"));
     assert!(refused(&good[..100]).contains("cut off: 100 bytes"));
     assert!(refused(&good[..good.len() - 1]).contains("is cut off"));
     let version = refused(&with(8, &2u32.to_le_bytes()));
@@ -109,14 +110,14 @@ fn each_reason_is_named() {
     let outside = refused(&resealed(with(HEADER + 8, &(1u64 << 40).to_le_bytes())));
     assert!(outside.contains("outside"), "{outside}");
     let twice = refused(&resealed(with(HEADER + ENTRY, &kind::OFFSETS.to_le_bytes())));
-    assert!(twice.contains("doesn't fit") || twice.contains("twice"), "{twice}");
+    assert!(twice.contains("doesn't fit") || twice.contains("repeated"), "{twice}");
 }
 
 #[test]
 fn rows_that_lie_are_refused_even_with_right_checksums() {
     let graph = sample(false);
     let wrong_rows: [(&str, &[u32]); 6] = [
-        ("a neighbour is no vertex", &[1, 2, 0, 2, 0, 1, 9, 2]),
+        ("a neighbour is not a vertex", &[1, 2, 0, 2, 0, 1, 9, 2]),
         ("doesn't ascend", &[2, 1, 0, 2, 0, 1, 3, 2]),
         ("doesn't ascend", &[1, 1, 0, 2, 0, 1, 3, 2]),
         ("holds its own vertex", &[0, 2, 0, 2, 0, 1, 3, 2]),
@@ -304,7 +305,7 @@ fn rows_that_are_there_twice_or_by_halves_are_refused() {
         out
     };
     for kinds in [&[1, 7, 8][..], &[1, 2, 7], &[1, 2, 7, 8]] {
-        assert!(refused(&written(kinds)).contains("there twice"), "{kinds:?}");
+        assert!(refused(&written(kinds)).contains("stored twice"), "{kinds:?}");
     }
     for kinds in [&[7][..], &[8], &[1, 8], &[2, 7], &[]] {
         assert!(refused(&written(kinds)).contains("rows of the graph are missing"), "{kinds:?}");
@@ -336,7 +337,7 @@ fn random_compressed_graphs_come_back() {
     }
 }
 
-/// A reader of compressed rows as `docs/image.md` describes them, bit by bit.
+/// A reader of compressed rows as `docs/reference/image.md` describes them, bit by bit.
 struct ByTheBook<'a> {
     words: &'a [u32],
     at: usize,

@@ -3,32 +3,33 @@
 use std::ops::Range;
 
 use super::packed::Rows;
-use crate::budget::{ArrayFile, Budget};
-use crate::context::Context;
-use crate::error::Result;
-use crate::parallel::for_parts;
-use crate::{Storage, VertexId};
+use crate::VertexId;
+use gramer_base::Storage;
+use gramer_base::budget::{ArrayFile, Budget};
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::parallel::for_parts;
 
 /// Row offsets and neighbours, or what is wrong with the stream.
-type Unpacked = Result<std::result::Result<(Storage<u64>, Storage<VertexId>), &'static str>>;
+type UnpackResult = Result<std::result::Result<(Storage<u64>, Storage<VertexId>), &'static str>>;
 
 impl Rows<'_> {
     /// Decodes all rows.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Memory`] for too little memory, and those of
+    /// [`gramer_base::Error::Interrupted`], [`gramer_base::Error::Memory`] for too little memory, and those of
     /// [`ArrayFile`].
-    pub fn unpack(&self, context: &Context) -> Unpacked {
+    pub fn unpack(&self, context: &Context) -> UnpackResult {
         match &context.budget {
             None => self.unpacked_in_memory(context),
             Some(budget) => self.unpacked_in_files(budget, context),
         }
     }
 
-    fn unpacked_in_memory(&self, context: &Context) -> Unpacked {
+    fn unpacked_in_memory(&self, context: &Context) -> UnpackResult {
         let [vertices, entries, _] = self.begin(self.groups()).map(|end| end as usize);
-        let mut offsets: Vec<u64> = crate::memory::zeroed(vertices + 1)?;
-        let mut neighbours: Vec<VertexId> = crate::memory::zeroed(entries)?;
+        let mut offsets: Vec<u64> = gramer_base::memory::zeroed(vertices + 1)?;
+        let mut neighbours: Vec<VertexId> = gramer_base::memory::zeroed(entries)?;
         let threads = context.threads().clamp(1, self.groups().max(1));
         let mut parts: Vec<(Range<usize>, &mut [u64], &mut [VertexId])> = vec![];
         let (mut ends, mut entries) = (&mut offsets[1..], &mut neighbours[..]);
@@ -59,7 +60,7 @@ impl Rows<'_> {
         Ok(whole.map(|_| (offsets.into(), neighbours.into())))
     }
 
-    fn unpacked_in_files(&self, budget: &Budget, context: &Context) -> Unpacked {
+    fn unpacked_in_files(&self, budget: &Budget, context: &Context) -> UnpackResult {
         let mut offsets = ArrayFile::create(&budget.folder)?;
         let mut neighbours = ArrayFile::create(&budget.folder)?;
         offsets.append(&[0u64])?;

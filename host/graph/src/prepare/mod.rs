@@ -20,15 +20,15 @@ pub use renumber::renumber;
 
 use std::sync::Mutex;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::parallel::on_threads;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::parallel::on_threads;
 
-/// Sets `out[i] = value(state, i)` on `context.threads()` threads, each with a state of its own.
+/// Sets `out[i] = value(state, i)` on `context.threads()` threads, each with its own state.
 /// Threads take `chunk` elements at a time, so that no share is fixed beforehand.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop; it is looked at before each chunk.
+/// [`gramer_base::Error::Interrupted`] if the run was cancelled; it is looked at before each chunk.
 fn fill<T: Send, S>(
     out: &mut [T],
     chunk: usize,

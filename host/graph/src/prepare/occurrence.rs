@@ -1,9 +1,10 @@
 //! ON_k, equation (1) of the paper.
 
 use super::fill;
-use crate::context::{Cancel, Context};
-use crate::error::Result;
 use crate::{VertexId, View};
+use gramer_base::context::{Cancel, Context};
+use gramer_base::error::Result;
+use gramer_base::memory::zeroed;
 
 /// Vertices that a thread takes at a time where each costs about its degree.
 const CHUNK: usize = 1024;
@@ -17,14 +18,14 @@ const CHUNK: usize = 1024;
 /// V · E and is there for comparison (figure 8 of the paper).
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop.
+/// [`gramer_base::Error::Interrupted`] if the run was cancelled.
 pub fn on_k(view: View<'_>, k: usize, context: &Context) -> Result<Vec<u128>> {
-    let mut on = vec![0u128; view.vertices()];
+    let mut on: Vec<u128> = zeroed(view.vertices())?;
     match k {
         0 => fill(&mut on, CHUNK, context, || (), |(), v| view.degree(v as VertexId) as u128)?,
         1 => {
             // Degrees alone are half as large as offsets and need one access instead of two.
-            let mut degrees = vec![0u32; view.vertices()];
+            let mut degrees: Vec<u32> = zeroed(view.vertices())?;
             fill(&mut degrees, CHUNK, context, || (), |(), v| view.degree(v as VertexId) as u32)?;
             fill(&mut on, CHUNK, context, || (), |(), v| on_1(view, &degrees, v as VertexId))?;
         }
@@ -59,7 +60,7 @@ impl<'a> Surroundings<'a> {
         Surroundings { view, cancel, met, search: 0, level: vec![], next: vec![] }
     }
 
-    /// ON_k of `v`; a meaningless number once the run was asked to stop.
+    /// ON_k of `v`; a meaningless number once the run was cancelled.
     fn on_k(&mut self, k: usize, v: VertexId) -> u128 {
         self.search += 1;
         self.met[v as usize] = self.search;

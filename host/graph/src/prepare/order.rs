@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use super::fill;
 use crate::VertexId;
-use crate::context::{Cancel, Context, Looks};
-use crate::error::Result;
-use crate::pages::in_large_pages;
+use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::{collected, with_room, zeroed};
 
 /// Vertices from which on a part for each thread pays.
 const MANY: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
@@ -22,12 +22,12 @@ const STEP: usize = 1 << 16;
 /// The vertices by falling occurrence number, ties by number: element r has rank r.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop.
+/// [`gramer_base::Error::Interrupted`] if the run was cancelled.
 pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
     ranked(on.len(), |v| on[v], context)
 }
 
-/// The same of so many vertices, by their occurrence numbers.
+/// The same for this many vertices, by their occurrence numbers.
 pub(crate) fn ranked(
     vertices: usize,
     on: impl Fn(usize) -> u128 + Sync,
@@ -44,14 +44,14 @@ pub(crate) fn ranked(
         |(), part| {
             let own = (part * share).min(vertices)..((part + 1) * share).min(vertices);
             let key = |v: usize| u64::from(!rounded(on(v)) & ((1 << KEY) - 1)) << 32 | v as u64;
-            let mut keys = in_large_pages(Vec::with_capacity(own.len()));
+            let mut keys = with_room(own.len())?;
             keys.extend(own.map(key));
             by_radix(keys, &context.cancel)
         },
     )?;
     let mut sorted = sorted.into_iter().collect::<Result<Vec<_>>>()?;
     let keys = if parts == 1 { sorted.swap_remove(0) } else { merged(&sorted, context)? };
-    let mut order: Vec<VertexId> = keys.iter().map(|&key| key as VertexId).collect();
+    let mut order = collected(keys.iter().map(|&key| key as VertexId))?;
     // Numbers of the same key may differ by less than it tells.
     let (mut first, mut looks) = (0, Looks::new(&context.cancel));
     for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
@@ -84,7 +84,7 @@ fn by_radix(mut keys: Vec<u64>, cancel: &Cancel) -> Result<Vec<u64>> {
             (0..PASSES).for_each(|pass| ends[pass][digit(key, pass)] += 1);
         }
     }
-    let mut spare = in_large_pages(vec![0; keys.len()]);
+    let mut spare = zeroed(keys.len())?;
     for (pass, ends) in ends.iter_mut().enumerate() {
         let mut before = 0;
         for end in &mut *ends {

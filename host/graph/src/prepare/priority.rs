@@ -3,7 +3,7 @@
 use gramer_machine::{ENTRY_BYTES, RECORD_BYTES};
 
 use crate::View;
-use crate::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 const VERTEX_RECORD: u64 = RECORD_BYTES as u64;
 const EDGE_ENTRY: u64 = ENTRY_BYTES as u64;
@@ -50,7 +50,7 @@ impl Capacities {
 /// `vertex_bound`, an edge entry if and only if its index is below `edge_bound`.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Priority {
-    /// min(50 %, memory / (2 (V + E))), or the value that was asked for; 0 to 1.
+    /// min(50 %, memory / (2 (V + E))), or the requested value; 0 to 1.
     pub tau: f64,
     /// min(⌊τV⌋, vertex records that the scratchpads hold).
     pub vertex_bound: u64,

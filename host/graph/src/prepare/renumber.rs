@@ -2,40 +2,42 @@
 
 use std::ops::Range;
 
+use bytemuck::Zeroable;
 use tracing::{debug_span, info_span};
 
 use super::transpose::{self, Sources};
 use super::{by_occurrence, fill, on_k};
-use crate::budget::{ArrayFile, Budget};
-use crate::context::{Context, Looks};
-use crate::error::Result;
-use crate::prefetch::prefetch;
-use crate::storage::Storage;
 use crate::{Graph, Label, Order, Parts, VertexId, View};
+use gramer_base::Storage;
+use gramer_base::budget::{ArrayFile, Budget};
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::{Phase, collected, with_room, zeroed};
+use gramer_base::prefetch::prefetch;
 
 /// Vertices that a thread takes at a time where each costs the same.
 const CHUNK: usize = 4096;
-/// Sources from the current one to that whose row is asked for.
+/// Prefetch distance, in sources.
 const AHEAD: usize = 8;
 /// Lines of a cache of each such row: the processor asks for those that follow.
 const LINES: usize = 4;
 
-/// The same graph with the vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties
-/// go by the old number. Labels and original ids move with their vertices, rows stay sorted. A
-/// graph that is in this order already comes back as it is.
+/// The same graph with the vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties go by the old number.
+/// Labels and original ids move with their vertices, rows stay sorted. A graph that is already in this order is
+/// returned unchanged.
 ///
 /// Costs a scan of the edge array for ON_1 and one to fill the new rows, a sort of the vertices,
 /// and 4 bytes per edge entry of temporary memory (8 with edge labels). With a budget the new rows
 /// lie in files instead, and each is sorted. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop; [`crate::Error::Io`] where a file can't
+/// [`gramer_base::Error::Interrupted`] if the run was cancelled; [`gramer_base::Error::Io`] where a file can't
 /// be written.
 pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     if graph.order() == Order::RankOn1 {
         return Ok(graph.clone());
     }
-    let _phase = crate::memory::Phase::begin(&"ordering the graph by rank");
+    let _phase = Phase::begin(&"ordering the graph by rank");
     let _span = info_span!("rank", vertices = graph.vertices()).entered();
     let view = graph.view();
     let on_1 = debug_span!("on_1").in_scope(|| on_k(view, 1, context))?;
@@ -43,12 +45,12 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     drop(on_1);
 
     let mut looks = Looks::new(&context.cancel);
-    let mut ranks = vec![0 as VertexId; order.len()];
+    let mut ranks: Vec<VertexId> = zeroed(order.len())?;
     for (rank, &old) in order.iter().enumerate() {
         looks.check(1)?;
         ranks[old as usize] = rank as VertexId;
     }
-    let mut offsets = Vec::with_capacity(order.len() + 1);
+    let mut offsets = with_room(order.len() + 1)?;
     let mut end = 0u64;
     offsets.push(end);
     for &old in &order {
@@ -57,7 +59,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
         offsets.push(end);
     }
 
-    let moved = Moved { view, order: &order, ranks: &ranks, offsets: &offsets, context };
+    let moved = MovedGraph { view, order: &order, ranks: &ranks, offsets: &offsets, context };
     let (neighbours, edge_labels): (Storage<VertexId>, Option<Storage<Label>>) =
         match (&context.budget, view.edge_labels) {
             (Some(budget), labels) => moved.rows_in_file(labels, budget)?,
@@ -67,11 +69,11 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
                 (rows.into(), None)
             }
             (None, Some(labels)) => {
-                let labelled = Labelled(&moved, labels);
+                let labelled = LabelledMove(&moved, labels);
                 let pair = |source, label| (source, label);
                 let both = transpose::rows(&offsets, &moved.parts(), &labelled, pair, context)?;
-                let vertices: Vec<_> = both.iter().map(|b| b.0).collect();
-                (vertices.into(), Some(both.iter().map(|b| b.1).collect::<Vec<_>>().into()))
+                let vertices = collected(both.iter().map(|b| b.0))?;
+                (vertices.into(), Some(collected(both.iter().map(|b| b.1))?.into()))
             }
         };
     let vertex_labels =
@@ -83,6 +85,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
         vertex_labels: vertex_labels.map(Into::into),
         edge_labels,
         original_ids: original_ids.into(),
+        names: graph.names().clone(),
         order: Order::RankOn1,
         stats: graph.stats(),
     })
@@ -90,7 +93,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
 }
 
 /// A graph on its way to its new numbers.
-struct Moved<'a> {
+struct MovedGraph<'a> {
     view: View<'a>,
     /// Old number by new number.
     order: &'a [VertexId],
@@ -101,13 +104,13 @@ struct Moved<'a> {
     context: &'a Context,
 }
 
-impl Moved<'_> {
+impl MovedGraph<'_> {
     /// One value a vertex, by new number.
-    fn gather<T: Copy + Default + Send>(
+    fn gather<T: Copy + Zeroable + Send>(
         &self,
         of_old: impl Fn(VertexId) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let mut values = vec![T::default(); self.order.len()];
+        let mut values = zeroed(self.order.len())?;
         fill(&mut values, CHUNK, self.context, || (), |(), new| of_old(self.order[new]))?;
         Ok(values)
     }
@@ -165,7 +168,7 @@ impl Moved<'_> {
     }
 }
 
-impl Moved<'_> {
+impl MovedGraph<'_> {
     /// Calls `each(row, source, position in the old array)` for the entries of some sources, in order.
     #[inline(always)]
     fn entries(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, usize)) {
@@ -191,7 +194,7 @@ impl Moved<'_> {
 }
 
 /// The rows in their new order without labels of edges.
-struct Plain<'a>(&'a Moved<'a>);
+struct Plain<'a>(&'a MovedGraph<'a>);
 
 impl Sources for Plain<'_> {
     type Beside = ();
@@ -203,9 +206,9 @@ impl Sources for Plain<'_> {
 }
 
 /// The same with the labels of edges, by position in the old array.
-struct Labelled<'a>(&'a Moved<'a>, &'a [Label]);
+struct LabelledMove<'a>(&'a MovedGraph<'a>, &'a [Label]);
 
-impl Sources for Labelled<'_> {
+impl Sources for LabelledMove<'_> {
     type Beside = Label;
 
     #[inline(always)]

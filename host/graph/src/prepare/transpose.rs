@@ -9,10 +9,9 @@ use tracing::debug_span;
 
 use super::{each_thread, fill};
 use crate::VertexId;
-use crate::context::{Context, Looks};
-use crate::error::Result;
-use crate::memory::zeroed_or_unwind;
-use crate::pages::in_large_pages;
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::Result;
+use gramer_base::memory::{zeroed, zeroed_or_unwind};
 
 /// Rows that are filled one after the other without groups.
 const FEW_ROWS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
@@ -29,7 +28,7 @@ const CHUNK: usize = if cfg!(test) { 4 } else { 256 };
 
 /// A symmetric relation, given by its sources: each has as many entries as its row.
 pub(super) trait Sources: Sync {
-    /// What an entry has beside its two ends.
+    /// Data of an entry in addition to its two ends.
     type Beside: Copy + Zeroable + Send + Sync;
 
     /// Calls `each(row, source, beside)` for the entries of a range of sources, in order. Stops early once the run
@@ -46,15 +45,15 @@ pub(super) trait Sources: Sync {
 /// groups. Besides the result this takes 4 bytes per entry, and what is beside it.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop.
-pub(super) fn rows<T: Copy + Default + Send + Sync, S: Sources>(
+/// [`gramer_base::Error::Interrupted`] if the run was cancelled.
+pub(super) fn rows<T: Copy + Zeroable + Send + Sync, S: Sources>(
     offsets: &[u64],
     parts: &[Range<usize>],
     relation: &S,
     entry: impl Fn(VertexId, S::Beside) -> T + Sync,
     context: &Context,
 ) -> Result<Vec<T>> {
-    let mut filled = in_large_pages(vec![T::default(); offsets[offsets.len() - 1] as usize]);
+    let mut filled: Vec<T> = zeroed(offsets[offsets.len() - 1] as usize)?;
     let deal = Deal::new(offsets.len() - 1, context.threads());
     let mut rows: Vec<Vec<IterMut<T>>> = (0..deal.groups).map(|_| Vec::new()).collect();
     let mut rest = filled.as_mut_slice();
@@ -74,7 +73,7 @@ pub(super) fn rows<T: Copy + Default + Send + Sync, S: Sources>(
         }
     } else {
         let span = debug_span!("deal").entered();
-        let mut dealt: Vec<Option<Dealt<S::Beside>>> = parts.iter().map(|_| None).collect();
+        let mut dealt: Vec<Option<DealtEntries<S::Beside>>> = parts.iter().map(|_| None).collect();
         fill(
             &mut dealt,
             1,
@@ -113,7 +112,7 @@ fn append<T>(row: &mut IterMut<T>, value: T) {
 struct Deal {
     /// A power of two.
     groups: usize,
-    /// Bits of a source in an entry: a block has so many sources.
+    /// Bits of a source in an entry; a block has 2 to this power sources.
     source_bits: u32,
 }
 
@@ -139,9 +138,9 @@ impl Deal {
         relation: &S,
         offsets: &[u64],
         sources: Range<usize>,
-    ) -> Dealt<S::Beside> {
+    ) -> DealtEntries<S::Beside> {
         let entries = (offsets[sources.end] - offsets[sources.start]) as usize;
-        let mut dealt = Dealt::new(entries, self.groups);
+        let mut dealt = DealtEntries::new(entries, self.groups);
         let (mask, shift) = (self.groups as VertexId - 1, self.groups.trailing_zeros());
         let block = 1usize << self.source_bits;
         let mut first = sources.start;
@@ -172,52 +171,52 @@ impl Deal {
 }
 
 /// Entries by group: each group's list is in chunks of one array.
-struct Dealt<B> {
+struct DealtEntries<B> {
     /// The row within the group, and in the lower bits the source within its block.
     packed: Vec<u32>,
     beside: Vec<B>,
     /// By group: where its next entry goes; at the beginning of a chunk it needs a new one.
     next: Vec<usize>,
-    opened: Opened,
+    opened: OpenChunks,
 }
 
 /// The chunks that groups have taken.
-struct Opened {
+struct OpenChunks {
     /// By group.
-    runs: Vec<Vec<Run>>,
+    runs: Vec<Vec<ChunkRange>>,
     /// Entries in chunks that are taken.
     taken: usize,
     /// The first source of the current block.
     base: VertexId,
 }
 
-impl Opened {
+impl OpenChunks {
     /// A new chunk for a group.
     #[cold]
     #[inline(never)]
     fn open(&mut self, group: usize) -> usize {
         let begin = self.taken;
         self.taken += CHUNK;
-        self.runs[group].push(Run { base: self.base, begin, end: begin + CHUNK });
+        self.runs[group].push(ChunkRange { base: self.base, begin, end: begin + CHUNK });
         begin
     }
 }
 
 /// Entries of a group in one chunk and of one block.
-struct Run {
+struct ChunkRange {
     base: VertexId,
     begin: usize,
     end: usize,
 }
 
-impl<B: Copy + Zeroable> Dealt<B> {
+impl<B: Copy + Zeroable> DealtEntries<B> {
     fn new(entries: usize, groups: usize) -> Self {
         let room = entries + groups * CHUNK;
-        Dealt {
-            packed: in_large_pages(vec![0; room]),
+        DealtEntries {
+            packed: zeroed_or_unwind(room),
             beside: zeroed_or_unwind(room),
             next: vec![0; groups],
-            opened: Opened { runs: (0..groups).map(|_| vec![]).collect(), taken: 0, base: 0 },
+            opened: OpenChunks { runs: (0..groups).map(|_| vec![]).collect(), taken: 0, base: 0 },
         }
     }
 
@@ -227,7 +226,7 @@ impl<B: Copy + Zeroable> Dealt<B> {
         self.opened.base = base;
         for (runs, &next) in self.opened.runs.iter_mut().zip(&self.next) {
             if next % CHUNK != 0 {
-                runs.push(Run { base, begin: next, end: next.next_multiple_of(CHUNK) });
+                runs.push(ChunkRange { base, begin: next, end: next.next_multiple_of(CHUNK) });
             }
         }
     }

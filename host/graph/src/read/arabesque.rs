@@ -3,11 +3,11 @@
 //! Every vertex has a line and exists even without a neighbour. An edge may be given in one line
 //! or in both; the second time counts as a duplicate.
 
-use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, gather_declared};
+use super::chunk::{Chunk, Declaration, EdgeLines, End, Parser, gather_declared};
 use super::edges::PAIRS;
 use super::scan::{self, Fault, fields, is_comment, quote};
 use crate::Builder;
-use crate::error::Result;
+use gramer_base::error::Result;
 
 /// A file of adjacency lists.
 pub(crate) struct Arabesque {
@@ -24,8 +24,8 @@ impl Arabesque {
         let id = scan::id(columns.next().unwrap_or_default())?;
         let label = columns.next().ok_or("the label is missing")?;
         let label = scan::label(label)?;
-        chunk.declared.push(Declared { id, label, line: number });
-        // A label that is the vertex itself or among its neighbours is no neighbour.
+        chunk.declared.push(Declaration { id, label, line: number });
+        // A label that is the vertex itself or among its neighbours is not a neighbour.
         let label = u64::from(label);
         let mut seen = label == id;
         let (mut before, mut ascends) = (None, true);
@@ -63,7 +63,7 @@ impl Parser for Arabesque {
             }
             self.line(line, number as u32, chunk).map_err(|why| Fault {
                 at,
-                what: format!("{} is no line `id label neighbours…`: {why}", quote(line)),
+                what: format!("{} is not a line `id label neighbours…`: {why}", quote(line)),
             })?;
         }
         Ok(())
@@ -83,6 +83,6 @@ impl Parser for Arabesque {
             );
             return Err(end.fault(what));
         }
-        gather_declared(chunks, end, "line of its own")
+        gather_declared(chunks, end, "line")
     }
 }

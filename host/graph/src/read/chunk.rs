@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use super::VERTICES_PER_EDGE;
 use super::scan::Fault;
 use crate::build::{EdgeBlock, MAX_GRAPH_VERTICES};
-use crate::context::Cancel;
-use crate::error::{Error, Place, Result};
 use crate::{Builder, Label};
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Place, Result};
 
 /// A vertex that the input declares.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Declared {
+pub(crate) struct Declaration {
     pub id: u64,
     pub label: Label,
     /// Line in the block, from 0.
@@ -38,7 +38,7 @@ pub(crate) struct Chunk {
     pub edges: EdgeBlock,
     /// The lines of the edges, where a format needs them for messages.
     pub edge_lines: EdgeLines,
-    pub declared: Vec<Declared>,
+    pub declared: Vec<Declaration>,
     /// Entries of the format (edges, triples, matrix entries), the dropped ones included.
     pub entries: u64,
     /// Whether a label of Arabesque can be no neighbour.
@@ -147,25 +147,34 @@ impl End {
     /// Refuses a number of declared vertices that is too large before memory is taken for it.
     /// `line`, from 1, is where it is declared; 0 where each vertex has a line.
     pub fn check_vertices(&self, vertices: u64, line: u64) -> Result<()> {
-        let (most, why) = match self.max_vertices {
-            Some(most) => (most, "the setting `max_vertices` says so".to_string()),
-            None => (
-                MANY_VERTICES.max(VERTICES_PER_EDGE.saturating_mul(self.edges)),
-                format!("for {} edges, unless the setting `max_vertices` allows more", self.edges),
-            ),
-        };
-        let most = most.min(MAX_GRAPH_VERTICES);
-        if vertices <= most {
+        let Err(what) = check_declared(self.max_vertices, vertices, self.edges) else {
             return Ok(());
-        }
-        let what = match vertices <= MAX_GRAPH_VERTICES {
-            true => format!("{vertices} vertices are declared, but at most {most} are read: {why}"),
-            false => format!(
-                "{vertices} vertices are declared, but at most {MAX_GRAPH_VERTICES} are possible"
-            ),
         };
         Err(if line == 0 { self.fault(what) } else { self.fault_at(line, what) })
     }
+}
+
+/// Checks whether a file with this many edges may declare this many vertices.
+pub(crate) fn check_declared(most: Option<u64>, vertices: u64, edges: u64) -> Result<(), String> {
+    let (most, why) = match most {
+        Some(most) => (most, "the setting `max_vertices` says so".to_string()),
+        None => (
+            MANY_VERTICES.max(VERTICES_PER_EDGE.saturating_mul(edges)),
+            format!("for {edges} edges, unless the setting `max_vertices` allows more"),
+        ),
+    };
+    let most = most.min(MAX_GRAPH_VERTICES);
+    if vertices <= most {
+        return Ok(());
+    }
+    Err(match vertices <= MAX_GRAPH_VERTICES {
+        true => format!("{vertices} vertices are declared, but at most {most} are read: {why}"),
+        false => {
+            format!(
+                "{vertices} vertices are declared, but at most {MAX_GRAPH_VERTICES} are possible"
+            )
+        }
+    })
 }
 
 /// Vertices that any file may declare, however few edges it has.
@@ -219,7 +228,7 @@ pub(crate) fn gather_declared(chunks: Vec<Chunk>, end: &End, declaration: &str) 
         });
         if let Some((edge, id)) = missing {
             let line = chunk.first_line + u64::from(chunk.edge_lines.line(edge));
-            let what = format!("an edge goes to vertex {id}, which has no {declaration}");
+            let what = format!("an edge ends at vertex {id}, but no {declaration} declares it");
             return Err(end.fault_at(line, what));
         }
     }

@@ -1,14 +1,14 @@
-//! What the head of a file says of the graph, and whether that is what was read.
+//! Statements about the graph in the head of a file, compared with the data.
 //!
-//! Formats with numbers in a header of their own compare these themselves. Here are those of comments, which any text
+//! Formats with numbers in their own header compare these themselves. Here are those of comments, which any text
 //! may have: of SNAP (`# Nodes: 6 Edges: 9`), of KONECT (`% asym unweighted`, then `% 9 6 6`), and words that call the
 //! graph directed; and a first line `V E` that would pass for an edge.
 
 use std::path::Path;
 
-use super::scan::{self, Fault, is_comment, quote};
+use super::scan::{self, is_comment, quote};
 use crate::Graph;
-use crate::error::{Error, Place, Result};
+use gramer_base::error::{Error, Place, Result};
 
 /// A number that a line claims.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ struct Count {
 
 /// What a head claims.
 #[derive(Debug, Default)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     vertices: Option<Count>,
     edges: Option<Count>,
     /// The line that calls the graph directed, or the words of a matrix that is not symmetric.
@@ -32,17 +32,14 @@ pub(super) struct Claims {
 
 impl Claims {
     /// Those of the comments in front of the first line with content.
-    ///
-    /// # Errors
-    /// A fault for a bipartite graph, both sides of which have the same ids.
-    pub fn of(head: &[u8], forced: bool) -> Result<Self, Fault> {
+    pub fn of(head: &[u8], forced: bool) -> Self {
         let mut claims = Claims { forced, ..Claims::default() };
         let mut konect = false;
         let comments = (1..)
             .zip(scan::lines(head))
             .take_while(|(_, (_, line))| line.is_empty() || is_comment(line))
             .filter(|(_, (_, line))| !line.is_empty());
-        for (nth, (number, (at, line))) in comments.enumerate() {
+        for (nth, (number, (_, line))) in comments.enumerate() {
             let text = String::from_utf8_lossy(&line[..line.len().min(1000)]).to_ascii_lowercase();
             let text = text.trim_start_matches(['#', '%']).trim();
             let words: Vec<&str> = text.split_whitespace().collect();
@@ -52,10 +49,8 @@ impl Claims {
                 && matches!(words.first(), Some(&("sym" | "asym" | "bip")))
             {
                 konect = true;
-                match words[0] {
-                    "asym" => claims.directed = Some(named()),
-                    "bip" if !forced => return Err(bipartite(head, at)),
-                    _ => {}
+                if words[0] == "asym" {
+                    claims.directed = Some(named());
                 }
                 continue;
             }
@@ -73,7 +68,7 @@ impl Claims {
                 claims.directed = Some(named());
             }
         }
-        Ok(claims)
+        claims
     }
 
     /// Takes `Nodes: 6 Edges: 9`, in one line or two.
@@ -100,15 +95,15 @@ impl Claims {
     ///
     /// # Errors
     /// [`Error::Input`] for fewer edges than claimed, and for a first line that says what follows.
-    pub fn check(&self, path: &Path, graph: &Graph) -> Result<Vec<String>> {
+    pub fn check(&self, path: &Path, graph: &Graph, lenient: bool) -> Result<Vec<String>> {
         let mut notes = Vec::new();
         let stats = graph.stats();
         let (read, edges) = (stats.raw_edges, graph.edges() as u64);
         if let Some(Count { line, number }) = self.edges {
-            if read < number {
+            if read < number && !lenient {
                 let what = format!(
                     "this line says {number} edges, but {read} follow: the file is cut off, or the line is \
-                     wrong (then correct or remove it)"
+                     wrong (the setting `allow_mismatch` reads the file all the same)"
                 );
                 return Err(Error::input(Place::line(path, line), what));
             }
@@ -138,6 +133,16 @@ impl Claims {
             notes.push(format!("{directed} says that edges are directed: direction is dropped"));
         }
         notes.extend(self.check_first_line(path, graph)?);
+        let bits = graph.vertices() == 2 && graph.original_ids().iter().all(|&id| id < 2);
+        if self.first_line.as_ref().is_some_and(|line| line.len() == 2)
+            && bits
+            && read == 2
+            && !self.forced
+        {
+            notes.push(
+                "the two lines could be a matrix as well: they are taken as edges (the setting `format` can be matrix)".into(),
+            );
+        }
         Ok(notes)
     }
 
@@ -162,7 +167,8 @@ impl Claims {
                 largest = largest.max(id);
             }
         }
-        if a < others {
+        // An edge has two vertices.
+        if a < others.max(2) {
             return Ok(None);
         }
         let shown = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
@@ -173,12 +179,12 @@ impl Claims {
         let exact = a == others || a == largest + 1 || square;
         if (exact || following >= SMALL) && !self.forced {
             let what = format!(
-                "{what}; put # before it, or, if it is an edge all the same, name the format with the setting \
+                "{what}; put # in front of it, or, if it is an edge all the same, name the format with the setting \
                  `format`: edges"
             );
             return Err(Error::input(Place::file(path), what));
         }
-        Ok(Some(format!("{what}; it is taken as an edge (if it is none, put # before it)")))
+        Ok(Some(format!("{what}; it is taken as an edge (if it is not one, put # in front of it)")))
     }
 }
 
@@ -187,16 +193,4 @@ fn says_directed(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("directed") else { return false };
     let rest = rest.trim_start_matches([':', '=', ' ', '\t']);
     !["no", "false", "0"].contains(&rest)
-}
-
-/// The fault of a bipartite graph of KONECT.
-fn bipartite(head: &[u8], at: usize) -> Fault {
-    let numbers = scan::lines(&head[at..]).nth(1).map(|(_, line)| line).unwrap_or_default();
-    let left = scan::fields(numbers).filter_map(scan::count).nth(1);
-    let by = left.map_or("N".to_string(), |left| left.to_string());
-    let what = format!(
-        "the graph is bipartite (`bip`), and both sides are numbered from 1: the same id means two vertices; \
-         number one side behind the other: awk '!/^%/ {{print $1, $2 + {by}}}' FILE"
-    );
-    Fault { at, what }
 }

@@ -18,9 +18,9 @@
 //! `.metis` are METIS whatever they are. `--format` overrides all.
 
 use super::Format;
-use super::matrix_market;
 use super::metis::Metis;
 use super::scan::{self, fields, is_comment};
+use crate::format;
 
 /// Neighbours of a row that are looked up in their own rows.
 const CHECKED_OF_A_ROW: usize = 32;
@@ -33,28 +33,25 @@ pub(crate) fn detect(head: &[u8], complete: bool, extension: &str) -> Format {
     } else {
         &head[..memchr::memrchr(b'\n', head).map_or(0, |newline| newline + 1)]
     };
-    if matrix_market::has_banner(head) {
-        return Format::Mtx;
+    if let Some(format) = format::sniffed(head) {
+        return format;
     }
     let lines: Vec<&[u8]> = scan::lines(whole).map(|(_, line)| line).collect();
     let mut content = lines.iter().filter(|line| !line.is_empty() && !is_comment(line));
     let Some(first) = content.next() else { return Format::Edges };
-    let mut columns = fields(first);
-    match columns.next().unwrap_or_default() {
-        b"t" if columns.next() == Some(b"#") => return Format::Lg,
-        b"t" => return Format::Tve,
-        b"v" | b"e" => return Format::Lg,
-        _ => {}
-    }
     // A Matrix Market file without its banner would pass for an edge list, and so would METIS
     // with two numbers in each line.
-    match extension {
-        "mtx" => return Format::Mtx,
-        "metis" => return Format::Metis,
-        _ => {}
+    if let Some(format) = format::read_as(extension) {
+        return format;
     }
     let integers = |line: &[u8]| numbers(line).map_or(0, |n| n.len());
-    if integers(first) == 1 && content.next().is_some_and(|second| integers(second) == 3) {
+    let triple = |second: &&[u8]| {
+        integers(second) == 3
+            || !second.contains(&b',')
+                && fields(second).count() == 3
+                && !fields(second).all(scan::is_number)
+    };
+    if integers(first) == 1 && content.next().is_some_and(triple) {
         return Format::Triples;
     }
     let named_edges =
@@ -137,6 +134,10 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
         let ids: Vec<u64> = entries.iter().copied().step_by(step).collect();
         sound &= ids.iter().all(|id| (1..=metis.vertices).contains(id));
         neighbours.push(ids);
+    }
+    // The name says edges, and there is a neighbour that METIS can't have.
+    if named_edges && !sound {
+        return false;
     }
     if exact {
         let entries: usize = neighbours.iter().map(Vec::len).sum();

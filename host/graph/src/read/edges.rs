@@ -6,12 +6,12 @@
 //! lines are skipped. Direction is dropped. Vertices are those with an edge line.
 
 use super::chunk::{Chunk, End, Parser, gather};
-use super::names::{unquoted, whole};
+use super::names::{keeps_zeros, unquoted, whole};
 use super::pairs::pair_lines;
 use super::scan::{self, Digits, Fault, digits, is_comment, quote, trim};
 use super::table::Table;
 use crate::Builder;
-use crate::error::Result;
+use gramer_base::error::Result;
 
 /// The most lines that are read one by one before several at a time are tried again.
 const MOST_ALONE: usize = 64;
@@ -73,7 +73,9 @@ impl EdgeList {
         if line.is_empty() || is_comment(line) {
             return Ok(None);
         }
-        self.ends(line).map(Some).map_err(|why| format!("{} is no edge line: {why}", quote(line)))
+        self.ends(line)
+            .map(Some)
+            .map_err(|why| format!("{} is not an edge line: {why}", quote(line)))
     }
 
     fn ends(&self, line: &[u8]) -> Result<Ends, String> {
@@ -93,7 +95,7 @@ impl EdgeList {
         }
         if count == 1 {
             return Err("it holds one number, but an edge has two vertex ids (if it is a count \
-                        or a header, put # before it)"
+                        or a header, put # in front of it)"
                 .into());
         }
         // A separator may end a line.
@@ -125,7 +127,11 @@ fn id(field: &[u8], decimal: &mut bool) -> Result<u64, String> {
     match digits(field, 0) {
         Digits::Number(value, end) if end == field.len() => Ok(value),
         _ => {
+            let quoted = field.starts_with(b"\"");
             let field = unquoted(field);
+            if quoted && keeps_zeros(field) {
+                return Err("the zeros in quotes make a text of it".into());
+            }
             match scan::id(field) {
                 Ok(id) => Ok(id),
                 Err(why) => whole(field).inspect(|_| *decimal = true).ok_or(why),

@@ -5,11 +5,20 @@ use std::path::Path;
 use super::Format;
 use super::edges::PAIRS;
 use crate::Graph;
-use crate::error::{Error, Place, Result};
+use gramer_base::error::{Error, Place, Result};
 
 /// Whether a format that was found by the content is a guess.
 pub(super) fn is_guess(format: Format) -> bool {
-    matches!(format, Format::Metis | Format::Arabesque | Format::Triples)
+    matches!(
+        format,
+        Format::Metis
+            | Format::Arabesque
+            | Format::Triples
+            | Format::AdjList
+            | Format::Lad
+            | Format::Orca
+            | Format::Matrix
+    )
 }
 
 /// What each line is taken for.
@@ -18,6 +27,10 @@ fn lines(format: Format) -> &'static str {
         Format::Metis => "the number of vertices and edges, then the neighbours of each vertex",
         Format::Arabesque => "`id label neighbours…`",
         Format::Triples => "the number of triples, then `head tail relation`",
+        Format::AdjList => "a vertex and its neighbours",
+        Format::Lad => "the number of vertices, then the degree and the neighbours of each",
+        Format::Orca => "the numbers of vertices and edges, then two ids from 0 on",
+        Format::Matrix => "a row of a matrix",
         _ => "two ids",
     }
 }
@@ -25,6 +38,17 @@ fn lines(format: Format) -> &'static str {
 /// Names the guess, for a remark.
 pub(super) fn note(format: Format) -> String {
     format!("read as {format} ({}); the setting `format` names another", lines(format))
+}
+
+/// An error about what was read, with the guess if it is one.
+pub(super) fn told(error: Error, format: Format, guessed: bool) -> Error {
+    match error {
+        Error::Input { place, what } if guessed => Error::input(
+            place,
+            format!("{what} (read as {format}; the setting `format` names another)"),
+        ),
+        other => other,
+    }
 }
 
 /// What to do about a guess that doesn't hold.

@@ -1,4 +1,4 @@
-//! Vertex labels from a file of their own.
+//! Vertex labels from a separate file.
 //!
 //! Three kinds of table, with columns separated by white space or commas, `#` or `%` comments and
 //! an optional first line of column names:
@@ -17,16 +17,16 @@ use super::edges::is_column_names;
 use super::scan::{self, fields, is_comment, quote};
 use super::source::{self, Source};
 use super::text::check_text;
-use crate::context::Cancel;
-use crate::error::{Error, Place, Result, shown};
 use crate::{Graph, Label, NO_LABEL, VertexId};
+use gramer_base::context::Cancel;
+use gramer_base::error::{Error, Place, Result, shown};
 
 /// Reads the labels of `graph`'s vertices, by vertex, and remarks for the user. `column` counts
 /// from 1.
 ///
 /// # Errors
 /// [`Error::Usage`] where it isn't clear which column to use, [`Error::Input`] with file and
-/// line for what is no label, for vertices without one, and for a file that is too large for a
+/// line for what is not a label, for vertices without one, and for a file that is too large for a
 /// table of the graph's labels; [`Error::Interrupted`] after Ctrl-C.
 pub fn read_labels(
     path: &Path,

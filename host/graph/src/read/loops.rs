@@ -81,8 +81,8 @@ fn line_of(
     None
 }
 
-/// What is to be said of edges that were left out. Nothing where as many are given again as there are: so many files
-/// hold undirected graphs, with each edge in both directions.
+/// The note on dropped edges. None if every edge is given twice: files of undirected graphs often have each edge in
+/// both directions.
 pub(super) fn left_out(graph: &Graph, first_loop: Option<u64>) -> impl Iterator<Item = String> {
     let (stats, edges) = (graph.stats(), graph.edges() as u64);
     let counted = |n: u64, one: &str, more: &str| match n {
@@ -106,8 +106,8 @@ pub(super) fn left_out(graph: &Graph, first_loop: Option<u64>) -> impl Iterator<
 mod tests {
     use std::path::Path;
 
-    use crate::Context;
     use crate::read::{ReadOptions, read_bytes};
+    use gramer_base::Context;
 
     #[test]
     fn the_line_of_a_loop_is_found_wherever_it_is() {
@@ -117,7 +117,7 @@ mod tests {
             for line in 0..1000u32 {
                 text += &match line {
                     _ if line == looped => format!("{line} {line}\n"),
-                    // What is no edge: none, some, and as many as are read at a time.
+                    // What is not an edge: none, some, and as many as are read at a time.
                     _ if line % 7 == 3 || (256..512).contains(&line) => "# nothing\n".into(),
                     _ => format!("{line} {}\n", line + 1),
                 };

@@ -1,7 +1,7 @@
 //! Matrix Market coordinate files: an entry (i, j) of a square matrix is an edge.
 //!
 //! The size line `V V entries` declares the vertices 1 to V, which exist even without an entry.
-//! Values are weights and ignored, except that an explicit zero is no edge. Symmetry is not
+//! Values are weights and ignored, except that an explicit zero is not an edge. Symmetry is not
 //! needed, since direction is dropped: in a general matrix the second of (i, j) and (j, i)
 //! counts as a duplicate.
 
@@ -9,7 +9,7 @@ use super::chunk::{Chunk, End, Parser, gather};
 use super::edges::{line_end, pair_line};
 use super::scan::{self, Fault, fields, is_number, is_zero, quote, trim};
 use crate::Builder;
-use crate::error::Result;
+use gramer_base::error::Result;
 
 /// What header and size line say.
 pub(crate) struct MatrixMarket {
@@ -54,7 +54,7 @@ impl MatrixMarket {
             fields(banner).map(|f| String::from_utf8_lossy(f).to_ascii_lowercase()).collect();
         let word = |i: usize| words.get(i).map_or("", String::as_str);
         if word(1) != "matrix" || word(2) != "coordinate" {
-            let what = format!("{} is no sparse matrix (`matrix coordinate`)", quote(banner));
+            let what = format!("{} is not a sparse matrix (`matrix coordinate`)", quote(banner));
             return fault(0, what);
         }
         let values = match word(3) {
@@ -73,7 +73,7 @@ impl MatrixMarket {
             }
             let counts: Option<Vec<u64>> = fields(line).map(scan::count).collect();
             let Some([rows, columns, entries]) = counts.as_deref() else {
-                return fault(at, format!("{} is no size line `V V entries`", quote(line)));
+                return fault(at, format!("{} is not a size line `V V entries`", quote(line)));
             };
             if rows != columns {
                 let what = format!(
@@ -106,7 +106,7 @@ impl MatrixMarket {
         let (mut values, mut zero) = (0, true);
         for value in columns {
             if !is_number(value) {
-                return Err(format!("{} is no number", quote(value)));
+                return Err(format!("{} is not a number", quote(value)));
             }
             zero &= is_zero(value);
             values += 1;
@@ -160,7 +160,7 @@ impl Parser for MatrixMarket {
             };
             if let Err(why) = done {
                 let line = quote(trim(&text[at..next]));
-                return Err(Fault { at, what: format!("{line} is no matrix entry: {why}") });
+                return Err(Fault { at, what: format!("{line} is not a matrix entry: {why}") });
             }
             at = next;
         }
@@ -180,7 +180,7 @@ impl Parser for MatrixMarket {
         }
         let zeros: u64 = chunks.iter().map(|c| c.zeros).sum();
         if zeros > 0 {
-            end.notes.push(format!("{zeros} entries of the matrix are zero, which is no edge"));
+            end.notes.push(format!("{zeros} entries of the matrix are zero, which is not an edge"));
         }
         let mut builder = gather(chunks);
         builder.vertex_range(1..self.vertices + 1);

@@ -10,7 +10,7 @@ use super::chunk::{Chunk, End, Parser, gather};
 use super::scan::{self, Fault, fields, quote};
 use crate::Builder;
 use crate::build::Pairs;
-use crate::error::Result;
+use gramer_base::error::Result;
 
 /// What the header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Metis {
                 Some(metis) => Ok((metis, super::edges::line_end(head, at))),
                 None => Err(Fault {
                     at,
-                    what: format!("{} is no METIS header `V E [fmt [ncon]]`", quote(line)),
+                    what: format!("{} is not a METIS header `V E [fmt [ncon]]`", quote(line)),
                 }),
             };
         }
@@ -92,7 +92,7 @@ impl Metis {
                 if i == 0 {
                     label = scan::label(weight)?;
                 } else if scan::count(weight).is_none() {
-                    return Err(format!("{} is no vertex weight", quote(weight)));
+                    return Err(format!("{} is not a vertex weight", quote(weight)));
                 }
             }
         }
@@ -134,7 +134,7 @@ impl Parser for Metis {
                 .and_then(|()| self.row(line, chunk))
                 .map_err(|why| Fault {
                     at,
-                    what: format!("{} is no METIS row: {why}", quote(line)),
+                    what: format!("{} is not a METIS row: {why}", quote(line)),
                 })?;
             if !line.is_empty() {
                 chunk.last_row = Some((chunk.rows, number as u64));

@@ -67,6 +67,11 @@ pub(crate) fn unquoted(field: &[u8]) -> &[u8] {
     }
 }
 
+/// Whether digits begin with a zero that counts: quotes around `007` make a text of it.
+pub(crate) fn keeps_zeros(unquoted: &[u8]) -> bool {
+    matches!(unquoted, [b'0', _, ..]) && unquoted.iter().all(u8::is_ascii_digit)
+}
+
 /// The names of a line.
 pub(crate) fn of(line: &[u8], separator: Separator) -> Vec<String> {
     let name = |field| String::from_utf8_lossy(unquoted(field)).into_owned();
@@ -99,6 +104,14 @@ pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) 
 pub(crate) fn ends(names: &[String]) -> Option<Ends> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     usual(&plain, ENDS).or_else(|| usual(&plain, LETTERS)).or_else(|| numbered(&plain))
+}
+
+/// The columns with names that hardly anything but ends of edges has: not those that vertices may have as well.
+pub(crate) fn usual_ends(names: &[String]) -> Option<Ends> {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let stem = |name: &str| AROUND.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()));
+    usual(&plain, ENDS)
+        .or_else(|| numbered(&plain).filter(|&(u, v)| stem(&plain[u]) && stem(&plain[v])))
 }
 
 /// Whether a first line has usual names of both ends.
@@ -146,7 +159,7 @@ pub(crate) fn is_value(first: &str, second: &str) -> bool {
 }
 
 /// Small letters and digits alone.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -1,63 +1,62 @@
-//! Formats, and how to read a graph.
+//! How to read a graph.
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
 use crate::Order;
-use crate::choice::Choice;
+use crate::format::Format;
+use gramer_base::choice::Choice;
 
-/// A format of graphs.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Edge list: two ids per line, further columns ignored
-    Edges,
-    /// GraMi and gSpan: `t # 1`, `v id label`, `e u v label`
-    Lg,
-    /// Subgraph matching: `t V E`, `v id label degree`, `e u v [label]`
-    Tve,
-    /// Arabesque: `id label neighbours…`
-    Arabesque,
-    /// METIS: `V E [fmt]`, then a line of neighbours for each vertex
-    Metis,
-    /// Matrix Market coordinate file
-    Mtx,
-    /// Knowledge graph: number of triples, then `head tail relation`
-    Triples,
-    /// Binary image of this program
-    Image,
-    /// BVGraph of the WebGraph framework: `NAME.graph` with `NAME.properties`; read only
-    BvGraph,
+/// How ids of vertices in edge lists are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ids {
+    /// As numbers, or all as texts if one of them is not a number.
+    #[default]
+    Auto,
+    /// As numbers: anything else is an error.
+    Number,
+    /// As texts, of which `7` and `007` are two.
+    Text,
 }
 
-impl Choice for Format {
+impl Choice for Ids {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Format::Edges, "edges", "Edge list: two ids per line, further columns ignored"),
-        (Format::Lg, "lg", "GraMi and gSpan: `t # 1`, `v id label`, `e u v label`"),
-        (Format::Tve, "tve", "Subgraph matching: `t V E`, `v id label degree`, `e u v [label]`"),
-        (Format::Arabesque, "arabesque", "Arabesque: `id label neighbours…`"),
-        (Format::Metis, "metis", "METIS: `V E [fmt]`, then a line of neighbours for each vertex"),
-        (Format::Mtx, "mtx", "Matrix Market coordinate file"),
-        (
-            Format::Triples,
-            "triples",
-            "Knowledge graph: number of triples, then `head tail relation`",
-        ),
-        (Format::Image, "image", "Binary image of this program"),
-        (
-            Format::BvGraph,
-            "bvgraph",
-            "BVGraph of the WebGraph framework: `NAME.graph` with `NAME.properties`; read only",
-        ),
+        (Ids::Auto, "auto", "Numbers, or all texts if one of them is not a number"),
+        (Ids::Number, "number", "Numbers alone"),
+        (Ids::Text, "text", "Texts"),
     ];
 }
 
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+/// Which columns of a table of edges hold what: names of columns, or numbers from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// One end of an edge.
+    pub source: Option<String>,
+    /// The other end.
+    pub target: Option<String>,
+    /// The label of the edge.
+    pub edge_label: Option<String>,
+    /// The weight of the edge: a number, which is checked and dropped, as no task takes weights.
+    pub weight: Option<String>,
+    /// The time of the edge, which is dropped: never an end or a label.
+    pub time: Option<String>,
+}
+
+impl Columns {
+    /// Whether a column is named.
+    pub fn any(&self) -> bool {
+        self != &Columns::default()
     }
+}
+
+/// A table of vertices with their labels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VertexTable {
+    /// The file.
+    pub path: PathBuf,
+    /// Column of the id: its name, or a number from 1.
+    pub id: Option<String>,
+    /// Column of the label.
+    pub label: Option<String>,
 }
 
 /// How to read a graph.
@@ -65,6 +64,14 @@ impl std::fmt::Display for Format {
 pub struct ReadOptions {
     /// The format, where content should not decide.
     pub format: Option<Format>,
+    /// How ids of vertices in edge lists are read.
+    pub ids: Ids,
+    /// Whether a file is read whose head claims other numbers of vertices or edges than follow.
+    pub allow_mismatch: bool,
+    /// Columns of a table of edges.
+    pub columns: Columns,
+    /// A table of labels of vertices, which replace those of the graph.
+    pub vertex_table: Option<VertexTable>,
     /// A file of vertex labels, which replace those of the graph; see [`read_labels`](super::read_labels).
     pub labels: Option<PathBuf>,
     /// Column of the label in that file, from 1.
@@ -92,6 +99,10 @@ impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {
             format: None,
+            ids: Ids::Auto,
+            allow_mismatch: false,
+            columns: Columns::default(),
+            vertex_table: None,
             labels: None,
             labels_column: None,
             vertex_labels: true,

@@ -14,10 +14,10 @@
 
 use std::collections::HashMap;
 
-use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, Second, gather_declared};
+use super::chunk::{Chunk, Declaration, EdgeLines, End, Parser, Second, gather_declared};
 use super::scan::{self, Fault, fields, is_comment, is_number, quote};
 use crate::Builder;
-use crate::error::Result;
+use gramer_base::error::Result;
 
 /// The `t` line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Records {
                 None => Err(Fault {
                     at,
                     what: format!(
-                        "{} is no head of a graph: `t # 1` (.lg) or `t V E` is",
+                        "{} is not a head of a graph: `t # 1` (.lg) or `t V E` is",
                         quote(line)
                     ),
                 }),
@@ -76,10 +76,10 @@ impl Records {
                 let label = scan::label(next().ok_or("the label is missing (`v id label`)")?)?;
                 if let Some(second) = next().filter(|second| *second != b"-1") {
                     let number = scan::count(second)
-                        .ok_or_else(|| format!("{} is no degree", quote(second)))?;
+                        .ok_or_else(|| format!("{} is not a degree", quote(second)))?;
                     chunk.seconds.push(Second { id, number, line: number_of_line });
                 }
-                chunk.declared.push(Declared { id, label, line: number_of_line });
+                chunk.declared.push(Declaration { id, label, line: number_of_line });
             }
             b"e" => {
                 let mut end = || {
@@ -94,8 +94,7 @@ impl Records {
                     }
                     Some(label) => {
                         chunk.first_labelled.get_or_insert(number_of_line);
-                        if is_number(label) && label.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))
-                        {
+                        if is_weight(label) {
                             chunk.first_decimal.get_or_insert(number_of_line);
                             0
                         } else {
@@ -112,10 +111,7 @@ impl Records {
                 chunk.end = Some(number_of_line)
             }
             b"t" => {
-                return Err("a second graph begins, but a file must hold one graph (transactions are not \
-                            mined); split the file at its `t` lines: awk '/^t/ {n++} {print > (\"graph\" n \
-                            \".lg\")}' FILE"
-                    .into());
+                return Err(SECOND_GRAPH.into());
             }
             _ => return Err("lines begin with `v` or `e`".into()),
         }
@@ -132,8 +128,18 @@ impl Records {
     }
 }
 
+/// Whether the label of an edge is a number with decimals.
+pub(crate) fn is_weight(label: &[u8]) -> bool {
+    is_number(label) && label.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))
+}
+
+/// Why a second graph is refused.
+pub(crate) const SECOND_GRAPH: &str = "a second graph begins, but this format holds one graph; the setting `format` \
+                                       transactions reads several, or split the file at its `t` lines: awk '/^t/ {n++} \
+                                       {print > (\"graph\" n \".lg\")}' FILE";
+
 /// Why a vertex of several labels is refused.
-const SEVERAL_LABELS: &str = "the vertex has several labels, but one is read; keep one, and write the degree or nothing \
+pub(crate) const SEVERAL_LABELS: &str = "the vertex has several labels, but one is read; keep one, and write the degree or nothing \
                               behind it";
 
 impl Records {
@@ -190,7 +196,7 @@ impl Parser for Records {
                 .and_then(|()| self.line(line, number as u32, chunk))
                 .map_err(|why| Fault {
                     at,
-                    what: format!("{} is no line of a t/v/e graph: {why}", quote(line)),
+                    what: format!("{} is not a line of a t/v/e graph: {why}", quote(line)),
                 })?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Bytes to numbers and fields: what all text formats share.
 
-pub(crate) use crate::error::quote;
 use crate::{Label, NO_LABEL};
+pub(crate) use gramer_base::error::quote;
 
 /// A fault at a line of a block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,10 +198,10 @@ fn bad_id(field: &[u8]) -> String {
     } else if let Some(mark) = field.iter().find(|b| matches!(b, b';' | b'|' | b':')) {
         let mark = *mark as char;
         format!(
-            "{shown} is no vertex id; fields are separated by white space or `,`, not by `{mark}`"
+            "{shown} is not a vertex id; fields are separated by white space or `,`, not by `{mark}`"
         )
     } else {
-        format!("{shown} is no vertex id; {ID_RANGE}")
+        format!("{shown} is not a vertex id; {ID_RANGE}")
     }
 }
 
@@ -223,7 +223,10 @@ fn bad_label(field: &[u8]) -> String {
     if !signless.is_empty() && signless.iter().all(u8::is_ascii_digit) {
         format!("label {} is out of range; {range}", quote(field))
     } else {
-        format!("{} is no label; {range}", quote(field))
+        format!(
+            "{} is not a label; {range} (tables of edges and the setting `vertex_table` take texts)",
+            quote(field)
+        )
     }
 }
 

@@ -1,77 +1,79 @@
-//! Shapes of numbers that would pass for an edge list, and are none: matrices, adjacency lists, lists of LAD.
+//! Shapes of numbers that would pass for an edge list, and are none: matrices, adjacency lists, LAD, ORCA.
 //!
 //! A format that was named is not doubted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::edges::{PAIRS, begins_as_name};
+use super::Format;
+use super::edges::begins_as_name;
 use super::names::{self, says_ends};
-use super::scan::{self, Fault, is_blank, is_comment, is_number, is_zero, quote};
+use super::scan::{self, Fault, is_blank, is_comment, is_number, is_zero};
 
-/// Refuses a text whose beginning is `head`, all of it if `complete`, if its lines are no edges.
-pub(super) fn refuse(head: &[u8], complete: bool) -> Result<(), Fault> {
+/// The format of a text that may be taken for `format`, and whose beginning is `head`, all of it if `complete`.
+///
+/// # Errors
+/// A fault for the Trivial Graph Format, which is not read.
+pub(super) fn other(format: Format, head: &[u8], complete: bool) -> Result<Format, Fault> {
+    if !matches!(format, Format::Edges | Format::Arabesque | Format::Triples) {
+        return Ok(format);
+    }
     let end =
         if complete { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
     let head = &head[..end];
     let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !is_comment(line);
-    let Some((at, first)) = scan::lines(head).find(content) else { return Ok(()) };
-    let fault = |at, what: String| Err(Fault { at, what });
+    if let Some(at) = lone_mark(head) {
+        let what = "a line `#` alone parts vertices from edges, as in the Trivial Graph Format, which is not read; \
+                    keep the lines behind it: awk 'edges {print $1, $2} $1 == \"#\" {edges = 1}' FILE";
+        return Err(Fault { at, what: what.into() });
+    }
     let lines = || scan::lines(head).filter(content).map(|(_, line)| line);
-    let first = quote(first);
+    if complete && is_orca(lines()) {
+        return Ok(Format::Orca);
+    }
     // Nearly always an edge is two numbers, and there is nothing to look for.
-    if lines().take(SAMPLE).any(|line| scan::fields(line).count() != 2) {
-        let lines: Vec<&[u8]> = lines().collect();
-        if let Some(size) = matrix(&lines, complete) {
-            let last = lines.last().copied().unwrap_or_default();
-            let mark = [(b',', ","), (b';', ";"), (b'|', "|")];
-            let by = mark.iter().find(|(mark, _)| last.contains(mark));
-            let by = by.map_or(String::new(), |(_, mark)| format!(", delimiter=\"{mark}\""));
-            let what = format!(
-                "{first} begins a matrix ({size}), not a list of edges; in Python: \
-                 gramer.Graph.from_scipy(scipy.sparse.csr_array(numpy.loadtxt(FILE{by}))); if it is an edge list, \
-                 name the format with the setting `format`"
-            );
-            return fault(at, what);
-        }
-        if is_lad(&lines, complete) {
-            return fault(
-                at,
-                format!(
-                    "{first} begins lists of LAD (a number of vertices, then `degree neighbour…` for each), \
-                     which are not read; make an edge list of them: awk 'NR > 1 {{for (i = 2; i <= NF; i++) \
-                     print NR - 2, $i}}' FILE"
-                ),
-            );
-        }
-        if is_adjacency(&lines, complete) {
-            return fault(
-                at,
-                format!(
-                    "{first} begins adjacency lists (a vertex, then its neighbours), which are not read; \
-                     {PAIRS}; if it is something else, name the format with the setting `format`"
-                ),
-            );
-        }
+    if !lines().take(SAMPLE).any(|line| scan::fields(line).count() != 2) {
+        return Ok(format);
     }
-    match lone_mark(head) {
-        Some(at) => fault(
-            at,
-            "a line `#` alone parts vertices from edges, as in the Trivial Graph Format, which is not read; \
-             keep the lines behind it: awk 'edges {print $1, $2} $1 == \"#\" {edges = 1}' FILE"
-                .into(),
-        ),
-        None => Ok(()),
+    let lines: Vec<&[u8]> = lines().collect();
+    Ok(match () {
+        () if is_matrix(&lines, complete) => Format::Matrix,
+        () if is_lad(&lines, complete) => Format::Lad,
+        () if is_adjacency(&lines, complete) || complete && lists_once(&lines) => Format::AdjList,
+        () => format,
+    })
+}
+
+/// Numbers of vertices and edges, and as many edges between vertices from 0 on. In a small file the last vertex must
+/// have an edge: the first line may be one, too.
+fn is_orca<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let pair = |line: &[u8]| match numbers(line)?[..] {
+        [u, v] => Some((u, v)),
+        _ => None,
+    };
+    let Some((vertices, edges)) = lines.next().and_then(pair) else { return false };
+    let (mut count, mut largest) = (0, 0);
+    for line in lines {
+        let Some((u, v)) = pair(line).filter(|_| count < edges) else { return false };
+        largest = largest.max(u).max(v);
+        count += 1;
     }
+    count == edges && count > 0 && (vertices == largest + 1 || vertices > largest && count >= 16)
 }
 
 /// Lines that show what a text is made of.
 const SAMPLE: usize = 64;
 
-/// The size of a square matrix whose lines these are, or of a table of zeros and ones.
-fn matrix(lines: &[&[u8]], complete: bool) -> Option<String> {
+/// Whether lines are those of a square matrix, or of a table of zeros and ones.
+fn is_matrix(lines: &[&[u8]], complete: bool) -> bool {
+    matrix(lines, complete).is_some()
+}
+
+fn matrix(lines: &[&[u8]], complete: bool) -> Option<()> {
     fn split(line: &[u8]) -> Vec<&[u8]> {
-        let apart = |b: &u8| is_blank(*b) || matches!(b, b',' | b';' | b'|');
-        line.split(apart).filter(|field| !field.is_empty()).collect()
+        // Names may hold blanks where a mark parts them.
+        let mark = [b',', b';', b'|', b'\t'].into_iter().find(|mark| line.contains(mark));
+        let apart = |b: &u8| mark.map_or(is_blank(*b), |mark| *b == mark);
+        line.split(apart).map(scan::trim).filter(|field| !field.is_empty()).collect()
     }
     let width = split(lines.get(1)?).len();
     // Names of rows and columns, as tables have them.
@@ -104,7 +106,7 @@ fn matrix(lines: &[&[u8]], complete: bool) -> Option<String> {
     let is = square && (binary || diagonal && (width > 3 || symmetric()))
         || !square && rows.len() > 1 && binary && width > 3
         || !complete && diagonal && width > 5;
-    is.then(|| if square { format!("{width} x {width}") } else { format!("{width} columns") })
+    is.then_some(())
 }
 
 /// Whether a number is one, such as `1` or `1.00e+00`.
@@ -117,16 +119,22 @@ fn is_lad(lines: &[&[u8]], complete: bool) -> bool {
     let Some(vertices) = lines.first().and_then(|line| scan::count(line)) else { return false };
     let rest = &lines[1..];
     let enough = rest.len() as u64 == vertices || !complete && (rest.len() as u64) < vertices;
-    let fits = |line: &&[u8]| {
+    // A label may stand in front of the degree.
+    let fits = |line: &[u8], at: usize| {
         numbers(line).is_some_and(|row| {
-            row[0] == row.len() as u64 - 1 && row[1..].iter().all(|&id| id < vertices)
+            row.len().checked_sub(at + 1).is_some_and(|behind| row[at] == behind as u64)
+                && row[at + 1..].iter().all(|&id| id < vertices)
         })
     };
-    rest.len() > 1 && enough && rest.iter().all(fits)
+    rest.len() > 1 && enough && (0..2).any(|at| rest.iter().all(|line| fits(line, at)))
 }
 
 /// Lines of a vertex and its neighbours: each vertex has one, and row i lists j where row j lists i.
 fn is_adjacency(lines: &[&[u8]], complete: bool) -> bool {
+    // Its reader knows no commas: lines with commas are rows of a table.
+    if lines.iter().any(|line| line.contains(&b',')) {
+        return false;
+    }
     let mut of: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut pairs = true;
     for line in lines {
@@ -150,6 +158,26 @@ fn is_adjacency(lines: &[&[u8]], complete: bool) -> bool {
         }
     }
     checked > 0 && !pairs
+}
+
+/// Lines of a vertex and neighbours that come later or earlier: each has a line, some with nothing else.
+fn lists_once(lines: &[&[u8]]) -> bool {
+    let words = |line: &&'_ [u8]| -> Vec<Vec<u8>> {
+        line.split(|byte| is_blank(*byte))
+            .filter(|word| !word.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect()
+    };
+    if lines.iter().any(|line| line.contains(&b',')) {
+        return false;
+    }
+    let rows: Vec<Vec<Vec<u8>>> = lines.iter().map(words).collect();
+    let vertices: HashSet<&[u8]> = rows.iter().map(|row| row[0].as_slice()).collect();
+    let known = |word: &Vec<u8>| vertices.contains(word.as_slice());
+    vertices.len() == rows.len()
+        && rows.iter().any(|row| row.len() == 1)
+        && rows.iter().any(|row| row.len() > 2)
+        && rows.iter().all(|row| row[1..].iter().all(|word| known(word) && *word != row[0]))
 }
 
 /// The numbers of a line, if it holds nothing else.

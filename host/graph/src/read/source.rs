@@ -10,10 +10,10 @@ use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
 use super::watch::Watch;
-use crate::context::{Cancel, Progress};
-use crate::error::{Error, Place, Result};
-use crate::input::{self, Interruptible};
-use crate::pages::in_large_pages;
+use gramer_base::context::{Cancel, Progress};
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::input::{self, InterruptibleReader, STDIN};
+use gramer_base::pages::in_large_pages;
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -26,9 +26,6 @@ pub enum Compression {
     /// zstd (RFC 8878), any number of frames.
     Zstd,
 }
-
-/// The path that means standard input.
-pub const STDIN: &str = "-";
 
 /// A name for messages: standard input is `<stdin>`.
 pub(crate) fn display_path(path: &Path) -> PathBuf {
@@ -56,16 +53,25 @@ pub(crate) struct Source {
 }
 
 /// A file whose bytes are added to a meter as they are read.
-struct Watched {
+struct MeteredFile {
     file: File,
     progress: Arc<Progress>,
 }
 
-impl Read for Watched {
+impl Read for MeteredFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
         self.progress.add(count as u64);
         Ok(count)
+    }
+}
+
+/// Bytes that are read several times.
+struct SharedBytes(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -159,7 +165,7 @@ impl Source {
         let refused = |source| Error::io(&shown, "read", source);
         if path.as_os_str() == STDIN {
             // Nothing else reads standard input, so that the buffer of the library isn't needed.
-            let raw = Interruptible::new(io::stdin(), cancel.clone());
+            let raw = InterruptibleReader::new(io::stdin(), cancel.clone());
             return Self::new(shown, Box::new(raw), None, cancel);
         }
         let file = input::open(path).map_err(refused)?;
@@ -171,7 +177,7 @@ impl Source {
             ));
         }
         if !kind.is_file() {
-            let raw = Interruptible::new(file, cancel.clone());
+            let raw = InterruptibleReader::new(file, cancel.clone());
             return Self::new(shown, Box::new(raw), None, cancel);
         }
         let mappable = file.try_clone().map_err(refused)?;
@@ -179,7 +185,7 @@ impl Source {
         let raw: Box<dyn Read + Send> = match progress {
             Some(progress) => {
                 progress.begin(kind.len());
-                Box::new(Watched { file, progress: progress.clone() })
+                Box::new(MeteredFile { file, progress: progress.clone() })
             }
             None => Box::new(file),
         };
@@ -188,8 +194,8 @@ impl Source {
     }
 
     /// Bytes in memory, as if read from a file.
-    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
-        let raw = Box::new(io::Cursor::new(bytes));
+    pub fn from_bytes(path: &Path, bytes: Arc<Vec<u8>>) -> Result<Self> {
+        let raw = Box::new(io::Cursor::new(SharedBytes(bytes)));
         Self::new(path.to_path_buf(), raw, None, &Cancel::default())
     }
 
@@ -204,8 +210,10 @@ impl Source {
         cancel.check()?;
         read.map_err(|source| Error::io(&path, "read", source))?;
         let again = io::Cursor::new(magic.clone()).chain(raw);
-        let refused = |what: &str| {
-            let what = format!("is compressed with {what}; gzip, zstd and plain files can be read");
+        let refused = |what: &str, unpack: &str| {
+            let what = format!(
+                "is compressed with {what}; gzip, zstd and plain files can be read: {unpack} FILE | gramer … -"
+            );
             Err(Error::input(Place::file(&path), what))
         };
         let trailing = Arc::new(AtomicBool::new(false));
@@ -223,14 +231,14 @@ impl Source {
                 let decoder = zstd::stream::read::Decoder::new(again).map_err(failed)?;
                 (Compression::Zstd, Box::new(decoder))
             }
-            [0xfd, b'7', b'z', b'X', b'Z', 0] => return refused("xz"),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => return refused("bzip2"),
+            [0xfd, b'7', b'z', b'X', b'Z', 0] => return refused("xz", "xz -dc"),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => return refused("bzip2", "bzip2 -dc"),
             [b'P', b'K', 3, 4, ..] if named(&path, &["xlsx", "xlsm", "ods"]) => {
                 let what = "is a workbook of a spreadsheet; save the sheet as CSV";
                 return Err(Error::input(Place::file(&path), what));
             }
-            [b'P', b'K', 3, 4, ..] => return refused("zip"),
-            [0x04, 0x22, 0x4d, 0x18, ..] => return refused("lz4"),
+            [b'P', b'K', 3, 4, ..] => return refused("zip", "unzip -p"),
+            [0x04, 0x22, 0x4d, 0x18, ..] => return refused("lz4", "lz4 -dc"),
             _ => (Compression::None, Box::new(again)),
         };
         let file = file.filter(|_| compression == Compression::None);
@@ -405,7 +413,7 @@ mod tests {
     use super::*;
 
     fn all(bytes: &[u8], carry: usize) -> Vec<(u64, Vec<u8>)> {
-        let mut source = Source::from_bytes(Path::new("t"), bytes.to_vec()).unwrap();
+        let mut source = Source::from_bytes(Path::new("t"), Arc::new(bytes.to_vec())).unwrap();
         let mut head = Vec::new();
         let ended = source.fill(&mut head, carry).unwrap();
         let blocks = Blocks::new(source, head, ended, 1);
@@ -448,7 +456,7 @@ mod tests {
         {
             // Members and frames may follow each other.
             let twice = [bytes.as_slice(), bytes].concat();
-            let mut source = Source::from_bytes(Path::new("t"), twice).unwrap();
+            let mut source = Source::from_bytes(Path::new("t"), Arc::new(twice)).unwrap();
             assert_eq!(source.compression, compression);
             let mut read = Vec::new();
             assert!(source.fill(&mut read, usize::MAX >> 1).unwrap());
@@ -456,14 +464,16 @@ mod tests {
         }
         // gzip leaves out what follows its members and is none, zeros silently.
         for (rest, noted) in [(&b"\0\0\0"[..], false), (b"oops", true), (b"\0\x1f no", true)] {
-            let mut source = Source::from_bytes(Path::new("t.gz"), [&gzip, rest].concat()).unwrap();
+            let mut source =
+                Source::from_bytes(Path::new("t.gz"), Arc::new([&gzip, rest].concat())).unwrap();
             let mut read = Vec::new();
             assert!(source.fill(&mut read, usize::MAX >> 1).unwrap());
             assert_eq!(read, text);
             assert_eq!(source.trailing().is_some(), noted, "{rest:?}");
         }
         for cut in [&gzip[..gzip.len() - 20], &zstd[..zstd.len() - 3]] {
-            let mut source = Source::from_bytes(Path::new("t.zst"), cut.to_vec()).unwrap();
+            let mut source =
+                Source::from_bytes(Path::new("t.zst"), Arc::new(cut.to_vec())).unwrap();
             let error = source.fill(&mut Vec::new(), 1 << 20).unwrap_err().to_string();
             assert!(error.starts_with("t.zst: cannot decompress: "), "{error}");
         }

@@ -248,7 +248,14 @@ impl Table {
             );
             Err(Fault { at: header.at, what })
         };
-        if let Some(ends) = names::ends(&names).filter(|ends| ends.1 < self.columns) {
+        // Names of rows, as a table of two kinds has them, are no index.
+        let named = |line: &Line<'_>| {
+            let first = self.separator.split(line.text).next().unwrap_or_default();
+            scan::id(names::unquoted(first)).is_err()
+        };
+        let row_names = names[0].is_empty() && data.iter().any(named);
+        let certain = names::usual_ends(&names).is_some() || !row_names;
+        if let Some(ends) = names::ends(&names).filter(|ends| certain && ends.1 < self.columns) {
             if ends != (0, 1) {
                 let (u, v) = ends;
                 notes.push(format!(
@@ -262,7 +269,7 @@ impl Table {
             self.ends = ends;
             return Ok(());
         }
-        if names.len() == self.columns && self.columns == 3 && names[0].is_empty() {
+        if names.len() == self.columns && self.columns == 3 && names[0].is_empty() && !row_names {
             self.ends = (1, 2);
             notes.push("column 1 has no name and is taken as an index".into());
             return Ok(());
@@ -274,7 +281,7 @@ impl Table {
             && self.columns == 2
             && names::is_value(first, name)
         {
-            return refused(format!(" ({} is no vertex)", quote(name)));
+            return refused(format!(" ({} is not a vertex)", quote(name)));
         }
         let whole = |line: &Line<'_>| {
             let mut rest = self.separator.split(line.text).skip(2);

@@ -7,32 +7,39 @@ use std::time::Duration;
 
 use super::chunk::{Chunk, End, Parser};
 use super::claims::Claims;
+use super::heads::{Head, Header, ReadHead};
 use super::loops::FirstLoop;
-use super::scan::{Fault, quote};
+use super::scan::Fault;
 use super::source::{Blocks, Source};
+use super::whole::{as_table, as_texts, remark, text_in, whole};
 use super::{
-    Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, foreign, guess,
-    matrix_market, metis, names, records, scan, shapes, source, triples,
+    Compression, Format, Ids, Loaded, ReadOptions, bvgraph, detect, foreign, guess, scan, shapes,
+    source,
 };
 use crate::build::{EdgeBlock, Spill};
-use crate::context::Context;
-use crate::error::{Error, Place, Result};
-use crate::parallel::on_threads;
-use crate::{Builder, image};
+use crate::format::{self, Read, Texts};
+use crate::{Builder, Dictionaries, image};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::parallel::on_threads;
 
 /// Bytes by which the format is found. Headers are completed where they are longer.
 const HEAD: usize = 256 << 10;
 
 /// An input before rows are made.
-pub(super) enum Parsed {
+pub(super) enum ParsedInput {
     Image(Loaded),
     Text(Text),
+    /// A text of numbers, until a line with an id or a label that is a text: how to read it, and a remark.
+    Names(Texts, String),
 }
 
 /// A text, parsed.
 pub(super) struct Text {
     pub path: PathBuf,
     pub builder: Builder,
+    /// Texts behind the ids and labels of the builder.
+    pub names: Dictionaries,
     pub format: Format,
     /// Whether the format is a guess.
     pub guessed: bool,
@@ -50,7 +57,7 @@ pub(super) fn parse_source(
     mut source: Source,
     options: &ReadOptions,
     context: &Context,
-) -> Result<Parsed> {
+) -> Result<ParsedInput> {
     let watch = source.watch.take();
     let parsed = parse_as_it_is(source, options, context);
     match watch {
@@ -59,46 +66,122 @@ pub(super) fn parse_source(
     }
 }
 
-fn parse_as_it_is(mut source: Source, options: &ReadOptions, context: &Context) -> Result<Parsed> {
+fn parse_as_it_is(
+    mut source: Source,
+    options: &ReadOptions,
+    context: &Context,
+) -> Result<ParsedInput> {
     if options.format == Some(Format::BvGraph) {
         return Err(bvgraph::refused(&source.path));
     }
     let mut head = Vec::new();
     let ended = source.fill(&mut head, image::MAGIC.len())?;
     if head == image::MAGIC || options.format == Some(Format::Image) {
-        return read_image(source, head, options, context).map(Parsed::Image);
+        check_columns(&source.path, Format::Image, options)?;
+        return read_image(source, head, options, context).map(ParsedInput::Image);
+    }
+    let named = options.format.filter(|format| matches!(format, Format::Parquet | Format::Arrow));
+    if let Some(format) = named.or(format::magic(&head))
+        && let Read::Whole(read) = format.entry().read
+    {
+        return whole(source, head, (format, read), options, context).map(ParsedInput::Text);
     }
     let ended = complete_head(&mut source, &mut head, ended, context)?;
     let path = source.path.clone();
-    let compression = source.compression;
     let forced = options.format.is_some();
     let fault_at =
         |fault: Fault| Error::input(Place::line(&path, line_of(&head, fault.at)), fault.what);
-    foreign::refuse(&head).map_err(fault_at)?;
-    let format = options.format.unwrap_or_else(|| detect::detect(&head, ended, &extension(&path)));
-    if !forced && matches!(format, Format::Edges | Format::Arabesque | Format::Triples) {
-        shapes::refuse(&head, ended).map_err(fault_at)?;
+    let format = format_of(&head, ended, &path, options).map_err(fault_at)?;
+    check_columns(&path, format, options)?;
+    let sure = forced || format.entry().sniff.is_some_and(|sniff| sniff(&head));
+    let guessed = !sure && guess::is_guess(format);
+    let told = options.columns.any() || options.ids == Ids::Text;
+    if format == Format::Table || format == Format::Edges && told {
+        return as_table(source, head, options, context).map(ParsedInput::Text);
     }
-    let mut claims = Claims::of(&head, forced).map_err(fault_at)?;
-    let guessed = !forced && guess::is_guess(format);
-    let spill = spill(format, &path, context)?;
+    match format.entry().read {
+        Read::Blocks { header, streams, texts } => {
+            let spill = spill(streams, &path, context)?;
+            // `--ids number` keeps numeric ids numeric.
+            let texts = texts.filter(|_| format != Format::Edges || options.ids == Ids::Auto);
+            let chosen = FormatChoice { format, forced, guessed, texts };
+            in_blocks(source, (head, ended), (chosen, header), spill, options, context)
+        }
+        Read::Whole(read) => {
+            let read = whole(source, head, (format, read), options, context);
+            let text = read.map_err(|error| guess::told(error, format, guessed))?;
+            Ok(ParsedInput::Text(Text { guessed, ..text }))
+        }
+        Read::Own => unreachable!("no text, and read above"),
+    }
+}
+
+/// A format, and how it was detected.
+#[derive(Debug, Clone, Copy)]
+struct FormatChoice {
+    format: Format,
+    /// Whether it was named.
+    forced: bool,
+    guessed: bool,
+    texts: Option<Texts>,
+}
+
+/// Reads a text that begins with `head`, all of it if `ended`, by blocks of lines on all threads.
+fn in_blocks(
+    source: Source,
+    (mut head, ended): (Vec<u8>, bool),
+    (chosen, header): (FormatChoice, ReadHead),
+    spill: Option<Arc<Spill>>,
+    options: &ReadOptions,
+    context: &Context,
+) -> Result<ParsedInput> {
+    let FormatChoice { format, forced, guessed, texts } = chosen;
+    let (path, compression) = (source.path.clone(), source.compression);
+    let mut claims = Claims::of(&head, forced);
     let fault_in =
         |fault, text: &[u8], line| fault_of_format(&path, format, forced, fault, text, line);
-    let header = header(format, &head, forced, &mut claims).map_err(|fault| match format {
+    let begun = header(&mut Head { text: &head, forced, claims: &mut claims });
+    if let Some(texts) = texts.filter(|texts| begun.is_err() && has_texts(&head, texts)) {
+        return as_texts(source, head, texts, options, context).map(ParsedInput::Text);
+    }
+    let Header { parser, body } = begun.map_err(|fault| match format {
         // What is wrong with names of columns is no fault of a format.
-        Format::Edges => fault_at(fault),
+        Format::Edges => Error::input(Place::line(&path, line_of(&head, fault.at)), fault.what),
         _ => fault_in(fault, &head, 1),
-    });
-    let Header { parser, body } = header?;
+    })?;
     let line = 1 + memchr::memchr_iter(b'\n', &head[..body]).count() as u64;
+    if let Some(texts) = texts
+        && let Some(note) =
+            text_in(&*parser, texts, beginning(&head[body..], ended, source.file.is_none()), line)
+    {
+        let mut text = as_texts(source, head, texts, options, context)?;
+        text.notes.splice(0..0, Some(note).filter(|note| !note.is_empty()));
+        return Ok(ParsedInput::Text(text));
+    }
+    let later = Mutex::new(None);
+    let fault_in = |fault: Fault, text: &[u8], line: u64| {
+        if let Some(texts) = texts
+            && let Some(shown) = (texts.shows)(text, fault.at)
+        {
+            let number = line + line_of(text, fault.at) - 1;
+            let mut later = later.lock().unwrap_or_else(|e| e.into_inner());
+            later.get_or_insert_with(|| (texts, remark(texts, number, shown)));
+        }
+        fault_in(fault, text, line)
+    };
     let before = body as u64;
     head.drain(..body);
 
     // What is in one block needs no second thread.
     let threads = if ended && head.len() <= source::BLOCK { 1 } else { context.threads() };
     let blocks = Blocks::new(source, head, ended, line);
-    let (chunks, first_loop) =
-        parse(&blocks, &*parser, threads, spill.as_ref(), context, &fault_in)?;
+    let parsed = parse(&blocks, &*parser, threads, spill.as_ref(), context, &fault_in);
+    if let (Err(Error::Input { .. }), Some((texts, note))) =
+        (&parsed, later.into_inner().unwrap_or_else(|e| e.into_inner()))
+    {
+        return Ok(ParsedInput::Names(texts, note));
+    }
+    let (chunks, first_loop) = parsed?;
     let mut end = End {
         path: path.clone(),
         notes: blocks.trailing().into_iter().collect(),
@@ -106,18 +189,13 @@ fn parse_as_it_is(mut source: Source, options: &ReadOptions, context: &Context) 
         edges: chunks.iter().map(|c| c.edges.len() as u64).sum(),
         cancel: context.cancel.clone(),
     };
-    let builder = parser.finish(chunks, &mut end).map_err(|error| match error {
-        Error::Input { place, what } if guessed => Error::input(
-            place,
-            format!("{what} (read as {format}; the setting `format` names another)"),
-        ),
-        other => other,
-    })?;
-    let bytes = before + blocks.bytes();
-    let notes = end.notes;
-    Ok(Parsed::Text(Text {
+    let builder =
+        parser.finish(chunks, &mut end).map_err(|error| guess::told(error, format, guessed))?;
+    let (names, bytes, notes) = (Dictionaries::default(), before + blocks.bytes(), end.notes);
+    let text = Text {
         path,
         builder,
+        names,
         format,
         guessed,
         compression,
@@ -125,31 +203,73 @@ fn parse_as_it_is(mut source: Source, options: &ReadOptions, context: &Context) 
         notes,
         claims,
         first_loop,
-    }))
+    };
+    Ok(ParsedInput::Text(text))
+}
+
+/// Refuses names of columns for a format without columns.
+fn check_columns(path: &Path, format: Format, options: &ReadOptions) -> Result<()> {
+    let columns = &options.columns;
+    let told = [
+        (&columns.source, "source"),
+        (&columns.target, "target"),
+        (&columns.edge_label, "edge_label"),
+        (&columns.weight, "weight"),
+        (&columns.time, "time"),
+    ];
+    let Some((_, setting)) = told.into_iter().find(|(column, _)| column.is_some()) else {
+        return Ok(());
+    };
+    match format {
+        Format::Edges | Format::Table => Ok(()),
+        _ => Err(Error::usage(format!(
+            "{}: the setting `{setting}` names a column of a table, but the format is {format}",
+            Place::file(path)
+        ))),
+    }
+}
+
+/// The format of a text that begins with `head`, all of it if `ended`.
+///
+/// # Errors
+/// A fault for a text that is not a graph, or in a format that is not read.
+fn format_of(
+    head: &[u8],
+    ended: bool,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Format, Fault> {
+    if let Some(format) = options.format.or_else(|| format::sniffed(head)) {
+        return Ok(format);
+    }
+    foreign::refuse(head)?;
+    let format = detect::detect(head, ended, &extension(path));
+    // Who names columns has a table.
+    if options.columns.any() { Ok(format) } else { shapes::other(format, head, ended) }
 }
 
 /// Where edges go while they are read, if memory is limited.
 ///
 /// # Errors
 /// [`Error::Input`] for a format that is held in memory as a whole.
-fn spill(format: Format, path: &Path, context: &Context) -> Result<Option<Arc<Spill>>> {
-    let Some(budget) = &context.budget else { return Ok(None) };
-    match format {
-        Format::Edges | Format::Mtx | Format::Arabesque => Spill::create(&budget.folder).map(Some),
-        _ => Err(whole(path)),
+fn spill(streams: bool, path: &Path, context: &Context) -> Result<Option<Arc<Spill>>> {
+    match &context.budget {
+        Some(budget) if streams => Spill::create(&budget.folder).map(Some),
+        Some(_) => Err(in_memory(path)),
+        None => Ok(None),
     }
 }
 
 /// The error for what would be held in memory as a whole where that is limited.
-fn whole(path: &Path) -> Error {
-    let what = "memory is limited, and only edge lists, Matrix Market, Arabesque, BVGraph and the file of an image \
-                are read without holding all of it: make an image with `gramer graph convert` where there is more memory";
+pub(crate) fn in_memory(path: &Path) -> Error {
+    let what = "memory is limited, and only edge lists, tables, Matrix Market, Arabesque, \
+                DIMACS, adjacency lists, ORCA, transactions, BVGraph and the file of an image are read without holding all of it: make an image with `gramer graph convert` where there is more memory";
     Error::input(Place::file(path), what)
 }
 
 /// Refuses what would be held in memory as a whole where that is limited.
 pub(super) fn within_budget(path: &Path, context: &Context) -> Result<()> {
-    if context.budget.is_some() { Err(whole(path)) } else { Ok(()) }
+    if context.budget.is_some() { Err(in_memory(path)) } else { Ok(()) }
 }
 
 /// Reads an image, of which `head` has been read.
@@ -174,7 +294,7 @@ fn read_image(
 }
 
 /// Reads on until the format can be told, and whether that is all of the source.
-fn complete_head(
+pub(super) fn complete_head(
     source: &mut Source,
     head: &mut Vec<u8>,
     mut ended: bool,
@@ -206,32 +326,23 @@ fn complete_head(
     Ok(ended)
 }
 
-/// A parser, and where its text begins behind the header.
-struct Header {
-    parser: Box<dyn Parser>,
-    body: usize,
+/// Bytes of an edge list that are looked at for texts before it is read as one of numbers; a file can be read again.
+const PROBE: usize = 4 << 10;
+
+/// Whole lines at the beginning of a text: some, or as many as there are of what can't be read again.
+fn beginning(body: &[u8], ended: bool, all: bool) -> &[u8] {
+    if ended && (all || body.len() <= PROBE) {
+        return body;
+    }
+    let most = if all { body } else { &body[..body.len().min(PROBE)] };
+    &most[..memchr::memrchr(b'\n', most).map_or(0, |newline| newline + 1)]
 }
 
-/// Reads the header of a format, and what else it says of the graph.
-fn header(format: Format, head: &[u8], forced: bool, claims: &mut Claims) -> Result<Header, Fault> {
-    let (parser, body): (Box<dyn Parser>, usize) = match format {
-        Format::Edges => {
-            let (edges, body) = edges::EdgeList::header(head, forced)?;
-            claims.first_line = edges.first_numbers(&head[body..]);
-            (Box::new(edges), body)
-        }
-        Format::Lg | Format::Tve => boxed(records::Records::header(head))?,
-        Format::Arabesque => (Box::new(arabesque::Arabesque { guessed: !forced }), 0),
-        Format::Metis => boxed(metis::Metis::header(head))?,
-        Format::Mtx => {
-            let (matrix, body) = matrix_market::MatrixMarket::header(head)?;
-            claims.directed = claims.directed.take().or(matrix.general());
-            (Box::new(matrix), body)
-        }
-        Format::Triples => boxed(triples::Triples::header(head))?,
-        Format::Image | Format::BvGraph => unreachable!("no text, and read above"),
-    };
-    Ok(Header { parser, body })
+/// Whether one of the first lines behind the first one has an id that is a text.
+fn has_texts(head: &[u8], texts: &Texts) -> bool {
+    let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !scan::is_comment(line);
+    let mut lines = scan::lines(head).filter(content).skip(1).take(64);
+    lines.any(|(at, _)| (texts.shows)(head, at).is_some())
 }
 
 /// The line of a byte, from 1.
@@ -250,35 +361,12 @@ fn fault_of_format(
 ) -> Error {
     let line = first_line + line_of(text, fault.at) - 1;
     let mut what = fault.what;
-    if names_vertices(format, text, fault.at) {
-        let shown = quote(scan::trim(&text[fault.at..edges::line_end(text, fault.at)]));
-        what = format!(
-            "{shown} is no edge line: names of vertices are text, but ids are whole numbers; in Python, \
-             gramer.Graph.from_networkx takes names"
-        );
+    if format == Format::Edges && super::text_at(text, fault.at).is_some() {
+        what += " (the setting `ids` can be text)";
     } else if !forced {
         what += &format!(" (read as {format}; the setting `format` names another)");
     }
     Error::input(Place::line(path, line), what)
-}
-
-fn boxed<P: Parser + 'static>(
-    header: Result<(P, usize), Fault>,
-) -> Result<(Box<dyn Parser>, usize), Fault> {
-    header.map(|(parser, body)| (Box::new(parser) as Box<dyn Parser>, body))
-}
-
-/// Whether the line at `at` of an edge list looks like an edge between names: then no other format helps.
-fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
-    let line = scan::trim(&text[at..edges::line_end(text, at)]);
-    let word = |field: &[u8]| {
-        let text = names::unquoted(field);
-        !text.is_empty()
-            && !text.iter().any(|b| matches!(b, b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b'='))
-    };
-    let fields: Vec<&[u8]> = scan::fields(line).take(4).collect();
-    let edge = (2..4).contains(&fields.len()) && fields[..2].iter().all(|field| word(field));
-    format == Format::Edges && edge && fields[..2].iter().any(|field| edges::begins_as_name(field))
 }
 
 /// Complete lines with content, up to 2.
@@ -290,14 +378,14 @@ fn content_lines(head: &[u8]) -> usize {
         .count()
 }
 
-/// Refuses what is no text at all.
+/// Refuses what is not text at all.
 pub(super) fn check_text(path: &Path, head: &[u8]) -> Result<()> {
     let fault = |what: String| Err(Error::input(Place::file(path), what));
     if head.is_empty() {
         return fault("is empty".into());
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return fault("is text in UTF-16; save it as UTF-8".into());
+        return fault("is text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > OUT".into());
     }
     if let Some(what) = foreign::binary(head) {
         return fault(what.into());

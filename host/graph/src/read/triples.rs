@@ -6,7 +6,7 @@
 use super::chunk::{Chunk, End, Parser, gather};
 use super::scan::{self, Fault, fields, is_comment, quote};
 use crate::Builder;
-use crate::error::Result;
+use gramer_base::error::Result;
 
 /// A file of triples.
 pub(crate) struct Triples {
@@ -60,7 +60,7 @@ impl Parser for Triples {
             }
             Self::line(line, chunk).map_err(|why| Fault {
                 at,
-                what: format!("{} is no triple `head tail relation`: {why}", quote(line)),
+                what: format!("{} is not a triple `head tail relation`: {why}", quote(line)),
             })?;
         }
         Ok(())

@@ -1,11 +1,11 @@
-//! A file that must stay as it is while it is read.
+//! Detection of changes of a file while it is read.
 
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::error::{Error, Place, Result};
+use gramer_base::error::{Error, Place, Result};
 
 /// A regular file, as it was when it was opened.
 pub(super) struct Watch {
@@ -26,7 +26,7 @@ impl Watch {
         Ok(Watch { path, file, size: now.len(), modified: now.modified()? })
     }
 
-    /// What was read, if the file is as it was; a fault in the text may come of the change.
+    /// Returns what was read if the file is unchanged; a change explains a fault in the text.
     ///
     /// # Errors
     /// [`Error::Input`] if the file has another size or time than when it was opened; that of `read`.
@@ -44,7 +44,7 @@ impl Watch {
             return read;
         };
         let what = format!(
-            "the file changed while it was read ({what}): read it once nothing writes to it any more"
+            "the file changed while it was read ({what}): read it again when nothing writes to it"
         );
         Err(Error::input(Place::file(&self.path), what))
     }

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use gramer_base::{Context, Result};
 use gramer_graph::read::{Format, Loaded, ReadOptions, read_bytes};
-use gramer_graph::{Context, Result};
 
 /// Reads a text as if from a file of this name.
 pub fn parse_named(name: &str, text: &str, format: Option<Format>) -> Result<Loaded> {

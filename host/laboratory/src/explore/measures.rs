@@ -1,4 +1,4 @@
-//! What a run on the simulated core says of itself, as numbers for tables and plots.
+//! Metrics of a simulated run, for tables and plots.
 
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ impl Measures {
         Measures { kept, half: None, clock_mhz, processing_units }
     }
 
-    /// What a sample says of a task's cycles: all other numbers of the run are unknown.
+    /// A sample's estimate of a task's cycles; all other numbers of the run are unknown.
     pub fn sampled(task: &str, sample: &Sampled, clock_mhz: u32, processing_units: u32) -> Self {
         let kept = Kept {
             identity: String::new(),
@@ -132,7 +132,7 @@ impl Measures {
         passes.into_iter().flatten().filter_map(|p| p["cycles"].as_u64()).collect()
     }
 
-    /// What was kept of the run.
+    /// The cached result of the run.
     pub fn kept(&self) -> &Kept {
         &self.kept
     }

@@ -1,14 +1,14 @@
 //! Sweeps: a task on many variants of a machine, each on the simulated core.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`parameter`] | what can be varied, and what a value does to machine and run |
-//! | [`simulator`] | `gramer-sim` as a child a point, with a cache of results |
-//! | [`measures`] | the numbers of a run |
+//! | [`parameter`] | parameters to vary, and their effect on machine and run |
+//! | [`simulator`] | `gramer-lab simulate` as a child process for each point, with a cache of results |
+//! | [`measures`] | metrics of a run |
 //! | [`mod@plot`] | SVG |
-//! | [`sample`] | cycles of large runs from a part of their work units |
+//! | [`sample`] | cycles of large runs, estimated from a part of their work units |
 //!
-//! This program doesn't contain the simulated core: a model is built and loaded by the child.
+//! This process does not contain the simulated core: the child builds and loads the model.
 
 pub mod measures;
 pub mod parameter;
@@ -19,11 +19,12 @@ pub mod simulator;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
+use gramer_accelerator::settings::Settings;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_cpu::Cpu;
+use gramer_engine::{Ask, EngineExt, Facts, Query};
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_machine::{Accelerator, Core};
 use gramer_pattern;
 use gramer_pattern::labelled_name;
@@ -94,7 +95,7 @@ pub fn long_name(task: &Task) -> String {
     }
 }
 
-/// Whether `gramer-sim` does a task on a machine; with a graph, also on its labels and its size.
+/// Whether `gramer-lab simulate` does a task on a machine; with a graph, also on its labels and its size.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the limit of the machine.
@@ -106,13 +107,17 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
             "machine {name} has a set core, whose simulation doesn't mine labelled patterns"
         )));
     }
-    gramer_accelerator::supports(machine, task, graph)
+    let (query, facts) = (Query::new(task.clone()), graph.map(Facts::of));
+    let ask = Ask::new(&query).facts(facts.as_ref());
+    ask.check()?;
+    let choices = gramer_accelerator::choose_on(machine, &Settings::default(), &ask);
+    choices.first(&machine.machine.name, &ask).map(|_| ())
 }
 
 /// A point of a sweep and what came of it.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// What was set.
+    /// Settings.
     pub settings: Vec<Setting>,
     /// Its numbers, unless it failed or took too long.
     pub measures: Result<Measures, String>,
@@ -123,7 +128,7 @@ pub struct Measured {
 /// Runs a task on all points and compares every count with the CPU engine's.
 ///
 /// # Errors
-/// Those of [`Simulator::run`], of the CPU engine, and [`Error::Device`] if a count differs.
+/// Errors of [`Simulator::run`], of the CPU engine, and [`Error::Device`] if a count differs.
 pub fn sweep(
     simulator: &Simulator,
     graph: &Graph,
@@ -326,7 +331,7 @@ pub struct About<'a> {
     pub date: &'a str,
 }
 
-/// What is said of the counts of a sweep: those that there are.
+/// Sentence on the counts of a sweep.
 pub fn counts(all: &[Measured]) -> String {
     let found = all.iter().filter(|point| point.measures.is_ok()).count();
     match (found, all.len()) {
@@ -359,7 +364,7 @@ pub fn page(
     );
     let body = html! {
         header {
-            p.task { "gramer explore" }
+            p.task { "gramer-lab explore" }
             h1 { (about.title) }
             p { "Simulated; " (counts(all)) "." }
             dl.facts {

@@ -1,11 +1,11 @@
-//! What can be varied, and what each value does to machine and run.
+//! Parameters of a sweep, and the effect of each value on machine and run.
 
 use std::path::Path;
 
 use gramer_machine::{Accelerator, Core, ENTRIES_A_LINE, Layout, RECORDS_A_LINE, lambda_steps};
 
+use gramer_base::error::{Error, Result};
 use gramer_graph::View;
-use gramer_graph::error::{Error, Result};
 
 /// What can be varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,7 +102,7 @@ impl Parameter {
 /// A parameter with a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// What is set.
+    /// The parameter.
     pub parameter: Parameter,
     /// The value as it was given.
     pub text: String,
@@ -169,7 +169,7 @@ fn bytes(text: &str) -> Option<f64> {
 /// A parameter and its values, `slots=1,2,4`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variation {
-    /// What is varied.
+    /// The varied parameter.
     pub parameter: Parameter,
     /// Its values, at least one, in the order in which they were given.
     pub values: Vec<Setting>,
@@ -225,11 +225,11 @@ pub fn combinations(variations: &[Variation]) -> Vec<Vec<Setting>> {
 /// A machine and the switches of a run on it.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// What was set.
+    /// Settings.
     pub settings: Vec<Setting>,
     /// The machine, which decides the model.
     pub machine: Accelerator,
-    /// Options of `gramer-sim`, without machine, task and graph.
+    /// Options of `gramer-lab simulate`, without machine, task and graph.
     pub options: Vec<String>,
     /// Lines that scratchpads and caches have room for: vertices', edges'.
     pub room: [u64; 2],

@@ -1,5 +1,5 @@
 //! Plots as SVG: axes with units, and series that differ in marker and dash as well as in colour. Many lines are
-//! drawn as small multiples: a panel for each graph, say, on the same axes.
+//! drawn as small multiples on the same axes, one panel for each graph.
 
 mod axis;
 mod marks;
@@ -63,7 +63,7 @@ impl Series {
 /// A plot. Its x axis has the points at equal distances, as they are named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// Title of the x axis, with its unit.
     pub x_title: String,
@@ -71,7 +71,7 @@ pub struct Plot {
     pub y_title: String,
     /// The points of the x axis.
     pub x: Vec<String>,
-    /// What points that follow each other have in common, which stands below their names; or empty.
+    /// Common label of consecutive points, printed below their names; may be empty.
     pub groups: Vec<String>,
     /// How values are drawn.
     pub kind: Kind,
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_published_plots_have_these_colours() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/paper");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/paper");
         let hex = |c: Colour| c.to_string().trim_start_matches('#').to_uppercase();
         let known: Vec<String> = SERIES.into_iter().chain([INK, MUTED, PAPER]).map(hex).collect();
         let mut plots = 0;

@@ -6,49 +6,47 @@
 //! | part | units | for |
 //! |---|---|---|
 //! | sweep | one per line that the chip has room for, the best last; hardly any work | caches have had their first fill |
-//! | settling | a draw | slots are busy, replacement is in its stride |
-//! | windows | a draw each | what is measured |
+//! | settling | a draw | slots are busy, replacement has settled |
+//! | windows | a draw each | the measurement |
 //! | after | a draw | the core stays busy until the last window is over |
 //!
-//! A draw takes clusters of units that follow each other in rank (they share lines, as in the whole
-//! run) from strata of the rank order, every cluster with the same probability. The core takes units
-//! as it gets free, so the time from taking a window's first unit to taking the next part's first is
-//! the time of the window's work: what is still under way at its end is what was at its begin, the
-//! end of such a draw. So the work w of a window is summed over as many units, but ending half of those
-//! in flight earlier: nearer to what was done in that time, and with the same expectation.
+//! A draw takes clusters of units with consecutive ranks (they share lines, as in the whole run) from
+//! strata of the rank order, every cluster with the same probability. The core takes units as it gets
+//! free, so the time from taking a window's first unit to taking the next part's first is the time of
+//! the window's work: the units in flight at its end replace those at its begin, the end of such a
+//! draw. The work w of a window is therefore summed over as many units, shifted by half of those in
+//! flight: closer to the work done in that time, with the same expectation.
 //!
-//! A window's cycles c are no multiple of its work, since a unit costs something whatever it holds;
-//! they are nearly a line a + b · w. The work W of all light units is known, and so is what a window
-//! of n of the N units should have, W · n / N. The estimate is where the line through the windows has
-//! that work (the regression estimator of survey sampling; a ratio Σ c / Σ w is off by 10 % and more
-//! when the windows have drawn little of a skewed work):
+//! A window's cycles c are nearly linear in its work, a + b · w, since every unit has a fixed cost.
+//! The work W of all light units is known, and so is the expected work of a window of n of the N
+//! units, W · n / N. The estimate is the value of the line through the windows at that work (the
+//! regression estimator of survey sampling; a ratio Σ c / Σ w is off by 10 % and more when the windows
+//! have drawn little of a skewed work):
 //!
 //! cycles = begin + N / n · (c̄ + b · (W · n / N − w̄)) + heavy + (fill + drain) / 2
 //!
-//! Windows are independent draws, so what is left beside the line gives the variance, with windows − 2
-//! degrees of freedom (Student's t, 95 %). That the end of one window runs into the next makes
-//! neighbours' errors opposite, and their sum better than the interval says.
+//! Windows are independent draws, so the residuals give the variance, with windows − 2 degrees of
+//! freedom (Student's t, 95 %). The end of one window overlaps the next, which makes neighbours' errors
+//! opposite and the interval conservative.
 //!
-//! A cluster's begin shares no lines with what was before it, as it would in the whole run: too many
-//! misses, the same in all draws, so that their spread doesn't show it. With clusters of 64 units that
-//! was up to 1.5 % of the cycles where it was tried (16 units: 3 to 4 %), so the interval is widened by
-//! that on both sides.
+//! Unlike in the whole run, a cluster's begin shares no lines with its predecessor: a bias by misses
+//! that the spread of the draws does not show. With clusters of 64 units it was up to 1.5 % of the
+//! cycles in tests (16 units: 3 to 4 %), so the interval is widened by that on both sides.
 //!
-//! Some units are in no draw, because they run all: those with more than 1/200 of the work, and
-//! clusters with more than twice as much as a window should have. A few draws would miss those, and nothing in
-//! the windows would say so. A further simulation has them at their ranks in the middle window; how
-//! much later it ends is `heavy`. Its ends may be off by a drain, which widens the interval.
+//! Some units are in no draw, because all of them run: those with more than 1/200 of the work, and
+//! clusters with more than twice the expected work of a window. A few draws would miss them without a
+//! trace. A further simulation has them at their ranks in the middle window; how much later it ends is
+//! `heavy`. Its ends may be off by a drain, which widens the interval.
 //!
-//! Where a unit takes longer than a window (many slots and few units: 3-CF on ca-astroph on the
-//! paper's machine), its work reaches into the windows after it; windows then differ by a third for
-//! the same work, and the interval is as wide as that makes it, ± 20 %.
+//! If a unit takes longer than a window (many slots and few units: 3-CF on ca-astroph on the paper's
+//! machine), its work reaches into the following windows; windows then differ by a third for the same
+//! work, and the interval is ± 20 %.
 //!
-//! No draw knows what happens once: the caches' first fill and the drain at the end. Both are measured
-//! (the sweep's time; from taking the last unit to the end) and cost between nothing, where other
-//! slots' work hides them, and that. Half of it is added, and as much to the interval on both sides.
+//! The caches' first fill and the drain at the end happen once, outside of all draws. Both are measured
+//! (the sweep's time; from taking the last unit to the end) and cost between nothing, if other slots'
+//! work hides them, and that time. Half of it is added, and as much to the interval on both sides.
 //!
-//! In ascending order of comparison single trees outlast all others and the end is most of the run;
-//! there is no sampling in that order.
+//! There is no sampling in ascending order of comparison, where single trees outlast all others.
 
 use std::ops::ControlFlow;
 
@@ -60,10 +58,10 @@ use serde_json::Value;
 use super::parameter::{Parameter, Point, Setting};
 use super::simulator::{Ran, SimulatedTask, Simulator};
 use gramer_accelerator::stream::UNITS_A_BEAT;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_engine::reference::{Cliques, Comparison, Explorer, Motifs, Primitives};
 use gramer_engine::{Units, WorkUnit};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::task::Task;
 
@@ -88,7 +86,7 @@ const STUDENT: [f64; 15] = [
 pub struct Sampling {
     /// Windows, 4 to 17.
     pub windows: usize,
-    /// All windows together have one in so many of the units, but each at least twice as many as
+    /// All windows together have one in this many of the units, but each at least twice as many as
     /// are in flight.
     pub one_in: usize,
     /// Of the draws.
@@ -309,7 +307,7 @@ fn estimated(draws: &Draws, work: &[u64], in_flight: usize, results: &[Value]) -
     })
 }
 
-/// Units that always run, and the others, for windows of so many units.
+/// Units that always run, and the others, for windows of this many units.
 fn divided(work: &[u64], window: usize) -> (Vec<VertexId>, Vec<VertexId>) {
     let whole: u64 = work.iter().sum();
     let of_window = whole as u128 * window as u128 / work.len().max(1) as u128;
@@ -325,7 +323,7 @@ fn divided(work: &[u64], window: usize) -> (Vec<VertexId>, Vec<VertexId>) {
 }
 
 /// Clusters of units that follow each other in `light`, in their order: about `count` units, at least
-/// [`CLUSTERS`] clusters. Each is drawn from a stratum of its own, all with the same probability.
+/// [`CLUSTERS`] clusters. Each is drawn from its own stratum, all with the same probability.
 fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<VertexId> {
     let all = light.len() / CLUSTER;
     let clusters = (count / CLUSTER).max(CLUSTERS).min(all);
@@ -348,7 +346,7 @@ fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<Vertex
 /// Units that read the first edge lines and the records beside them once each, the best last, and do
 /// as little else as they can: one entry of a list each, where there is one that isn't a candidate.
 fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<WorkUnit> {
-    // Of each record of a line one list; most lists begin in a line of their own.
+    // Of each record of a line one list; most lists begin in their own line.
     let lines = edge_lines.max(u64::from(RECORDS_A_LINE) * vertex_lines) as usize;
     let mut units = vec![];
     let mut line = 0;

@@ -1,5 +1,5 @@
-//! Points on the simulated core: `gramer-sim` as a child a point, several at a time, each result
-//! kept in a file of its own, so that a sweep that was stopped goes on where it was.
+//! Points on the simulated core: one child process `gramer-lab simulate` for each, several at a time. Each result is
+//! cached in its own file, so a stopped sweep continues.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,17 +15,16 @@ use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::parameter::Point;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::output::write_own;
+use gramer_base::parallel::on_threads;
 use gramer_engine::WorkUnit;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::write_own;
-use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, image};
-use gramer_machine::trust;
 
-/// The program that simulates.
-pub const PROGRAM: &str = "gramer-sim";
-/// Names it where it isn't beside this one.
+/// The command of this program that simulates.
+pub const COMMAND: &str = "simulate";
+/// Names a program that simulates in its place.
 pub const VARIABLE: &str = "GRAMER_SIM";
 
 /// A task as the simulator takes it.
@@ -33,7 +32,7 @@ pub const VARIABLE: &str = "GRAMER_SIM";
 pub struct SimulatedTask {
     /// `motif:3` and the like.
     pub name: String,
-    /// The words of `gramer-sim` that stand for it.
+    /// The words of `gramer-lab simulate` that stand for it.
     pub words: Vec<String>,
 }
 
@@ -46,7 +45,7 @@ pub struct Kept {
     pub task: String,
     /// Options of the run.
     pub options: Vec<String>,
-    /// What `gramer-sim` printed.
+    /// Its output.
     pub result: Value,
 }
 
@@ -65,51 +64,65 @@ pub enum Ran {
 #[derive(Debug, Clone)]
 pub struct Simulator {
     program: PathBuf,
+    /// Its first words.
+    command: &'static [&'static str],
     cache: PathBuf,
     jobs: usize,
     pub(super) max_cycles: u64,
+    /// Whether nothing is simulated.
+    cached: bool,
 }
 
-/// Finds `gramer-sim`: in the variable `GRAMER_SIM`, or beside this program.
+/// The program that simulates and its first words: this one, unless the variable `GRAMER_SIM` names another.
 ///
 /// # Errors
-/// [`Error::Unsupported`] with how to get it.
-pub fn find() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os(VARIABLE).filter(|p| !p.is_empty()).map(PathBuf::from) {
-        return match path.is_file() {
-            true => fs::canonicalize(&path).map_err(|e| Error::io(&path, "find", e)),
-            false => Err(Error::Unsupported(format!(
-                "{VARIABLE} is {}, but there is no such file",
-                path.display()
-            ))),
-        };
+/// [`Error::Unsupported`] if there is no such file.
+fn find() -> Result<(PathBuf, &'static [&'static str])> {
+    let Some(path) = std::env::var_os(VARIABLE).filter(|p| !p.is_empty()).map(PathBuf::from) else {
+        let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
+        return Ok((own, &[COMMAND]));
+    };
+    match path.is_file() {
+        true => Ok((fs::canonicalize(&path).map_err(|e| Error::io(&path, "find", e))?, &[])),
+        false => Err(Error::Unsupported(format!(
+            "{VARIABLE} is {}, but there is no such file",
+            path.display()
+        ))),
     }
-    let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
-    let search = trust::search(PROGRAM, Some(&own), std::iter::empty());
-    let reasons = search.reasons();
-    search.found.ok_or_else(|| {
-        Error::Unsupported(format!(
-            "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}{reasons}",
-            own.with_file_name(PROGRAM).display()
-        ))
-    })
 }
 
 impl Simulator {
     /// A simulator with a cache folder, which is made if it is missing.
     ///
     /// # Errors
-    /// As [`find`], and if the folder can't be made.
+    /// [`Error::Unsupported`] if `GRAMER_SIM` names no file; and if the folder can't be made.
     pub fn new(cache: &Path, jobs: usize, max_cycles: u64) -> Result<Self> {
-        let program = find()?;
+        let (program, command) = find()?;
         let machines = cache.join("machines");
         fs::create_dir_all(&machines).map_err(|e| Error::io(&machines, "create", e))?;
-        Ok(Simulator { program, cache: cache.to_path_buf(), jobs: jobs.max(1), max_cycles })
+        Ok(Simulator {
+            program,
+            command,
+            cache: cache.to_path_buf(),
+            jobs: jobs.max(1),
+            max_cycles,
+            cached: false,
+        })
     }
 
     /// Most cycles of a point.
     pub fn max_cycles(&self) -> u64 {
         self.max_cycles
+    }
+
+    /// Whether points without a kept result are left out.
+    pub fn cached(&self) -> bool {
+        self.cached
+    }
+
+    /// The same that simulates nothing: points without a kept result are [`Ran::Limit`].
+    pub fn cached_alone(&self) -> Self {
+        Simulator { cached: true, ..self.clone() }
     }
 
     /// The same with another limit.
@@ -175,7 +188,7 @@ impl Simulator {
     /// Writes work units into a file of the cache that is named by its content.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Errors of writing.
     pub fn units(&self, units: &[WorkUnit]) -> Result<PathBuf> {
         let line = |u: &WorkUnit| format!("{} {} {}\n", u.start, u.first, u.limit);
         let text: String = units.iter().map(line).collect();
@@ -216,7 +229,7 @@ impl Simulator {
                 identity: identity.trim().to_string(),
                 built: Mutex::new(false),
             }),
-            Err(said) => Err(Error::Device(format!("{PROGRAM}: {said}"))),
+            Err(said) => Err(Error::Device(format!("the simulator: {said}"))),
         }
     }
 
@@ -233,10 +246,13 @@ impl Simulator {
             let text =
                 fs::read_to_string(&work.kept).map_err(|e| Error::io(&work.kept, "read", e))?;
             let kept: Kept = serde_json::from_str(&text).map_err(|e| {
-                let what = format!("is no result of a point ({e}); remove the file");
+                let what = format!("is not a result of a point ({e}); remove the file");
                 Error::input(Place::file(&work.kept), what)
             })?;
             return Ok(Ran::Done(Box::new(kept)));
+        }
+        if self.cached {
+            return Ok(Ran::Limit);
         }
         // A point that was given up before is, unless it may take longer now.
         let before = fs::read_to_string(&work.limit).ok().and_then(|text| text.trim().parse().ok());
@@ -288,6 +304,7 @@ impl Simulator {
         let (out, said) = (file()?, file()?);
         let same = |f: &File| f.try_clone().map_err(|e| Error::io("<temporary>", "open", e));
         let child = Command::new(&self.program)
+            .args(self.command)
             .args(words)
             // Its last lines are its reason, not how it got there.
             .env("RUST_BACKTRACE", "0")
@@ -333,11 +350,15 @@ impl Simulator {
 /// Why the simulator failed: its error, whole (a fault of the sources has several lines), or the last that it printed.
 fn reason(printed: &str, status: &str) -> String {
     const LINES: usize = 16;
+    /// How errors begin: those of this program, and those of programs in its place.
+    const BEGINS: [&str; 2] = ["gramer-lab: ", "error: "];
+    let error = |line: &str| BEGINS.iter().find_map(|begin| line.strip_prefix(begin)).is_some();
     let lines: Vec<&str> = printed.lines().filter(|l| !l.trim().is_empty()).collect();
-    match lines.iter().rposition(|line| line.starts_with("error: ")) {
+    match lines.iter().rposition(|line| error(line)) {
         Some(from) => {
             let to = lines.len().min(from + LINES);
-            lines[from..to].join("\n").trim_start_matches("error: ").into()
+            let text = lines[from..to].join("\n");
+            text.split_once(": ").map_or(text.clone(), |(_, error)| error.into())
         }
         None => format!("{status}: {}", lines[lines.len().saturating_sub(4)..].join("; ")),
     }
@@ -386,11 +407,12 @@ mod tests {
     #[test]
     fn an_error_is_whole_and_anything_else_is_short() {
         let printed = "building\nerror: verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^\n";
-        let text = reason(printed, "exit status: 1");
-        assert_eq!(
-            text,
-            "verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^"
-        );
+        for printed in [printed, &printed.replace("error: verilator", "gramer-lab: verilator")] {
+            assert_eq!(
+                reason(printed, "exit status: 1"),
+                "verilator refuses the sources:\n%Error: a.sv:7:1: x\n    7 | end\n      | ^"
+            );
+        }
         assert_eq!(reason("1\n2\n3\n4\n5\n", "signal: 6"), "signal: 6: 2; 3; 4; 5");
     }
 }

@@ -1,305 +1,103 @@
 //! Figure 5: where accesses go.
 
-use super::cells::in_plots;
-use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
-use super::{Input, Lab, NOT_RUN};
+use super::report::{Answer, Block, Cases, Claim, Finding, Section, Verdict, far, near, span};
+use super::{Input, Lab};
 use crate::explore::plot::{Kind, Plot, Series};
-use crate::explore::short_name;
-use gramer_engine::reference::{Accesses, Comparison, accesses};
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::Result;
+use gramer_engine::reference::{Occurrences, occurrences};
 use gramer_graph::prepare::locality::{share_of_first, share_of_most_accessed};
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 /// The share of vertices and edges in figures 5 and 8.
 pub(super) const TOP: f64 = 0.05;
-/// Most embeddings of a traced task.
-pub(super) const MOST: u64 = 400_000_000;
 /// Why a share that could not be another gets no verdict.
 const BY_COUNTING: &str = "it follows from the way of counting";
-/// By [`ORDERS`].
-pub(super) const COMPARISONS: [Comparison; 2] = [Comparison::Ascending, Comparison::Descending];
+/// Largest embeddings that are counted: on graphs like the paper's small ones, and on larger ones.
+pub(super) const LARGEST: [usize; 2] = [5, 3];
 
-/// Tasks whose accesses are traced, by size.
-fn traced(lab: &Lab<'_>, input: &Input) -> Vec<(String, Task)> {
-    let k = if input.four_motifs && !lab.quick { 5 } else { 4 };
-    let mut all = vec![
-        (format!("{k}-MC"), Task::Motif { k, induced: Induced::Vertex }),
-        ("5-CF".to_string(), Task::Clique { k: 5 }),
-    ];
-    if input.graph.view().vertex_labels.is_some() {
-        let support = if lab.quick { 20 } else { 2000 };
-        let limit = SizeLimit::MaxVertices(3);
-        let task = Task::Fsm { limit, support, measure: Measure::Embeddings };
-        all.push((short_name(&task), task));
-    }
-    all
-}
 /// Share of the accesses that go to the most accessed 5 %.
 pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
     let mut locality = Locality::new();
-    for input in &lab.inputs {
-        for (name, task) in traced(lab, input) {
-            for (which, order) in COMPARISONS.into_iter().enumerate() {
-                let words = in_plots(&task);
-                let case = Case { input, name: &name, words: &words, which };
-                match accesses(&input.graph, &task, order, MOST, lab.context) {
-                    Err(Error::Unsupported(_)) => locality.not_run(&case),
-                    other => locality.add(&case, &Shares::of(&other?)),
-                }
-            }
-        }
+    let small = lab.inputs.iter().map(|input| (input, LARGEST[0]));
+    for (input, largest) in small.chain(lab.large.iter().map(|input| (input, LARGEST[1]))) {
+        locality.add(input, &occurrences(&input.graph, largest, lab.context)?);
     }
     let claims = locality.claims();
     let blocks = locality.blocks();
     Ok(Section { title: "Figures 4 and 5: extension locality".into(), blocks, claims })
 }
 
-/// A traced task on a graph in an order of comparison.
-struct Case<'a> {
-    input: &'a Input,
-    name: &'a str,
-    /// The task as plots name it.
-    words: &'a str,
-    /// Of [`ORDERS`].
-    which: usize,
-}
-
-impl Case<'_> {
-    fn label(&self) -> String {
-        format!("{} {} {}", self.input.name, self.name, &ORDERS[self.which][..3])
-    }
-
-    fn motifs(&self) -> bool {
-        self.name.ends_with("MC")
-    }
-}
-
-/// By iteration, in % of its accesses: what goes to the most accessed 5 %, and to the first 5 % by ON_1.
-struct Shares<'a> {
-    accesses: &'a Accesses,
-    vertex: Vec<f64>,
-    vertex_by_rank: Vec<f64>,
-    edge: Vec<f64>,
-    edge_by_rank: Vec<f64>,
-}
-
-impl<'a> Shares<'a> {
-    fn of(accesses: &'a Accesses) -> Self {
-        let shares = |table: &[Vec<u64>], get: fn(&[u64], f64) -> f64| -> Vec<f64> {
-            let used = table[1..].iter().filter(|t| t.iter().any(|&n| n > 0));
-            used.map(|t| 100.0 * get(t, TOP)).collect()
-        };
-        Shares {
-            accesses,
-            vertex: shares(&accesses.vertices, share_of_most_accessed),
-            vertex_by_rank: shares(&accesses.vertices, share_of_first),
-            edge: shares(&accesses.edges, share_of_most_accessed),
-            edge_by_rank: shares(&accesses.edges, share_of_first),
-        }
-    }
-
-    /// Iterations, from 0, that read both vertices and edges.
-    fn iterations(&self) -> std::ops::Range<usize> {
-        0..self.vertex.len().min(self.edge.len())
-    }
-
-    /// The four shares of an iteration, vertices first.
-    fn at(&self, i: usize) -> [f64; 4] {
-        [self.vertex[i], self.vertex_by_rank[i], self.edge[i], self.edge_by_rank[i]]
-    }
-}
-
-/// What figure 5 shows, as the cases come.
+/// What figure 5 shows, as the graphs come.
 pub(super) struct Locality {
     csv: String,
-    rows: Vec<Vec<String>>,
     /// Of vertices, of edges.
     pub(super) series: [Vec<Series>; 2],
-    motifs: OfMotifs,
-}
-
-/// What the claims are held against: shares of the most accessed 5 % in the motifs' cases, by order.
-#[derive(Default)]
-struct OfMotifs {
     /// 1 where the vertices' share grows with each iteration.
-    grows: [Cases; 2],
-    /// The vertices' in the first and in the second iteration.
-    first: [Cases; 2],
-    second: [Cases; 2],
-    /// In those from the third on, for the eye.
-    later: [[Cases; 2]; 2],
-    /// The edges' in the first iteration, and in the last one on Citeseer.
-    edge_first: [Cases; 2],
-    citeseer: [Cases; 2],
-}
-
-impl OfMotifs {
-    fn not_run(&mut self, which: usize) {
-        for cases in [&mut self.grows, &mut self.first, &mut self.second, &mut self.edge_first] {
-            cases[which].add(None);
-        }
-    }
-
-    fn add(&mut self, case: &Case<'_>, Shares { vertex, edge, .. }: &Shares<'_>) {
-        let which = case.which;
-        let growing = vertex.windows(2).all(|w| w[1] > w[0]);
-        self.grows[which].add(Some(f64::from(u8::from(growing))));
-        self.first[which].add(Some(vertex[0]));
-        self.second[which].add(Some(vertex[1]));
-        for (later, share) in self.later[which].iter_mut().zip(&vertex[2..]) {
-            later.add(Some(*share));
-        }
-        self.edge_first[which].add(Some(edge[0]));
-        if case.input.paper == Some("Citeseer") {
-            self.citeseer[which].add(edge.last().copied());
-        }
-    }
-
-    /// What is said of the vertices.
-    fn of_vertices(&self) -> [Claim; 3] {
-        let above = near(43.73, 0.0);
-        [
-            Claim {
-                place: "figure 5a",
-                claim: "for MC, the top 5 % of the vertices take a larger share in each iteration",
-                bar: "if the share grows from each iteration to the next".into(),
-                answer: Answer::Each(self.grows.each_ref().map(|c| Finding {
-                    verdict: c.verdict(|grows| grows > 0.0),
-                    ours: String::new(),
-                })),
-                why: "–".into(),
-            },
-            Claim {
-                place: "figure 5a",
-                claim: "below 29.93 % in the first iteration",
-                bar: String::new(),
-                answer: by_counting(&self.first),
-                why: "in our first iteration each vertex is read once".into(),
-            },
-            Claim {
-                place: "figure 5a",
-                claim: "over 43.73 % in the second, up to 94.57 % in the fourth",
-                bar: format!("from {above:.1} % on in the second"),
-                answer: Answer::Each([0, 1].map(|which| Finding {
-                    verdict: self.second[which].verdict(|share| share >= above),
-                    ours: format!(
-                        "{} in the second iteration, {} in the third, {} in the fourth",
-                        percent(&self.second[which]),
-                        percent(&self.later[which][0]),
-                        percent(&self.later[which][1])
-                    ),
-                })),
-                why: "the shares of our third iteration are like the paper's of its second: it counts an \
-                      access for each vertex of each embedding, ours is each read of the algorithm, so \
-                      that our first iteration has no locality yet"
-                    .into(),
-            },
-        ]
-    }
-
-    /// What is said of the edges.
-    fn of_edges(&self) -> [Claim; 2] {
-        let reaches = near(87.80, 0.0);
-        [
-            Claim {
-                place: "figure 5b",
-                claim: "the top 5 % of the edges start at 5 %",
-                bar: String::new(),
-                answer: by_counting(&self.edge_first),
-                why: "in our first iteration each edge is read once".into(),
-            },
-            Claim {
-                place: "figure 5b",
-                claim: "and reach 87.80 % on Citeseer",
-                bar: format!("from {reaches:.1} % on in the last iteration of MC"),
-                answer: Answer::Each(
-                    self.citeseer.each_ref().map(|c| c.finding(|share| share >= reaches, 1, " %")),
-                ),
-                why: "–".into(),
-            },
-        ]
-    }
-}
-
-fn percent(cases: &Cases) -> String {
-    format!("{} %", span(&cases.values, 1))
-}
-
-fn by_counting(cases: &[Cases; 2]) -> Answer {
-    let finding = |c| Finding { verdict: Verdict::None(BY_COUNTING), ours: percent(c) };
-    Answer::Each(cases.each_ref().map(finding))
+    grows: Cases,
+    /// The vertices' share by iteration: embeddings of 2, 3, … vertices.
+    vertices: [Cases; 4],
+    /// The edges' share in the first iteration, and in the last one on Citeseer.
+    edges_first: Cases,
+    citeseer: Cases,
 }
 
 impl Locality {
     pub(super) fn new() -> Self {
-        let mut csv = String::from("graph,task,order,iteration,vertex_accesses,edge_accesses,");
-        csv += "vertices_best,vertices_by_on_1,edges_best,edges_by_on_1\n";
-        Locality { csv, rows: vec![], series: Default::default(), motifs: Default::default() }
-    }
-
-    fn not_run(&mut self, case: &Case<'_>) {
-        let mut row = vec![case.label()];
-        row.resize(6, NOT_RUN.into());
-        self.rows.push(row);
-        if case.motifs() {
-            self.motifs.not_run(case.which);
+        let csv = "graph,iteration,embedding_vertices,embeddings,vertices_best,vertices_by_on_1,edges_best\n";
+        Locality {
+            csv: csv.into(),
+            series: Default::default(),
+            grows: Cases::default(),
+            vertices: Default::default(),
+            edges_first: Cases::default(),
+            citeseer: Cases::default(),
         }
     }
 
-    fn add(&mut self, case: &Case<'_>, shares: &Shares<'_>) {
-        let label = case.label();
-        let Accesses { vertices, edges } = shares.accesses;
-        for i in shares.iterations() {
-            let iteration = (i + 1).to_string();
-            let [vertex, vertex_by_rank, edge, edge_by_rank] = shares.at(i);
+    /// The iterations of a graph, in the order of Rank(ON_1).
+    fn add(&mut self, input: &Input, all: &[Occurrences]) {
+        let share = |counts: &[u64]| 100.0 * share_of_most_accessed(counts, TOP);
+        let vertices: Vec<f64> = all.iter().map(|of| share(&of.vertices)).collect();
+        let edges: Vec<f64> = all.iter().map(|of| share(&of.edges)).collect();
+        for (at, of) in all.iter().enumerate() {
             self.csv += &format!(
-                "{},{},{},{iteration},{},{},{vertex},{vertex_by_rank},{edge},{edge_by_rank}\n",
-                case.input.name,
-                case.name,
-                &ORDERS[case.which][..3],
-                vertices[i + 1].iter().sum::<u64>(),
-                edges[i + 1].iter().sum::<u64>()
+                "{},{},{},{},{},{},{}\n",
+                input.name,
+                at + 1,
+                of.size,
+                of.embeddings,
+                vertices[at],
+                100.0 * share_of_first(&of.vertices, TOP),
+                edges[at]
             );
-            let cells = shares.at(i).map(|share| format!("{share:.2}"));
-            self.rows.push([label.clone(), iteration].into_iter().chain(cells).collect());
+            self.vertices[at].add(Some(vertices[at]));
         }
-        if case.motifs() && shares.vertex.len() > 1 {
-            self.motifs.add(case, shares);
+        let growing = vertices.windows(2).all(|w| w[1] > w[0]);
+        self.grows.add(Some(f64::from(u8::from(growing))));
+        self.edges_first.add(edges.first().copied());
+        if input.paper == Some("Citeseer") {
+            self.citeseer.add(edges.last().copied());
         }
-        for (series, values) in self.series.iter_mut().zip([&shares.vertex, &shares.edge]) {
-            let points =
-                values[shares.iterations()].iter().enumerate().map(|(x, &y)| (x, y, 0.0)).collect();
-            let name = format!("{}, {}", case.words, ORDERS[case.which]);
-            series.push(Series { points, ..Series::of(&case.input.name, name) });
+        for (series, shares) in self.series.iter_mut().zip([vertices, edges]) {
+            let points = shares.into_iter().enumerate().map(|(x, y)| (x, y, 0.0)).collect();
+            series.push(Series { points, ..Series::new(&input.name) });
         }
     }
 
     pub(super) fn blocks(self) -> Vec<Block> {
-        let header = [
-            "case",
-            "iteration",
-            "vertices: best 5 %",
-            "first 5 % by ON_1",
-            "edges: best 5 %",
-            "first 5 % by ON_1",
-        ];
-        let mut blocks = vec![
-            Block::Text(
-                "Every access of algorithm 1 counted exactly on the CPU. Iteration i extends embeddings \
-                 of i vertices. The paper counts an access for each vertex of each embedding; ours are \
-                 the reads that the algorithm makes, so iteration 1 reads each vertex once. In % of the \
-                 iteration's accesses."
-                    .into(),
-            ),
-            Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
-        ];
+        let mut blocks = vec![Block::Text(
+            "Iteration i has the connected vertex-induced embeddings of i + 1 vertices (section II-D: \"the 1st iteration, \
+             with all embeddings sized by 2 vertices\"), and each embedding accesses each of its vertices and edges once. \
+             The figures thus depend neither on the order of comparison nor on a machine. Shares are in % of an \
+             iteration's accesses."
+                .into(),
+        )];
         for (kind, series) in ["vertices", "edges"].into_iter().zip(self.series) {
             let x = series.iter().map(|s| s.points.len()).max().unwrap_or(0);
             blocks.push(Block::Plot(
                 format!("figure-5-{kind}"),
                 Plot {
                     title: format!("Figure 5: accesses to the top 5 % of the {kind}"),
-                    x_title: "iteration (vertices of the extended embeddings)".into(),
+                    x_title: "iteration (embeddings of one vertex more)".into(),
                     y_title: "share of the accesses in %".into(),
                     x: (1..=x).map(|i| i.to_string()).collect(),
                     groups: vec![],
@@ -314,6 +112,129 @@ impl Locality {
     }
 
     fn claims(&self) -> Vec<Claim> {
-        self.motifs.of_vertices().into_iter().chain(self.motifs.of_edges()).collect()
+        self.of_vertices().into_iter().chain(self.of_edges()).collect()
+    }
+
+    fn of_vertices(&self) -> [Claim; 3] {
+        let [first, second, third, fourth] = &self.vertices;
+        let (below, above) = (far(29.93, 0.0), near(43.73, 0.0));
+        let claim = |claim, bar, finding, why: &str| Claim {
+            place: "figure 5a",
+            claim,
+            bar,
+            answer: Answer::Any(finding),
+            why: why.into(),
+        };
+        [
+            claim(
+                "for MC, the top 5 % of the vertices take a larger share in each iteration",
+                "if the share grows from each iteration to the next".into(),
+                Finding { verdict: self.grows.verdict(|grows| grows > 0.0), ours: String::new() },
+                "–",
+            ),
+            claim(
+                "below 29.93 % in the first iteration",
+                format!("up to {below:.2} %"),
+                first.finding(|share| share <= below, 2, " %"),
+                "–",
+            ),
+            claim(
+                "over 43.73 % in the second, up to 94.57 % in the fourth (on Mico)",
+                format!("from {above:.2} % on in the second"),
+                Finding {
+                    verdict: second.verdict(|share| share >= above),
+                    ours: format!(
+                        "{} in the second iteration, {} in the third, {} in the fourth",
+                        percent(second),
+                        percent(third),
+                        percent(fourth)
+                    ),
+                },
+                "Mico isn't at hand, so the figure of the fourth iteration is no case",
+            ),
+        ]
+    }
+
+    fn of_edges(&self) -> [Claim; 2] {
+        let reaches = near(87.80, 0.0);
+        [
+            Claim {
+                place: "figure 5b",
+                claim: "the top 5 % of the edges start at 5 %",
+                bar: String::new(),
+                answer: Answer::Any(Finding {
+                    verdict: Verdict::None(BY_COUNTING),
+                    ours: percent(&self.edges_first),
+                }),
+                why: "an embedding of two vertices is one edge".into(),
+            },
+            Claim {
+                place: "figure 5b",
+                claim: "the top 5 % of the edges reach 87.80 % on Citeseer",
+                bar: format!("from {reaches:.2} % on in the fourth iteration"),
+                answer: Answer::Any(self.citeseer.finding(|share| share >= reaches, 2, " %")),
+                why: "the paper traces memory requests of its own program; an access for each edge of each embedding \
+                      doesn't reach its figure"
+                    .into(),
+            },
+        ]
+    }
+}
+
+fn percent(cases: &Cases) -> String {
+    format!("{} %", span(&cases.values, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    fn input(name: &str) -> Input {
+        let empty = || Builder::new().build();
+        let paper = (name == "citeseer").then_some("Citeseer");
+        Input {
+            name: name.into(),
+            paper,
+            graph: empty(),
+            raw: empty(),
+            four_motifs: false,
+            fsm: "",
+        }
+    }
+
+    /// The first of 20 vertices has `of` of 100 accesses, and the others equally many.
+    fn iteration(size: usize, of: u64) -> Occurrences {
+        let mut vertices = vec![(1000 - 10 * of) / 19; 20];
+        vertices[0] = 1000 - vertices[1] * 19;
+        Occurrences { size, embeddings: 1, edges: vertices.clone(), vertices }
+    }
+
+    #[test]
+    fn the_first_iteration_has_embeddings_of_two_vertices() {
+        let mut locality = Locality::new();
+        let shares = [20, 45, 70, 90];
+        let all: Vec<_> =
+            shares.iter().zip(2..).map(|(&share, size)| iteration(size, share)).collect();
+        locality.add(&input("citeseer"), &all);
+        // Below the bound of the second iteration.
+        locality.add(&input("other"), &[iteration(2, 29), iteration(3, 40)]);
+        let words: Vec<String> = locality
+            .claims()
+            .iter()
+            .map(|claim| match &claim.answer {
+                Answer::Any(finding) => finding.verdict.to_string(),
+                Answer::Each(_) => unreachable!("no order in it"),
+            })
+            .collect();
+        assert_eq!(words[0], "reproduced, 2 of 2 cases");
+        assert_eq!(words[1], "reproduced, 2 of 2 cases");
+        assert_eq!(words[2], "partly, 1 of 2 cases");
+        assert_eq!(words[4], "reproduced, 1 of 1 case");
+        assert!(
+            locality.csv.lines().nth(2).unwrap().starts_with("citeseer,2,3,1,4"),
+            "{}",
+            locality.csv
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! What the paper didn't vary.
+//! Parameters that the paper does not vary.
 
 use super::report::{Block, Section};
-use super::{Csv, Input, Lab, NOT_RUN, at, measures, of_task, short, value};
+use super::{Csv, Input, Lab, at, measures, of_task, value};
 use crate::explore::Measured;
 use crate::explore::measures::Metric;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 /// Processing units and partitions.
 pub fn scaling(lab: &Lab<'_>) -> Result<Section> {
@@ -46,8 +46,8 @@ pub fn memory(lab: &Lab<'_>) -> Result<Section> {
     Ok(Section { title: "Beyond the paper: memory".into(), blocks, claims: vec![] })
 }
 
-/// A parameter on all graphs: table, plot and CSV.
-fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str) -> Result<[Block; 3]> {
+/// The plot and the CSV of a parameter on all graphs.
+fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str) -> Result<[Block; 2]> {
     let mut curve = Curve::new(parameter, values);
     for input in &lab.inputs {
         for task in ["clique:5", "motif:3"] {
@@ -64,19 +64,17 @@ pub(super) struct Curve {
     /// Its values.
     texts: Vec<String>,
     csv: Csv,
-    rows: Vec<Vec<String>>,
     series: Vec<Series>,
 }
 
 impl Curve {
-    /// `values` as on the command line of `gramer explore`.
+    /// `values` as on the command line of `gramer-lab explore`.
     pub(super) fn new(parameter: Parameter, values: &str) -> Self {
         let texts = values.split_once('=').map_or("", |(_, values)| values);
         Curve {
             parameter,
             texts: texts.split(',').map(String::from).collect(),
             csv: Csv::new(&[parameter]),
-            rows: vec![],
             series: vec![],
         }
     }
@@ -86,32 +84,22 @@ impl Curve {
         let Curve { parameter, texts, .. } = self;
         self.csv.add(input, task, &[*parameter], all);
         let Some(first) = texts.first().and_then(|t| at(all, &[(*parameter, t)])) else { return };
-        let name = format!("{} {}", input.name, short(task));
         let mut points = vec![];
         for point in all {
             let text = value(point, *parameter);
-            let mut row = vec![name.clone(), text.to_string()];
-            let Some(m) = measures(point) else {
-                row.resize(HEADER + 2, NOT_RUN.into());
-                self.rows.push(row);
+            let (Some(m), Some(x)) = (measures(point), texts.iter().position(|t| t == text)) else {
                 continue;
             };
-            let Some(x) = texts.iter().position(|t| t == text) else { continue };
             let speed = first.get(Metric::Cycles) / m.get(Metric::Cycles);
             points.push((x, speed, 0.0));
-            row.extend([m.cycles().to_string(), format!("{speed:.3}")]);
-            row.extend(SHARES.map(|(metric, _)| format!("{:.1}", m.shown(metric))));
-            self.rows.push(row);
         }
         let name = format!("{}, {}", of_task(task), input.name);
         self.series.push(Series { points, ..Series::new(&name) });
     }
 
-    /// Table, plot and numbers.
-    pub(super) fn blocks(self) -> [Block; 3] {
-        let Curve { parameter, texts, csv, rows, series } = self;
-        let start = ["case", parameter.name(), "cycles", "speed, first = 1"];
-        let header = start.into_iter().chain(SHARES.map(|(_, title)| title));
+    /// Plot and numbers.
+    pub(super) fn blocks(self) -> [Block; 2] {
+        let Curve { parameter, texts, csv, series } = self;
         let file = format!("beyond-{}", parameter.name());
         let first = texts.first().cloned().unwrap_or_default();
         let plot = Plot {
@@ -124,22 +112,6 @@ impl Curve {
             logarithmic: false,
             series,
         };
-        [
-            Block::Table { header: header.map(String::from).collect(), rows },
-            Block::Plot(file.clone(), plot),
-            Block::File(format!("{file}.csv"), csv.0),
-        ]
+        [Block::Plot(file.clone(), plot), Block::File(format!("{file}.csv"), csv.0)]
     }
 }
-
-/// Columns after the value of the parameter.
-const HEADER: usize = 2 + SHARES.len();
-
-/// Shares in the table.
-const SHARES: [(Metric, &str); 5] = [
-    (Metric::VertexHits, "vertex hits %"),
-    (Metric::EdgeHits, "edge hits %"),
-    (Metric::Busy, "port busy %"),
-    (Metric::WaitMemory, "waits for memory %"),
-    (Metric::NoWork, "no work %"),
-];

@@ -1,4 +1,4 @@
-//! What stands in the tables and CSV files: points by their settings, figures as text.
+//! Cells of tables and CSV files: points by their settings, figures as text.
 
 use super::Input;
 use super::report::ORDERS;
@@ -82,13 +82,18 @@ pub(super) fn finds_nothing(task: &str, found: Option<&Measures>) -> bool {
     task.starts_with("fsm") && whole.is_some_and(|m| m.counts().is_empty())
 }
 
-/// A metric for a table; a dash where a sample doesn't say it.
-pub(super) fn shown(measures: Option<&Measures>, metric: Metric, digits: usize) -> String {
-    match measures.map(|m| m.shown(metric)) {
-        None => NOT_RUN.into(),
-        Some(value) if value.is_nan() => "–".into(),
-        Some(value) => format!("{value:.digits$}"),
+/// A table as CSV, for a page that has its plots or its conclusion alone.
+pub(super) fn csv_table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let cell = |text: &str| match text.contains(',') {
+        true => format!("\"{text}\""),
+        false => text.into(),
+    };
+    let mut text = header.join(",") + "\n";
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|text| cell(text)).collect();
+        text += &(cells.join(",") + "\n");
     }
+    text
 }
 
 /// Cycles for a table, sampled ones with ≈ and the interval.

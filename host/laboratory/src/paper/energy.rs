@@ -2,9 +2,9 @@
 
 use super::performance::{CONTAINED, CPU_WATTS, POWER_RATIO, Run, cases, note, of_paper};
 use super::report::{Answer, Block, Cases, Claim, Finding, Verdict, span};
-use super::{Lab, NOT_RUN, finds_nothing, in_orders, short, times};
+use super::{Lab, NOT_RUN, csv_table, finds_nothing, in_orders, short, times};
 use crate::explore::task;
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 /// Figure 11a: an estimate of the energy, which contains too much of the paper's for a verdict.
 pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
@@ -43,24 +43,25 @@ pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
     }
     let header = [
         "task",
-        "run ms, ascending",
-        "descending",
-        "energy mJ, estimated, ascending",
-        "descending",
-        "Fractal mJ",
-        "of ours, ascending",
-        "descending",
-        "RStream mJ",
-        "of ours, ascending",
-        "descending",
+        "run_ms_ascending",
+        "run_ms_descending",
+        "energy_mj_ascending",
+        "energy_mj_descending",
+        "fractal_mj",
+        "fractal_of_ours_ascending",
+        "fractal_of_ours_descending",
+        "rstream_mj",
+        "rstream_of_ours_ascending",
+        "rstream_of_ours_descending",
     ];
     let text = format!(
-        "Energy without DRAM, an estimate: power by time. Nothing of the power was measured here. The \
-         paper takes the power of its design from Vivado at a toggle rate of 100 % and of the CPU from \
-         its thermal design power, {CPU_WATTS} W; each of its ratios of energy is {POWER_RATIO:.2} times \
-         the ratio of times, so its design takes {watts:.1} W in all runs. Ours is taken to use as much: \
-         the same device at the same clock, and by synthesis no more of any resource \
-         (docs/hardware/synthesis.md). Times are those of table III, with the paper's set-up."
+        "Energy without DRAM, an estimate: power by time; no power was measured. The paper \
+         takes its design's power from Vivado at a toggle rate of 100 % and the CPU's from its \
+         thermal design power, {CPU_WATTS} W; its ratios of energy are {POWER_RATIO:.2} times \
+         those of times, so its design takes {watts:.1} W. Ours is assumed to take as much: \
+         the same device and clock, and by synthesis no more of any resource \
+         (docs/results/hardware/synthesis.md). Times are those of table III, with the paper's \
+         set-up."
     );
     let claim = Claim {
         place: "figure 11a",
@@ -79,6 +80,6 @@ pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
              set-up, beside its times of the others"
         ),
     };
-    let table = Block::Table { header: header.map(String::from).to_vec(), rows };
+    let table = Block::File("figure-11.csv".into(), csv_table(&header, &rows));
     Ok(([Block::Text(text), table], claim))
 }

@@ -1,55 +1,73 @@
-//! Figure 8: ON_k as a heuristic of where accesses go.
+//! Figure 8: ON_k as a heuristic for the most accessed vertices.
 
 use std::time::Instant;
 
-use super::accesses::{COMPARISONS, MOST, TOP};
-use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, near};
-use super::{Input, Lab, NOT_RUN};
+use super::accesses::{LARGEST, TOP};
+use super::report::{Answer, Block, Cases, Claim, Finding, Section, near};
+use super::{Input, Lab};
 use crate::explore::plot::{Kind, Plot, Series};
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
-use gramer_engine::reference::accesses;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
+use gramer_engine::reference::{Occurrences, occurrences};
 use gramer_graph::prepare::locality::accuracy;
 use gramer_graph::prepare::on_k;
 use gramer_pattern::task::{Induced, Task};
 
-/// How well ON_k finds the vertices of figure 5, and what it costs.
+/// Hops of ON_k, from 0.
+const HOPS: usize = 4;
+/// Computations of ON_k, of which the shortest counts, as long as they take less than [`LONG`] seconds together.
+const RUNS: u32 = 25;
+const LONG: f64 = 1.0;
+
+/// Accuracy of ON_k for the vertices of figure 5, and its cost.
 pub fn figure_8(lab: &Lab<'_>) -> Result<Section> {
     let input = lab.inputs.last().expect("there are graphs");
     let task = Task::Motif { k: 4, induced: Induced::Vertex };
     let (on, cost) = cost(lab, input, &task)?;
     let mut accuracies = Accuracies::new();
-    for (which, order) in COMPARISONS.into_iter().enumerate() {
-        match accesses(&input.graph, &task, order, MOST, lab.context) {
-            Err(Error::Unsupported(_)) => accuracies.not_run(which),
-            other => accuracies.add(which, &on, &other?.vertices),
-        }
-    }
+    accuracies.add(&on, &occurrences(&input.graph, LARGEST[0], lab.context)?);
     let claims = vec![accuracies.claim(), cost.claim()];
     let csv = std::mem::take(&mut accuracies.csv);
     let mut blocks = vec![Block::Text(format!(
-        "4-MC on {}. Accuracy: how many of the first 5 % by ON_k are among the 5 % that are \
-         accessed most. Cost: time to compute ON_k of all vertices.",
+        "MC on {}. Accuracy: how many of the first 5 % of the vertices by ON_k are among the 5 % that are accessed \
+         most, in each iteration of figure 5. Cost: time to compute ON_k of all vertices by one thread, started \
+         before; the shortest of up to {RUNS}.",
         input.name
     ))];
     blocks.extend(accuracies.blocks(&input.name));
     blocks.push(cost.table());
     blocks.push(Block::File("figure-8.csv".into(), csv));
+    blocks.push(Block::File("figure-8-cost.csv".into(), cost.csv()));
     Ok(Section { title: "Figure 8: ON_k".into(), blocks, claims })
 }
 
-/// ON_k of all vertices for k from 0 to 3, and what it took beside a run of the task.
+/// ON_k of all vertices, and what it took beside a run of the task, both by one thread.
 fn cost(lab: &Lab<'_>, input: &Input, task: &Task) -> Result<(Vec<Vec<u128>>, Cost)> {
+    // With one thread none is started: this one works.
+    let context = Context { threads: 1, ..lab.context.clone() };
     let mut on = vec![];
     let mut seconds = vec![];
-    for k in 0..4 {
-        let begun = Instant::now();
-        on.push(on_k(input.graph.view(), k, lab.context)?);
-        seconds.push(begun.elapsed().as_secs_f64());
+    for k in 0..HOPS {
+        let (mut best, mut all) = (f64::INFINITY, 0.0);
+        for _ in 0..RUNS {
+            let begun = Instant::now();
+            let values = on_k(input.graph.view(), k, &context)?;
+            let took = begun.elapsed().as_secs_f64();
+            best = best.min(took);
+            all += took;
+            if on.len() == k {
+                on.push(values);
+            }
+            if all > LONG {
+                break;
+            }
+        }
+        seconds.push(best);
     }
     let begun = Instant::now();
-    if !Cpu.run(&input.graph, task, None, lab.context)?.complete {
+    if !Cpu.run(&input.graph, task, None, &context)?.complete {
         return Err(Error::Interrupted);
     }
     Ok((on, Cost { seconds, run: begun.elapsed().as_secs_f64() }))
@@ -75,6 +93,12 @@ impl Cost {
         Block::Table { header: header.map(String::from).to_vec(), rows: rows.collect() }
     }
 
+    fn csv(&self) -> String {
+        let rows = self.seconds.iter().enumerate();
+        let rows: String = rows.map(|(k, seconds)| format!("ON_{k},{seconds}\n")).collect();
+        format!("what,seconds\n{rows}4-MC by the CPU engine,{}\n", self.run)
+    }
+
     fn claim(&self) -> Claim {
         let costly = near(8500.0, 1.0);
         let of_hops = Cases { values: vec![self.seconds[3] / self.seconds[1]], not_run: 0 };
@@ -86,68 +110,59 @@ impl Cost {
                 verdict: of_hops.verdict(|times| times >= costly),
                 ours: format!("ON_3 takes {:.0} times as long as ON_1", of_hops.values[0]),
             }),
-            why:
-                "two and three hops are found here by a search from each vertex that touches each \
-                  vertex once"
-                    .into(),
+            why: "three hops are found here by a search from each vertex that touches each vertex once; the paper's \
+                  program isn't described"
+                .into(),
         }
     }
 }
 
-/// How many of the most accessed vertices ON_k finds, as the orders come.
+/// How many of the most accessed vertices ON_k finds.
 pub(super) struct Accuracies {
     csv: String,
     rows: Vec<Vec<String>>,
     pub(super) series: Vec<Series>,
-    /// Of ON_1, from the second iteration on.
-    one: [Cases; 2],
+    /// Of ON_1, by iteration.
+    one: Cases,
 }
 
 impl Accuracies {
     pub(super) fn new() -> Self {
-        let csv = "order,iteration,on_0,on_1,on_2,on_3\n".into();
-        Accuracies { csv, rows: vec![], series: vec![], one: Default::default() }
+        let csv = "iteration,embedding_vertices,on_0,on_1,on_2,on_3\n".into();
+        let series = (0..HOPS).map(|k| Series::new(&format!("ON_{k}"))).collect();
+        Accuracies { csv, rows: vec![], series, one: Cases::default() }
     }
 
-    fn not_run(&mut self, which: usize) {
-        let mut row = vec![ORDERS[which].to_string()];
-        row.resize(6, NOT_RUN.into());
-        self.rows.push(row);
-        self.one[which].add(None);
-    }
-
-    /// ON_k by k and vertex, against the accesses by iteration and vertex.
-    fn add(&mut self, which: usize, on: &[Vec<u128>], found: &[Vec<u64>]) {
-        let name = ORDERS[which];
-        let mut lines: Vec<Series> =
-            (0..4).map(|k| Series::of(&format!("ON_{k}"), format!("{name} order"))).collect();
-        for (i, counts) in found.iter().enumerate().skip(1) {
-            let all: Vec<f64> = on.iter().map(|on| 100.0 * accuracy(on, counts, TOP)).collect();
+    /// ON_k by k and vertex, against the embeddings by iteration.
+    fn add(&mut self, on: &[Vec<u128>], found: &[Occurrences]) {
+        for (at, of) in found.iter().enumerate() {
+            let share = |on: &Vec<u128>| 100.0 * accuracy(on, &of.vertices, TOP);
+            let all: Vec<f64> = on.iter().map(share).collect();
             let cells: Vec<String> = all.iter().map(|a| format!("{a:.1}")).collect();
-            self.csv += &format!("{name},{i},{}\n", cells.join(","));
-            self.rows.push([vec![name.into(), i.to_string()], cells].concat());
-            // In the first every vertex is read once, so that any choice is right.
-            if i > 1 {
-                self.one[which].add(Some(all[1]));
-            }
-            for (line, y) in lines.iter_mut().zip(all) {
-                line.points.push((i - 1, y, 0.0));
+            let whole: Vec<String> = all.iter().map(f64::to_string).collect();
+            self.csv += &format!("{},{},{}\n", at + 1, of.size, whole.join(","));
+            let names = [at + 1, of.size].map(|n| n.to_string()).to_vec();
+            self.rows.push([names, cells].concat());
+            self.one.add(Some(all[1]));
+            for (line, y) in self.series.iter_mut().zip(all) {
+                line.points.push((at, y, 0.0));
             }
         }
-        self.series.extend(lines);
     }
 
     pub(super) fn blocks(self, graph: &str) -> [Block; 2] {
-        let header = ["order", "iteration", "ON_0 %", "ON_1 %", "ON_2 %", "ON_3 %"];
+        let header =
+            ["iteration", "vertices of an embedding", "ON_0 %", "ON_1 %", "ON_2 %", "ON_3 %"];
+        let iterations = self.series.iter().map(|s| s.points.len()).max().unwrap_or(0);
         [
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
             Block::Plot(
                 "figure-8".into(),
                 Plot {
-                    title: format!("Figure 8a: accuracy of ON_k, 4-motif counting on {graph}"),
-                    x_title: "iteration".into(),
+                    title: format!("Figure 8a: accuracy of ON_k, motif counting on {graph}"),
+                    x_title: "iteration (embeddings of one vertex more)".into(),
                     y_title: "top 5 % found, in %".into(),
-                    x: (1..=3).map(|i| i.to_string()).collect(),
+                    x: (1..=iterations).map(|i| i.to_string()).collect(),
                     groups: vec![],
                     kind: Kind::Lines,
                     logarithmic: false,
@@ -159,14 +174,13 @@ impl Accuracies {
 
     fn claim(&self) -> Claim {
         let accurate = near(80.0, 0.0);
-        let one = self.one.each_ref();
         Claim {
             place: "figure 8a",
             claim: "ON_1 finds over 80 % of the top vertices in all iterations",
-            bar: format!("(an iteration from the second on) above {accurate:.0} %"),
-            answer: Answer::Each(one.map(|c| c.finding(|share| share > accurate, 1, " %"))),
-            why: "the first iteration is no case: algorithm 1 reads every vertex once there, so that \
-                  any choice is right. Later a vertex is read where its embeddings are rooted"
+            bar: format!("(an iteration) above {accurate:.0} %"),
+            answer: Answer::Any(self.one.finding(|share| share > accurate, 1, " %")),
+            why: "in the first iteration a vertex is in as many embeddings as it has edges, so that the top is that of \
+                  the degrees (ON_0)"
                 .into(),
         }
     }

@@ -2,29 +2,40 @@
 //!
 //! | module | experiments |
 //! |---|---|
-//! | `waits` | figure 3: what PUs wait for, and misses of algorithm 1 on a CPU |
-//! | `accesses` | figure 5: where accesses go, by algorithm 1 on the CPU |
-//! | `heuristic` | figure 8: how well ON_k finds what is accessed most |
+//! | `waits` | figure 3: waits of PUs, and cache misses of algorithm 1 on a CPU |
+//! | `accesses` | figure 5: distribution of accesses, by algorithm 1 on the CPU |
+//! | `heuristic` | figure 8: accuracy of ON_k |
 //! | `running_times` | table III |
-//! | `performance` | what a run takes, and figure 11b: the share of the preparation |
+//! | `performance` | time of a run, and figure 11b: the share of the preparation |
 //! | `energy` | figure 11a: an estimate of the energy |
-//! | `design` | figures 12 and 13: memory, slots, stealing |
+//! | `hierarchies` | figure 12: memory |
+//! | `design` | figure 13: slots, stealing |
 //! | `settings` | figure 14: τ, λ |
-//! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
-//! | `sampling` | large runs from a part of their work units |
+//! | `beyond` | beyond the paper: units, partitions, DDR, on-chip memory |
+//! | `unit_order` | noise by the order of the work units |
+//! | `sampling` | accuracy of samples |
+//! | `inputs` | the graphs |
+//! | `lab` | sweeps on the simulated machine |
 //! | `cells` | points by their settings, figures as text |
 //! | `verdict` | the rule of the verdicts |
+//! | `claims` | claims as rows of the report and of claims.csv |
+//! | `earlier` | sections of an earlier report, for a run of some experiments |
 //! | [`report`] | Markdown, plots, CSV |
 //!
-//! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
-//! model of it; what is modelled (transfer, set-up) is named so.
+//! Verdicts are computed from measurements. Cycles come from the simulated core, never from a model of
+//! it; modelled figures (transfer, set-up) are marked.
 
 mod accesses;
 mod beyond;
 mod cells;
+pub(crate) mod claims;
 mod design;
+pub(crate) mod earlier;
 mod energy;
 mod heuristic;
+mod hierarchies;
+mod inputs;
+mod lab;
 mod performance;
 #[cfg(test)]
 mod published;
@@ -32,6 +43,7 @@ pub mod report;
 mod running_times;
 mod sampling;
 mod settings;
+mod unit_order;
 mod verdict;
 mod waits;
 
@@ -41,23 +53,15 @@ use std::path::{Path, PathBuf};
 use gramer_machine::Accelerator;
 
 use cells::{
-    Csv, NOT_RUN, at, axis_names, cycles, doubling, finds_nothing, in_orders, measures, of_task,
-    short, shown, speed_up, times, value,
+    Csv, NOT_RUN, at, axis_names, csv_table, cycles, finds_nothing, in_orders, measures, of_task,
+    short, speed_up, times, value,
 };
 
-use crate::explore::measures::Measures;
-use crate::explore::parameter::{Point, Variation, combinations};
-use crate::explore::sample::{Sampling, estimate, refusal, work};
-use crate::explore::simulator::{Ran, SimulatedTask, Simulator};
-use crate::explore::{Measured, described, sweep, task};
+use crate::explore::simulator::Simulator;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 use gramer_graph::Graph;
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::generate::{Labels, Model, Recipe, generate};
-use gramer_graph::prepare::renumber;
-use gramer_graph::read::{ReadOptions, read_graph};
-use gramer_pattern::task::Task;
-use report::{Answer, Block, Claim, Finding, NOT_MEASURED, PaperReport, Section, Verdict};
+use report::{Answer, Block, Claim, Finding, NOT_MEASURED, PaperReport, Part, Section, Verdict};
 
 /// A graph of the experiments.
 #[derive(Debug)]
@@ -76,7 +80,7 @@ pub struct Input {
     pub fsm: &'static str,
 }
 
-/// What the experiments work with.
+/// Context of the experiments.
 pub struct Lab<'a> {
     /// The simulator.
     pub simulator: Simulator,
@@ -88,6 +92,8 @@ pub struct Lab<'a> {
     pub small: Accelerator,
     /// A larger graph, for some of the experiments.
     pub large: Vec<Input>,
+    /// The graphs of figure 12.
+    pub p2p: Vec<Input>,
     /// Numbers of processing units beyond the paper; each is a model to build.
     pub processing_units: Vec<u32>,
     /// Numbers of partitions, likewise.
@@ -126,6 +132,9 @@ pub struct Options {
     pub partitions: Vec<u32>,
     /// Whether samples are drawn and compared.
     pub sampling: bool,
+    /// Names of the experiments to run, of [`experiments`]; none: all. The sections of the others are taken from the
+    /// report in `out`.
+    pub only: Vec<String>,
     /// Folder of the real graphs.
     pub data: Option<PathBuf>,
     /// Folder of the report.
@@ -138,6 +147,8 @@ pub struct Options {
     pub cache: PathBuf,
     /// Most cycles of a point.
     pub max_cycles: u64,
+    /// Simulate nothing: points that the cache lacks are not run.
+    pub cached: bool,
 }
 
 /// Plots and tables of numbers that a report may have.
@@ -162,12 +173,14 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 14] = [
+const NUMBERS: [&str; 19] = [
+    "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
     "beyond-memory",
     "beyond-partitions",
     "beyond-processing_units",
+    "figure-11",
     "figure-12",
     "figure-13",
     "figure-14a",
@@ -175,8 +188,11 @@ const NUMBERS: [&str; 14] = [
     "figure-3",
     "figure-5",
     "figure-8",
+    "figure-8-cost",
     "sampling",
     "table-3",
+    "table-3-sums",
+    "unit-order",
 ];
 
 /// Names of the files that a report may have.
@@ -187,20 +203,49 @@ pub fn files(html: bool) -> Vec<String> {
     pages.map(String::from).chain(plots).chain(numbers).collect()
 }
 
-/// Runs all experiments and writes the report. Gives the points that failed.
+type Experiment = fn(&Lab<'_>) -> Result<Section>;
+
+/// Name, title of the section, and function.
+const EXPERIMENTS: &[(&str, &str, Experiment)] = &[
+    ("figure-3", "Figure 3: waits for memory", waits::figure_3),
+    ("figure-5", "Figures 4 and 5: extension locality", accesses::figure_5),
+    ("figure-8", "Figure 8: ON_k", heuristic::figure_8),
+    ("table-3", "Table III: running times", running_times::table_3),
+    ("figure-11", "Figure 11: energy and preparation", performance::figure_11),
+    ("figure-12", "Figure 12: the memory hierarchy", hierarchies::figure_12),
+    ("figure-13", "Figure 13: slots and work stealing", design::figure_13),
+    ("figure-14", "Figure 14: τ and λ", settings::figure_14),
+    ("scaling", "Beyond the paper: processing units and partitions", beyond::scaling),
+    ("memory", "Beyond the paper: memory", beyond::memory),
+    ("unit-order", "Noise by the order of the work units", unit_order::unit_order),
+    ("sampling", "Sampling of large runs", sampling::sampling),
+];
+
+/// Names of the experiments.
+pub fn experiments() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|(name, ..)| *name)
+}
+
+/// Runs the experiments and writes the report. Gives the points that failed.
 ///
 /// # Errors
-/// Those of reading, simulating and writing. After [`Error::Interrupted`] the next run goes on with
+/// Errors of reading, simulating and writing. After [`gramer_base::Error::Interrupted`] the next run goes on with
 /// the points that are missing.
 pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
+    let before = match options.only.is_empty() {
+        true => None,
+        false => Some(earlier::Report::read(&options.out)?),
+    };
     let simulator = Simulator::new(&options.cache, context.threads(), options.max_cycles)?;
-    let (inputs, large) = inputs(options, context)?;
+    let simulator = if options.cached { simulator.cached_alone() } else { simulator };
+    let [inputs, large, p2p] = inputs::inputs(options, context)?;
     let lab = Lab {
         simulator,
         base: options.machine.clone(),
         small: options.small.clone(),
         inputs,
         large,
+        p2p,
         processing_units: options.processing_units.clone(),
         partitions: options.partitions.clone(),
         sampling: options.sampling,
@@ -211,37 +256,34 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
         missing: Default::default(),
         left_out: Default::default(),
     };
-    type Experiment = fn(&Lab<'_>) -> Result<Section>;
-    let experiments: [(&str, Experiment); 11] = [
-        ("figure 3", waits::figure_3),
-        ("figure 5", accesses::figure_5),
-        ("figure 8", heuristic::figure_8),
-        ("table III", running_times::table_3),
-        ("figure 11", performance::figure_11),
-        ("figure 12", design::figure_12),
-        ("figure 13", design::figure_13),
-        ("figure 14", settings::figure_14),
-        ("beyond the paper", beyond::scaling),
-        ("the memory", beyond::memory),
-        ("sampling", sampling::sampling),
-    ];
-    let mut sections = vec![];
-    for (name, experiment) in experiments {
-        tell(name);
-        sections.push(experiment(&lab)?);
+    let mut parts: Vec<Part> = vec![];
+    for &(name, title, experiment) in EXPERIMENTS {
+        match &before {
+            Some(report) if !options.only.iter().any(|only| only == name) => {
+                match report.section(title) {
+                    Ok(earlier) => parts.push(Part::Earlier(earlier)),
+                    // It stays out of the report, as before.
+                    Err(missing) => tell(&missing.to_string()),
+                }
+            }
+            _ => {
+                tell(title);
+                parts.push(experiment(&lab)?.into());
+            }
+        }
     }
-    sections.push(synthesis());
+    parts.push(synthesis().into());
     let missing = lab.missing.borrow().clone();
     let report = PaperReport {
         title: "The paper's experiments on this machine".into(),
-        opening: opening(&lab),
-        sections,
+        opening: opening(&lab, before.as_ref()),
+        parts,
     };
     report.write(&options.out, options.html, options.force)?;
     Ok(missing)
 }
 
-fn opening(lab: &Lab<'_>) -> Vec<String> {
+fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
     let m = &lab.base.machine;
     let graphs: Vec<String> = lab
         .inputs
@@ -251,25 +293,29 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
         .collect();
     let mut all = vec![
         format!(
-            "Written by `gramer paper`. Cycles are those of the core in SystemVerilog, simulated \
+            "Written by `gramer-lab paper`. Cycles are those of the core in SystemVerilog, simulated \
              cycle by cycle with Verilator on the machine `{}` ({} PUs of {} slots, {} partitions, \
              {} MHz) with the memory model of its description; no card was used. Each count was \
-             compared with the CPU engine's. Model and simulation: {} (a hash of Verilator's version, \
-             the description, `rtl/` and the memory model: with other sources the cycles may be \
-             others). Graphs: {}.",
+             compared with the CPU engine's. Model and simulation: {} (a hash of Verilator's version, the description, `rtl/` and the memory model). \
+             Graphs: {}.",
             m.name,
             m.processing_units,
             m.slots,
             m.partitions,
             m.clock_mhz,
-            lab.model.borrow(),
+            models(&lab.model.borrow(), before),
             graphs.join(", ")
         ),
-        "Two orders of comparison: *ascending* by Rank(ON_1), the paper's, makes the hubs the roots of \
-         the largest trees; *descending* is the default here. Each claim is held against both."
+        "The core's connectivity check isn't the paper's: it searches the lists of the embedding for the candidate, where \
+         the paper reads the candidate's record and list (section II-B). Its vertex memory gets far fewer accesses for \
+         that (3-MC of a graph makes one for each vertex and edge: figure-12.csv), and figures 3 and 12 are of another \
+         stream of accesses than the paper's."
             .into(),
-        "In the tables *k-CF* is k-clique finding, *k-MC* k-motif counting, *FSM-S* frequent subgraph mining with \
-         support S; *asc* and *des* are the orders."
+        "Each claim is compared in two orders: *ascending* by Rank(ON_1), the paper's, makes \
+         hubs the roots of the largest trees; *descending* is the default here."
+            .into(),
+        "*k-CF*: k-clique finding; *k-MC*: k-motif counting; *FSM-S*: frequent subgraph mining \
+         with support S."
             .into(),
         report::rule(),
     ];
@@ -282,7 +328,13 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
         );
     }
     let most = lab.simulator.max_cycles();
-    let left_out = joined(&lab.left_out.borrow());
+    let mut left_out = lab.left_out.borrow().clone();
+    let rows_say = |paragraph: &String| paragraph.contains("its rows say so: ");
+    if let Some(paragraph) = before.and_then(|before| before.opening.iter().find(|p| rows_say(p))) {
+        let list = paragraph.rsplit("its rows say so: ").next().unwrap_or("").trim_end_matches('.');
+        left_out.extend(list.split("; ").filter(|one| *one != NOTHING).map(String::from));
+    }
+    let left_out = joined(&left_out);
     all.push(match lab.sampling {
         true => format!(
             "A point with more than {most} cycles is estimated from a sample of its work units (the last \
@@ -301,149 +353,30 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
     all
 }
 
+/// The model of this run, and those of the sections that are taken from an earlier report.
+fn models(own: &str, before: Option<&earlier::Report>) -> String {
+    const OF_OTHERS: &str = ", of the other sections ";
+    let (_, text) = before
+        .and_then(|before| {
+            before.opening.iter().find_map(|p| p.split_once("Model and simulation: "))
+        })
+        .unwrap_or_default();
+    let earlier = text.split(" (a hash").next().unwrap_or("");
+    let earlier: Vec<&str> =
+        earlier.split([',', ' ']).filter(|word| word.contains('-') && *word != own).collect();
+    match (own, earlier.is_empty()) {
+        ("", false) => earlier.join(OF_OTHERS),
+        (own, true) => own.into(),
+        (own, false) => [&[own][..], &earlier].concat().join(OF_OTHERS),
+    }
+}
+
+const NOTHING: &str = "nothing";
+
 fn joined(all: &BTreeSet<String>) -> String {
     match all.is_empty() {
-        true => "nothing".into(),
+        true => NOTHING.into(),
         false => all.iter().map(String::as_str).collect::<Vec<_>>().join("; "),
-    }
-}
-
-/// The graphs: small random ones, or those of the paper that are at hand; and larger ones.
-fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input>)> {
-    let input = |name: &str, paper, raw: Graph, four_motifs, fsm| -> Result<Input> {
-        let graph = renumber(&raw, context)?;
-        Ok(Input { name: name.into(), paper, graph, raw, four_motifs, fsm })
-    };
-    if options.quick {
-        let random = |scale, edge_factor, seed| {
-            let labels = Some(Labels { count: 4, exponent: 1.0 });
-            let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
-            generate(&Recipe { model, seed, vertex_labels: labels, edge_labels: None }, context)
-        };
-        let small = vec![
-            input("rmat-7", None, random(7, 3, 1)?, true, "fsm:3:20")?,
-            input("rmat-8", None, random(8, 2, 2)?, false, "fsm:3:20")?,
-        ];
-        return Ok((small, vec![]));
-    }
-    let Some(data) = &options.data else {
-        return Err(Error::usage(
-            "the real graphs are missing: name their folder with the setting `data` or \
-             GRAMER_DATA, or give the setting `quick` for small random ones",
-        ));
-    };
-    let read = |file: &str| {
-        let options = ReadOptions { edge_labels: false, ..ReadOptions::default() };
-        read_graph(&data.join(file), &options, context)
-    };
-    let p2p = read("p2p-gnutella08/p2p-gnutella08.txt.zst")?;
-    let full = vec![
-        input("citeseer", Some("Citeseer"), read("citeseer/citeseer.lg")?, true, "fsm:3:2000")?,
-        input("p2p-gnutella08", Some("P2P"), p2p, false, "fsm:3:2000")?,
-    ];
-    let astro = read("ca-astroph/ca-AstroPh.txt.zst")?;
-    Ok((full, vec![input("ca-astroph", Some("Astro"), astro, false, "fsm:3:20000")?]))
-}
-
-impl Lab<'_> {
-    /// A sweep: `variations` as on the command line of `gramer explore`. Points without a result
-    /// are noted, and stay.
-    fn sweep(&self, input: &Input, name: &str, variations: &[&str]) -> Result<Vec<Measured>> {
-        self.sweep_on(&self.base, input, name, variations)
-    }
-
-    /// As [`Lab::sweep`], on variants of another machine.
-    fn sweep_on(
-        &self,
-        base: &Accelerator,
-        input: &Input,
-        name: &str,
-        variations: &[&str],
-    ) -> Result<Vec<Measured>> {
-        let variations: Vec<Variation> =
-            variations.iter().map(|v| Variation::parse(v)).collect::<Result<_>>()?;
-        let points: Vec<Point> = combinations(&variations)
-            .iter()
-            .map(|settings| Point::new(base, input.graph.view(), settings))
-            .collect::<Result<_>>()?;
-        let (simulated, mined) = task(name)?;
-        let tell = self.tell;
-        let told = |done: usize, at: usize, ran: &Ran| {
-            let what = match ran {
-                Ran::Done(kept) => format!("{} cycles", kept.result["cycles"]),
-                Ran::Limit => "too many cycles".into(),
-                Ran::Failed(said) => said.clone(),
-            };
-            let settings = described(&points[at].settings);
-            let of = points.len();
-            tell(&format!("  {} {name} {done}/{of} {settings}: {what}", input.name));
-        };
-        let mut all =
-            sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
-        let mut works = None;
-        for (point, asked) in all.iter_mut().zip(&points) {
-            if let (Ok(measures), true) = (&point.measures, asked.machine == self.base) {
-                *self.model.borrow_mut() = measures.kept().identity.clone();
-            }
-            let Err(said) = &point.measures else { continue };
-            let note = format!("{} {name} {}", input.name, described(&point.settings));
-            if !point.given_up {
-                self.missing.borrow_mut().push(format!("{note}: {said}"));
-                continue;
-            }
-            match self.sampled(input, &simulated, &mined, asked, &mut works)? {
-                Ok(measures) => point.measures = Ok(measures),
-                Err(why) => drop(self.left_out.borrow_mut().insert(format!("{note} ({why})"))),
-            }
-        }
-        Ok(all)
-    }
-
-    /// What a sample says of a point, or why there is none. `works` are the units' work, once they
-    /// are known.
-    fn sampled(
-        &self,
-        input: &Input,
-        simulated: &SimulatedTask,
-        mined: &Task,
-        point: &Point,
-        works: &mut Option<Vec<u64>>,
-    ) -> Result<std::result::Result<Measures, String>> {
-        if !self.sampling {
-            return Ok(Err("sampling is off".into()));
-        }
-        if let Some(why) = refusal(point) {
-            return Ok(Err(why.into()));
-        }
-        let mut estimated = || -> Result<Measures> {
-            if works.is_none() {
-                *works = Some(work(&input.graph, mined, self.context)?);
-            }
-            let works = works.as_ref().expect("it was just set");
-            let (simulator, context, sampling) =
-                (&self.simulator, self.context, Sampling::default());
-            let s = estimate(simulator, &input.graph, simulated, works, point, &sampling, context)?;
-            (self.tell)(&format!("    sampled: {:.0} ± {:.0}", s.cycles, s.half));
-            let machine = &point.machine.machine;
-            Ok(Measures::sampled(&simulated.name, &s, machine.clock_mhz, machine.processing_units))
-        };
-        match estimated() {
-            Ok(measures) => Ok(Ok(measures)),
-            Err(Error::Unsupported(why) | Error::Device(why)) => Ok(Err(why)),
-            Err(other) => Err(other),
-        }
-    }
-
-    /// The graphs with the tasks that are run on each: of the larger ones only 3-CF, which ends in
-    /// full.
-    fn cases<'b>(&'b self, tasks: &[&'b str]) -> Vec<(&'b Input, &'b str)> {
-        let small = self.inputs.iter().flat_map(|i| tasks.iter().map(move |&task| (i, task)));
-        small.chain(self.large.iter().map(|i| (i, "clique:3"))).collect()
-    }
-
-    /// Slots to sweep over, up to the machine's.
-    fn slots(&self) -> String {
-        doubling(1, self.base.machine.slots)
     }
 }
 
@@ -453,7 +386,7 @@ fn synthesis() -> Section {
         title: "Tables II and IV: resources and clock".into(),
         blocks: vec![Block::Text(
             "Resources, clock and power come from synthesis, not from simulation: see \
-             [docs/hardware/synthesis.md](../hardware/synthesis.md)."
+             [docs/results/hardware/synthesis.md](../hardware/synthesis.md)."
                 .into(),
         )],
         claims: vec![Claim {
@@ -464,7 +397,7 @@ fn synthesis() -> Section {
                 verdict: Verdict::None(NOT_MEASURED),
                 ours: String::new(),
             }),
-            why: "a matter of synthesis: docs/hardware/synthesis.md".into(),
+            why: "a matter of synthesis: docs/results/hardware/synthesis.md".into(),
         }],
     }
 }

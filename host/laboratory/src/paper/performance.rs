@@ -1,4 +1,4 @@
-//! What a run takes, the paper's times, and figure 11b: the share of the preparation.
+//! Time of a run, the paper's times, and figure 11b: the share of the preparation.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use super::report::{Answer, Block, Cases, Claim, Finding, Section, Verdict, span
 use super::{Input, Lab, NOT_RUN, in_orders};
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::task;
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 use gramer_graph::prepare::renumber;
 use gramer_pattern::task::Task;
 
@@ -106,7 +106,7 @@ pub(super) fn cases<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
     cases
 }
 
-/// What is said of a graph without labels where they matter: its vertices have the same.
+/// Note on a graph without labels in a task that uses them: all vertices get the same.
 pub(super) fn note(input: &Input, name: &str) -> &'static str {
     let unlabelled = name.starts_with("fsm") && !input.graph.has_vertex_labels();
     if unlabelled { ", one label" } else { "" }

@@ -1,4 +1,4 @@
-//! The published plots are those of the published numbers: each is drawn from the CSV beside it.
+//! Each published plot is drawn from the CSV beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use gramer_graph::Builder;
 use serde_json::json;
 
+use super::Input;
 use super::accesses::Locality;
 use super::beyond::Curve;
-use super::design::{Hierarchies, Slots};
+use super::design::Slots;
 use super::heuristic::Accuracies;
+use super::hierarchies::{Hierarchies, SETTINGS};
 use super::report::{Block, ORDERS};
 use super::settings::Curves;
 use super::waits::Stalls;
-use super::{Input, of_task};
 use crate::explore::Measured;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::{Parameter, Setting};
@@ -26,7 +27,7 @@ const SLOTS: &str = "16";
 const MHZ: u32 = 200;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/paper")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/paper")
 }
 
 /// The rows of a file, each by the names of its columns.
@@ -44,7 +45,8 @@ fn rows(file: &str) -> Vec<impl Fn(&str) -> String> {
 
 /// A run with the numbers of a row.
 fn measures(row: &dyn Fn(&str) -> String) -> Measures {
-    let number = |name: &str| row(name).parse::<f64>().unwrap();
+    // A sample leaves some of them out.
+    let number = |name: &str| row(name).parse::<f64>().unwrap_or(0.0);
     let part = |share: &str, whole: f64| (number(share) * whole).round() as u64;
     let (cycles, vertices, edges) =
         (number("cycles"), number("vertex_accesses"), number("edge_accesses"));
@@ -58,6 +60,7 @@ fn measures(row: &dyn Fn(&str) -> String) -> Measures {
             "pu.edge_accesses": [[edges as u64]],
             "partition.edge_high_hits": [[part("edge_hits", edges)]],
             "partition.edge_low_hits": [[0]],
+            "bank.beats": [[number("ddr_beats") as u64]],
             "pu.port_busy": [[part("busy", all)]],
             "pu.idle_memory": [[part("wait_memory", all)]],
             "pu.idle_inside": [[part("wait_inside", all)]],
@@ -72,16 +75,14 @@ fn measures(row: &dyn Fn(&str) -> String) -> Measures {
 fn sweeps(file: &str, parameters: &[Parameter]) -> Vec<(Input, String, Vec<Measured>)> {
     let mut all: Vec<(Input, String, Vec<Measured>)> = vec![];
     for row in rows(file) {
+        // A hierarchy without λ has none.
+        let named = parameters.iter().filter(|p| !row(p.name()).is_empty());
         let setting = |p: &Parameter| Setting::new(*p, &row(p.name())).unwrap();
         let measures = match row("run").as_str() {
             "whole" => Ok(measures(&row)),
             other => Err(other.to_string()),
         };
-        let point = Measured {
-            settings: parameters.iter().map(setting).collect(),
-            measures,
-            given_up: false,
-        };
+        let point = Measured { settings: named.map(setting).collect(), measures, given_up: false };
         let (graph, task) = (row("graph"), row("task"));
         match all.last_mut().filter(|(input, of, _)| input.name == graph && *of == task) {
             Some((_, _, points)) => points.push(point),
@@ -105,19 +106,21 @@ fn sweeps(file: &str, parameters: &[Parameter]) -> Vec<(Input, String, Vec<Measu
 fn figures_3_12_13() -> Vec<Block> {
     let mut stalls = Stalls::new();
     for (input, task, all) in sweeps("figure-3.csv", &[Parameter::Order, Parameter::Slots]) {
-        stalls.case(&input.name, &task, &all, SLOTS);
+        stalls.case(&input.name, &task, &all);
     }
     let mut hierarchies = Hierarchies::new();
-    let settings = [Parameter::OnChip, Parameter::Order, Parameter::Policy];
-    for (input, task, all) in sweeps("figure-12.csv", &settings) {
-        hierarchies.case(&input.name, &task, &all);
+    for (input, task, all) in sweeps("figure-12.csv", &SETTINGS) {
+        // 4-MC has no plot.
+        if task != "motif:4" {
+            hierarchies.case(&input, &task, &all);
+        }
     }
     let mut slots = Slots::new(["1", "2", "4", "8", SLOTS].map(String::from).to_vec());
     let settings = [Parameter::Order, Parameter::Stealing, Parameter::Slots];
     for (input, task, all) in sweeps("figure-13.csv", &settings) {
         slots.case(&input, &task, &all);
     }
-    [stalls.blocks(), hierarchies.blocks("10%"), slots.blocks()].concat()
+    [stalls.blocks(), hierarchies.blocks(), slots.blocks()].concat()
 }
 
 fn figure_14() -> Vec<Block> {
@@ -159,29 +162,17 @@ fn beyond() -> Vec<Block> {
 
 fn figures_5_8() -> Vec<Block> {
     let mut locality = Locality::new();
+    let x = |row: &dyn Fn(&str) -> String| row("iteration").parse::<usize>().unwrap() - 1;
     for row in rows("figure-5.csv") {
-        let (size, kind) =
-            row("task").split_once('-').map(|(a, b)| (a.to_string(), b.to_string())).unwrap();
-        let task = match kind.as_str() {
-            "MC" => format!("motif:{size}"),
-            "CF" => format!("clique:{size}"),
-            _ => "fsm:3:2000".into(),
-        };
-        let order = ORDERS.iter().find(|order| order.starts_with(&row("order"))).unwrap();
-        let name = format!("{}, {order}", of_task(&task));
-        let x = row("iteration").parse::<usize>().unwrap() - 1;
         for (of, column) in locality.series.iter_mut().zip(["vertices_best", "edges_best"]) {
-            let series = Series::of(&row("graph"), name.clone());
-            add(of, series, (x, row(column).parse().unwrap(), 0.0));
+            add(of, Series::new(&row("graph")), (x(&row), row(column).parse().unwrap(), 0.0));
         }
     }
     let mut accuracies = Accuracies::new();
     for row in rows("figure-8.csv") {
-        let x = row("iteration").parse::<usize>().unwrap() - 1;
         for k in 0..4 {
-            let series = Series::of(&format!("ON_{k}"), format!("{} order", row("order")));
             let y = row(&format!("on_{k}")).parse().unwrap();
-            add(&mut accuracies.series, series, (x, y, 0.0));
+            add(&mut accuracies.series, Series::new(&format!("ON_{k}")), (x(&row), y, 0.0));
         }
     }
     [locality.blocks(), accuracies.blocks("p2p-gnutella08").to_vec()].concat()
@@ -221,7 +212,7 @@ fn plots_are_drawn_from_the_numbers_beside_them() {
     let report = fs::read_to_string(report).unwrap();
     for (name, plot) in &plots {
         let kept = fs::read_to_string(folder().join(format!("{name}.svg"))).unwrap();
-        assert!(kept == plot.svg(), "docs/paper/{name}.svg isn't drawn from its numbers");
+        assert!(kept == plot.svg(), "docs/results/paper/{name}.svg isn't drawn from its numbers");
         assert!(report.contains(&format!("![{}]({name}.svg)", plot.title)), "{name} in the report");
     }
     let drawn = fs::read_dir(folder())

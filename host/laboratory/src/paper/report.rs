@@ -1,5 +1,4 @@
-//! The report: Markdown, which also gives the HTML page, with the plots and the CSV beside it; and
-//! the rule of its verdicts.
+//! The report as Markdown and HTML, with plots and CSV files, and the rule of its verdicts.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,13 +6,14 @@ use std::path::Path;
 use gramer_picture::page::{PreEscaped, document};
 use pulldown_cmark::{Options, Parser, html};
 
+use super::claims::{CLAIMS, Row, csv, tally};
+pub use super::earlier::Earlier;
 pub use super::verdict::{
     Cases, Finding, NOT_MEASURED, PARTLY, REPRODUCED, TOLERANCE, Verdict, far, near, rule, span,
-    tally,
 };
 use crate::explore::plot::Plot;
-use gramer_graph::error::Result;
-use gramer_graph::output::write_files;
+use gramer_base::error::Result;
+use gramer_base::output::write_files;
 
 /// The report's file, and that of its page.
 pub(crate) const REPORT: &str = "README.md";
@@ -36,11 +36,11 @@ pub const ORDERS: [&str; 2] = ["ascending", "descending"];
 pub struct Claim {
     /// Figure or table.
     pub place: &'static str,
-    /// What the paper says.
+    /// The paper's claim.
     pub claim: &'static str,
     /// When a case holds; empty where there is no verdict.
     pub bar: String,
-    /// What became of it.
+    /// The finding.
     pub answer: Answer,
     /// Why it differs, or what to keep in mind.
     pub why: String,
@@ -76,6 +76,37 @@ pub struct Section {
     pub claims: Vec<Claim>,
 }
 
+/// A section that was measured, or one of an earlier report.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Measured by this run.
+    Measured(Section),
+    /// As it stands in the report that this one replaces; its files stay.
+    Earlier(Earlier),
+}
+
+impl From<Section> for Part {
+    fn from(section: Section) -> Self {
+        Part::Measured(section)
+    }
+}
+
+impl Part {
+    fn title(&self) -> &str {
+        match self {
+            Part::Measured(section) => &section.title,
+            Part::Earlier(earlier) => &earlier.title,
+        }
+    }
+
+    fn blocks(&self) -> &[Block] {
+        match self {
+            Part::Measured(section) => &section.blocks,
+            Part::Earlier(_) => &[],
+        }
+    }
+}
+
 /// The whole report.
 ///
 /// ```
@@ -97,11 +128,14 @@ pub struct Section {
 /// let report = PaperReport {
 ///     title: "Experiments".into(),
 ///     opening: vec!["On the machine `small`.".into()],
-///     sections: vec![Section {
-///         title: "Figure 12: memory".into(),
-///         blocks: vec![numbers],
-///         claims: vec![claim],
-///     }],
+///     parts: vec![
+///         Section {
+///             title: "Figure 12: memory".into(),
+///             blocks: vec![numbers],
+///             claims: vec![claim],
+///         }
+///         .into(),
+///     ],
 /// };
 /// let folder = tempfile::tempdir()?;
 /// report.write(folder.path(), true, false)?;
@@ -118,17 +152,17 @@ pub struct PaperReport {
     /// Paragraphs before the table of claims.
     pub opening: Vec<String>,
     /// Sections.
-    pub sections: Vec<Section>,
+    pub parts: Vec<Part>,
 }
 
 impl PaperReport {
-    /// Writes README.md, the plots and the CSV into a folder, and index.html if `html`. Without `force` no file
+    /// Writes README.md, claims.csv, the plots and the CSV into a folder, and index.html if `html`. Without `force` no file
     /// replaces another.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Errors of writing.
     pub fn write(&self, folder: &Path, html: bool, force: bool) -> Result<()> {
-        let blocks = || self.sections.iter().flat_map(|s| &s.blocks);
+        let blocks = || self.parts.iter().flat_map(|part| part.blocks());
         let mut files: Vec<(String, String)> = blocks()
             .filter_map(|block| match block {
                 Block::Plot(name, plot) => Some((format!("{name}.svg"), plot.svg())),
@@ -145,31 +179,43 @@ impl PaperReport {
             files.push((PAGE.into(), page(&markdown, plots)));
         }
         files.push((REPORT.into(), markdown));
+        files.push((CLAIMS.into(), csv(&self.rows())));
         write_files(folder, &files, force)
     }
 
-    /// How many claims have which verdict, by order of comparison.
-    fn tally(&self) -> String {
-        let claims = || self.sections.iter().flat_map(|s| &s.claims);
-        let verdicts = |order: usize| -> Vec<Verdict> {
-            let verdict = |claim: &Claim| match &claim.answer {
-                Answer::Each(both) => both[order].verdict,
-                Answer::Any(one) => one.verdict,
-            };
-            claims().map(verdict).collect()
+    /// Whether verdicts depend on the order of comparison.
+    fn ordered(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Measured(section) => {
+                section.claims.iter().any(|c| matches!(c.answer, Answer::Each(_)))
+            }
+            Part::Earlier(earlier) => earlier.rows.iter().any(|row| row.verdicts.len() == 2),
+        })
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let ordered = self.ordered();
+        let of = |part: &Part| match part {
+            Part::Measured(section) => {
+                section.claims.iter().map(|c| Row::new(c, ordered)).collect()
+            }
+            Part::Earlier(earlier) => earlier.rows.clone(),
         };
-        if claims().all(|c| matches!(c.answer, Answer::Any(_))) {
-            return format!("- {}", tally(&verdicts(0)));
+        self.parts.iter().flat_map(of).collect()
+    }
+
+    /// How many claims have which verdict, by order of comparison.
+    fn tally(&self, rows: &[Row]) -> String {
+        if !self.ordered() {
+            return format!("- {}", tally(rows, 0));
         }
-        let line = |order: usize| format!("- {} order: {}", ORDERS[order], tally(&verdicts(order)));
+        let line = |order: usize| format!("- {} order: {}", ORDERS[order], tally(rows, order));
         format!("{}\n{}", line(0), line(1))
     }
 
-    fn claims(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let claims = || self.sections.iter().flat_map(|s| &s.claims);
+    fn header(&self) -> Vec<String> {
         // Where no claim has to do with orders, one verdict says all.
-        let ordered = claims().any(|c| matches!(c.answer, Answer::Each(_)));
-        let verdicts: &[&str] = match ordered {
+        let verdicts: &[&str] = match self.ordered() {
             true => &[
                 "verdict, ascending (the paper's order)",
                 "verdict, descending (the default here)",
@@ -177,18 +223,7 @@ impl PaperReport {
             false => &["verdict"],
         };
         let header = [&["paper", "claim", "a case holds"], verdicts, &["why"]].concat();
-        let rows = claims().map(|c| {
-            let cells = match &c.answer {
-                Answer::Each(both) => both.iter().map(Finding::cell).collect(),
-                Answer::Any(one) if ordered => {
-                    vec![one.cell(), "the same: no order in it".into()]
-                }
-                Answer::Any(one) => vec![one.cell()],
-            };
-            let bar = if c.bar.is_empty() { "–".into() } else { c.bar.clone() };
-            [vec![c.place.into(), c.claim.into(), bar], cells, vec![c.why.clone()]].concat()
-        });
-        (header.into_iter().map(String::from).collect(), rows.collect())
+        header.into_iter().map(String::from).collect()
     }
 
     fn markdown(&self) -> String {
@@ -196,12 +231,17 @@ impl PaperReport {
         for paragraph in &self.opening {
             let _ = writeln!(text, "{paragraph}\n");
         }
-        let _ = writeln!(text, "{}\n", self.tally());
-        let (header, rows) = self.claims();
-        text += &markdown_table(&header, &rows, false);
-        for section in &self.sections {
-            let _ = writeln!(text, "\n## {}", section.title);
-            for block in &section.blocks {
+        let rows = self.rows();
+        let _ = writeln!(text, "{}\n", self.tally(&rows));
+        let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+        text += &markdown_table(&self.header(), &cells, false);
+        let _ = writeln!(text, "\nThe same rows: [{CLAIMS}]({CLAIMS})");
+        for part in &self.parts {
+            let _ = writeln!(text, "\n## {}", part.title());
+            if let Part::Earlier(earlier) = part {
+                let _ = write!(text, "\n{}", earlier.body);
+            }
+            for block in part.blocks() {
                 text.push('\n');
                 match block {
                     Block::Text(paragraph) => text += &format!("{paragraph}\n"),
@@ -365,7 +405,7 @@ mod tests {
         PaperReport {
             title: "T & U".into(),
             opening: vec!["First.".into()],
-            sections: vec![section],
+            parts: vec![section.into()],
         }
     }
 

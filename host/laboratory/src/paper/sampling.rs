@@ -1,4 +1,4 @@
-//! How well samples do where the whole can be run.
+//! Accuracy of samples, compared with whole runs.
 
 use gramer_machine::Accelerator;
 
@@ -8,7 +8,7 @@ use crate::explore::measures::Metric;
 use crate::explore::parameter::{Point, Variation};
 use crate::explore::sample::{Sampled, Sampling, estimate, work};
 use crate::explore::task;
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 

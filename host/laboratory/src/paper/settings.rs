@@ -1,12 +1,12 @@
 //! Figure 14: τ and λ.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, far, near, span};
-use super::{Csv, Input, Lab, at, measures, of_task, short, speed_up, times, value};
+use super::{Csv, Input, Lab, at, measures, of_task, speed_up, value};
 use crate::explore::Measured;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 /// τ with caches as large as the scratchpads, and λ.
 pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
@@ -48,7 +48,6 @@ pub(super) struct Curves {
     csv: Csv,
     /// The parameter's values.
     names: Vec<String>,
-    rows: Vec<Vec<String>>,
     series: Vec<Series>,
 }
 
@@ -57,7 +56,7 @@ impl Curves {
     pub(super) fn new(parameter: Parameter, room: Parameter, one: &'static str) -> Self {
         let settings = [Parameter::Order, room, parameter];
         let csv = Csv::new(&settings);
-        Curves { parameter, one, settings, csv, names: vec![], rows: vec![], series: vec![] }
+        Curves { parameter, one, settings, csv, names: vec![], series: vec![] }
     }
 
     /// Adds the curve of a case, and gives it.
@@ -68,11 +67,9 @@ impl Curves {
         order: &str,
         all: &[Measured],
     ) -> Vec<Relative> {
-        let name = &format!("{} {} {}", input.name, short(task), &order[..3]);
         self.csv.add(input, task, &self.settings, all);
         let line = relative(all, at(all, &[(self.parameter, self.one)]), self.parameter);
         self.names = line.iter().map(|(value, _)| value.clone()).collect();
-        self.rows.push(row(name, &line));
         self.series.push(Series {
             points: points(&line),
             ..Series::of(&input.name, format!("{}, {order}", of_task(task)))
@@ -80,9 +77,8 @@ impl Curves {
         line
     }
 
-    /// Table, plot and numbers of a figure; `sign` is the parameter's.
-    pub(super) fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
-        let header = [&[y_title.to_string()][..], &self.names].concat();
+    /// Plot and numbers of a figure; `sign` is the parameter's.
+    pub(super) fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 2] {
         let plot = Plot {
             title: format!("Figure {figure}: speed by {sign}"),
             x_title: sign.into(),
@@ -94,7 +90,6 @@ impl Curves {
             series: self.series,
         };
         [
-            Block::Table { header, rows: self.rows },
             Block::Plot(format!("figure-{figure}"), plot),
             Block::File(format!("figure-{figure}.csv"), self.csv.0),
         ]
@@ -189,8 +184,4 @@ fn points(line: &[Relative]) -> Vec<(usize, f64, f64)> {
         Some((x, y, half))
     });
     points.collect()
-}
-
-fn row(name: &str, line: &[Relative]) -> Vec<String> {
-    [vec![name.to_string()], line.iter().map(|(_, speed)| times(*speed, 3)).collect()].concat()
 }

@@ -1,4 +1,4 @@
-//! Figure 3: what PUs wait for, and misses of algorithm 1 in the caches of a CPU.
+//! Figure 3: waits of PUs, and misses of algorithm 1 in the caches of a CPU.
 
 use std::process::Command;
 
@@ -8,23 +8,22 @@ use crate::explore::Measured;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::image;
 
 /// What a PU's cycles are, by its counters.
 const WAITS: [Metric; 4] = [Metric::Busy, Metric::WaitMemory, Metric::WaitInside, Metric::NoWork];
 
-/// What the PUs wait for, and cache misses of algorithm 1 on a CPU.
+/// Waits of the PUs, and cache misses of algorithm 1 on a CPU.
 pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
     let settings = [Parameter::Order, Parameter::Slots];
     let mut csv = Csv::new(&settings);
-    let all_slots = lab.base.machine.slots.to_string();
-    let slots = format!("slots=1,{all_slots}");
+    let slots = format!("slots=1,{}", lab.base.machine.slots);
     let mut stalls = Stalls::new();
     for (input, task) in lab.cases(&["clique:3", "clique:5", "motif:3"]) {
         let all = lab.sweep(input, task, &["order=descending,ascending", &slots])?;
         csv.add(input, task, &settings, &all);
-        stalls.case(&input.name, task, &all, &all_slots);
+        stalls.case(&input.name, task, &all);
     }
     let claims = vec![stalls.claim()];
     let mut blocks = stalls.blocks();
@@ -33,7 +32,7 @@ pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
     Ok(Section { title: "Figure 3: waits for memory".into(), blocks, claims })
 }
 
-/// What the PUs do with one slot and with all, as the cases come.
+/// What the PUs do with one slot, as the cases come.
 pub(super) struct Stalls {
     rows: Vec<Vec<String>>,
     /// The cases: graph and task.
@@ -62,39 +61,33 @@ impl Stalls {
     }
 
     /// The runs of a task on a graph.
-    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured], all_slots: &str) {
+    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured]) {
         self.names.push(format!("{graph} {}", short(task)));
         self.cases.push([graph.to_string(), of_task(task)]);
         for (which, order) in ORDERS.iter().enumerate() {
-            for slots in ["1", all_slots] {
-                let found = at(all, &[(Parameter::Order, order), (Parameter::Slots, slots)]);
-                self.add(which, slots, found);
-            }
+            let found = at(all, &[(Parameter::Order, order), (Parameter::Slots, "1")]);
+            self.add(which, found);
         }
     }
 
     /// A run of the case that was named last.
-    fn add(&mut self, which: usize, slots: &str, found: Option<&Measures>) {
+    fn add(&mut self, which: usize, found: Option<&Measures>) {
         let case = self.names.len() - 1;
-        let mut row = vec![format!("{} {}", self.names[case], &ORDERS[which][..3]), slots.into()];
+        let mut row = vec![format!("{} {}", self.names[case], &ORDERS[which][..3])];
         // A sample knows no waits.
         let Some(m) = found.filter(|m| m.half().is_none()) else {
-            if slots == "1" {
-                self.one[which].add(None);
-            }
-            row.resize(8, NOT_RUN.into());
+            self.one[which].add(None);
+            row.resize(7, NOT_RUN.into());
             self.rows.push(row);
             return;
         };
         row.extend(WAITS.map(|metric| format!("{:.1}", m.shown(metric))));
         let misses = |hits| format!("{:.1}", 100.0 - m.shown(hits));
         row.extend([misses(Metric::VertexHits), misses(Metric::EdgeHits)]);
-        if slots == "1" {
-            self.alone.push((self.rows.len(), Waits::of(m)));
-            self.one[which].add(Some(m.shown(Metric::WaitMemory)));
-            for (series, metric) in self.series[which].iter_mut().zip(WAITS) {
-                series.points.push((case, m.shown(metric), 0.0));
-            }
+        self.alone.push((self.rows.len(), Waits::of(m)));
+        self.one[which].add(Some(m.shown(Metric::WaitMemory)));
+        for (series, metric) in self.series[which].iter_mut().zip(WAITS) {
+            series.points.push((case, m.shown(metric), 0.0));
         }
         self.rows.push(row);
     }
@@ -131,7 +124,6 @@ impl Stalls {
         let division = self.divide();
         let header = [
             "case",
-            "slots",
             "port busy %",
             "waits for memory %",
             "inside %",
@@ -143,8 +135,8 @@ impl Stalls {
         let mut blocks = vec![
             Block::Text(format!(
                 "The paper counts pipeline stalls of a CPU with VTune. Ours are the PUs' own counters: \
-                 with one slot nothing hides a memory access, as on a core that waits for it; with all \
-                 slots most of it is hidden. *Inside* is a token in the PU's own pipeline. Memory on the \
+                 with one slot, as here, nothing hides a memory access; with all slots most of it is \
+                 hidden (figure-3.csv). *Inside* is a token in the PU's own pipeline. Memory on the \
                  chip is the whole machine's, so the misses are first touches. {division}"
             )),
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
@@ -181,10 +173,9 @@ impl Stalls {
                     span(&c.values, 1)
                 ),
             })),
-            why: "the paper's is a CPU, by its stalls; ours a PU with one slot whose data are nearly all \
-                  on the chip, by its cycles: the one can't be held against the other. The nearest to the \
-                  paper's that is measured here, algorithm 1 in the simulated caches of a CPU like the \
-                  paper's, hardly misses the last of them on these graphs (below)"
+            why: "not comparable: the paper measures stalls of a CPU, we cycles of a PU with nearly all data \
+                  on the chip. Algorithm 1 in the simulated caches of a CPU like the paper's hardly misses \
+                  the last one on these graphs (below)"
                 .into(),
         }
     }

@@ -1,13 +1,13 @@
-//! How long a point and the whole run may take.
+//! Time limits of a point and of the whole run.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::Context;
-use gramer_graph::error::Result;
-use gramer_graph::parallel::start_in;
+use gramer_base::context::Context;
+use gramer_base::error::Result;
+use gramer_base::parallel::start_in;
 
-/// How often somebody else's wish to stop is looked at.
+/// Interval at which the caller's stop flag is polled.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The limits of a run.
@@ -26,6 +26,8 @@ pub(super) enum Late {
     Point(Duration),
     /// The whole run took as long as it may, this long.
     Run(Duration),
+    /// Nothing is measured, and the report has no such point.
+    Missing,
 }
 
 impl Late {
@@ -33,6 +35,7 @@ impl Late {
     pub fn why(self) -> String {
         match self {
             Late::Point(limit) => format!("not within {} s", limit.as_secs_f64()),
+            Late::Missing => "not among the points of the report".into(),
             Late::Run(limit) => {
                 format!("not run to its end in the {} s of the whole run", limit.as_secs_f64())
             }
@@ -103,7 +106,7 @@ pub(super) fn within<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gramer_graph::error::Error;
+    use gramer_base::error::Error;
 
     /// Works until it is asked to stop.
     fn endless(context: &Context) -> Result<()> {

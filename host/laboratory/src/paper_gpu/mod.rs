@@ -1,42 +1,47 @@
 //! Experiments of the papers behind the GPU engine (DuMato, GSI with its successor, GAMMA), as far as one device can
-//! repeat them, and a report that holds them against the papers' own figures.
+//! repeat them, and a report that compares them with the papers' own figures.
 //!
 //! | module | experiments |
 //! |---|---|
 //! | `dumato` | balance between warps: off and on, thresholds, donations |
 //! | `gsi` | the steps of the join, loads of global memory, layers |
+//! | `paradigms` | plans, formulas and exploration without a plan, by size of the motifs |
+//! | `compression` | table A.1 of DuMato, on the CPU |
 //! | `gamma` | prefix groups, filter, layout, access modes, the merge of sorted segments |
-//! | `not_run` | what isn't repeated, and why |
 //! | `point` | one setting of one task, measured |
-//! | `limits` | how long a point and the whole run may take |
+//! | `limits` | time limits of a point and of the whole run |
 //! | `unfinished` | points of a run that was interrupted |
 //!
 //! All settings of a task must count the same, or the run ends with an error. Verdicts come from ratios on one
 //! device: times of other machines stand beside ours without one.
 
+mod compression;
 mod dumato;
 mod gamma;
 mod gsi;
 mod limits;
-mod not_run;
+mod paradigms;
 mod point;
 mod unfinished;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
 use gramer_gpu::{Gpu, Settings};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_graph::{Builder, Graph, VertexId};
 
 use crate::paper::Tell;
-use crate::paper::report::{Block, PAGE, PaperReport, REPORT, Section, rule};
+use crate::paper::claims::CLAIMS;
+use crate::paper::earlier::Report;
+use crate::paper::report::{Block, PAGE, PaperReport, Part, REPORT, Section, rule};
 
 use limits::{Late, Limits};
 pub use point::Point;
@@ -59,21 +64,107 @@ pub struct Options {
     pub force: bool,
     /// Runs of each point, of which the shortest counts; 1 and more.
     pub best: u32,
-    /// What a point may take, its programs and the run that isn't counted included; one that takes longer has no
-    /// time.
+    /// Time limit of a point, including its programs and the warm-up run; a point beyond it has no time.
     pub point_limit: Option<Duration>,
-    /// What the whole may take until the report is written; points that had no room have no time.
+    /// Time limit of the whole run; points beyond it have no time.
     pub time_limit: Option<Duration>,
     /// Folder that keeps built programs; none: they are built in each run.
     pub cache: Option<PathBuf>,
+    /// Names of the experiments to run, of [`experiments`]; none: all. The sections of the others are taken from the
+    /// report in `out`.
+    pub only: Vec<String>,
+    /// Measure nothing on the device: the verdicts follow from the points of the report in `out`.
+    pub verdicts: bool,
+}
+
+type Experiment = fn(&Lab<'_>) -> Result<Vec<Section>>;
+
+/// Name, titles of the sections, function, and whether it measures on the device. The joins are last: how long their
+/// queries take is known least.
+const EXPERIMENTS: &[(&str, &[&str], Experiment, Place)] = &[
+    ("table-6.7", &["DuMato, table 6.7: balance off and on"], dumato::on_and_off, Place::Device),
+    ("table-6.6", &["DuMato, table 6.6: donations"], dumato::donations, Place::Device),
+    (
+        "figure-6.4",
+        &["DuMato, figure 6.4: thresholds and threads"],
+        dumato::thresholds,
+        Place::Device,
+    ),
+    ("table-6.5", &["DuMato, table 6.5: virtual warps"], dumato::tiles, Place::Device),
+    (
+        "paradigms",
+        &["Beyond DuMato: plans, formulas and exploration"],
+        paradigms::sections,
+        Place::Device,
+    ),
+    (
+        "table-a.1",
+        &["DuMato, table A.1: compression by cliques"],
+        compression::sections,
+        Place::Host,
+    ),
+    (
+        "figure-26",
+        &["GAMMA, figures 26, 32 and 34: mechanisms of the extension"],
+        gamma::mechanisms,
+        Place::Device,
+    ),
+    ("figure-28", &["GAMMA, figure 28: which pages are copied"], gamma::access, Place::Device),
+    ("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort, Place::Device),
+    (
+        "joins",
+        &["GSI, table 3: the steps of the join", "SGSI, table 5: layers"],
+        gsi::sections,
+        Place::Queries,
+    ),
+];
+
+/// Where an experiment measures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On the device, tasks that are known before.
+    Device,
+    /// On the device, queries that are drawn there.
+    Queries,
+    /// On the processor.
+    Host,
+}
+
+/// Names of the experiments.
+pub fn experiments() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|(name, ..)| *name)
+}
+
+/// The sections of experiments: measured, or those of an earlier report.
+fn parts(lab: &Lab<'_>, before: Option<&Report>) -> Result<Vec<Part>> {
+    let mut parts = vec![];
+    for &(name, titles, experiment, place) in EXPERIMENTS {
+        let only = &lab.options.only;
+        let chosen = only.is_empty() || only.iter().any(|only| only == name);
+        // Which queries were drawn the points don't say.
+        let known = lab.options.verdicts && place == Place::Queries;
+        match before {
+            Some(before) if known || !chosen => {
+                for title in titles {
+                    parts.push(Part::Earlier(before.section(title)?));
+                }
+            }
+            _ => parts.extend(experiment(lab)?.into_iter().map(Part::from)),
+        }
+    }
+    Ok(parts)
 }
 
 /// Files of all points.
 const POINTS: [&str; 2] = ["points.csv", "points.json"];
+/// Numbers of table A.1.
+const COMPRESSION: &str = "table-a.1.csv";
+/// Names of the files of a report beside the page.
+const FILES: [&str; 5] = [REPORT, CLAIMS, COMPRESSION, POINTS[0], POINTS[1]];
 
 /// Names of the files that a report has.
 pub fn files(html: bool) -> Vec<&'static str> {
-    [&[REPORT][..], if html { &[PAGE] } else { &[] }, &POINTS].concat()
+    [&FILES[..], if html { &[PAGE] } else { &[] }].concat()
 }
 
 /// A graph of the experiments.
@@ -93,6 +184,8 @@ struct Lab<'a> {
     labelled: Vec<Input>,
     points: RefCell<Vec<Point>>,
     unfinished: RefCell<Unfinished>,
+    /// When the run in progress began, once its programs were built.
+    begun: Cell<Option<Instant>>,
     failed: RefCell<Vec<String>>,
     limits: Limits,
     late: RefCell<Vec<(String, Late)>>,
@@ -102,41 +195,68 @@ struct Lab<'a> {
 /// failed. What a run that was interrupted, or whose time was over, had measured is not measured again.
 ///
 /// # Errors
-/// Those of reading and writing; [`Error::Device`] where there is no such device, or settings of a task count
+/// Errors of reading and writing; [`Error::Device`] where there is no such device, or settings of a task count
 /// different numbers; [`Error::Interrupted`].
 pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
     let limits = Limits::begin(options.point_limit, options.time_limit);
-    let gpu = Gpu::open(&options.device, &Settings::default())?;
-    let device = format!("{} (driver {})", gpu.found().name, gpu.found().driver);
-    drop(gpu);
+    let again = options.verdicts || !options.only.is_empty();
+    let before = if again { Some(Report::read(&options.out)?) } else { None };
+    let chosen = |name: &str| options.only.is_empty() || options.only.iter().any(|o| o == name);
+    let on_device = |e: &&(&str, _, _, Place)| e.3 != Place::Host && chosen(e.0);
+    let device = match !options.verdicts && EXPERIMENTS.iter().any(|e| on_device(&e)) {
+        true => {
+            let gpu = Gpu::open(&options.device, &Settings::default())?;
+            Some(format!("{} (driver {})", gpu.found().name, gpu.found().driver))
+        }
+        false => None,
+    };
     let (plain, labelled) = inputs(options, context)?;
-    let (points, failed, late) = Default::default();
+    let (points, failed, late, begun) = Default::default();
     let graphs = match &options.data {
         Some(folder) if !options.quick => folder.display().to_string(),
         _ => "random ones".into(),
     };
-    let run = format!("{device}, best of {}, graphs: {graphs}", options.best);
-    let unfinished = RefCell::new(Unfinished::open(&options.out, run, tell)?);
-    let lab =
-        Lab { options, context, tell, plain, labelled, points, unfinished, failed, limits, late };
-    // The joins are measured last: how long their queries take is known least.
-    let tables = gamma::sections(&lab)?;
-    let mut sections = dumato::sections(&lab)?;
-    sections.extend(gsi::sections(&lab)?);
-    sections.extend(tables);
-    sections.push(not_run::section());
-    sections.push(numbers(&lab.points.borrow())?);
-    let opening = opening(&lab, &device);
+    let unfinished = match &device {
+        Some(device) => {
+            let run = format!("{device}, best of {}, graphs: {graphs}", options.best);
+            Unfinished::open(&options.out, run, tell)?
+        }
+        None => Unfinished::default(),
+    };
+    let earlier = if again { earlier_points(&options.out)? } else { vec![] };
+    let unfinished =
+        RefCell::new(if options.verdicts { unfinished.with(&earlier) } else { unfinished });
+    let lab = Lab {
+        options,
+        context,
+        tell,
+        plain,
+        labelled,
+        points,
+        unfinished,
+        failed,
+        limits,
+        late,
+        begun,
+    };
+    let mut parts = parts(&lab, before.as_ref())?;
+    parts.push(numbers(&all_points(earlier, &lab.points.borrow()))?.into());
     let report = PaperReport {
         title: "Experiments of the GPU engine's papers on this device".into(),
-        opening,
-        sections,
+        opening: opening(&lab, device.as_deref(), before.as_ref()),
+        parts,
     };
     report.write(&options.out, options.html, options.force)?;
     // Points for which the time of the whole run was too short are measured by the same command again.
     let late = lab.late.into_inner();
     if !late.is_empty() {
-        tell(&format!("points that took longer than they may: {}", late.len()));
+        let missing = late.iter().filter(|(_, late)| *late == Late::Missing).count();
+        if missing > 0 {
+            tell(&format!("points that the report lacks: {missing}"));
+        }
+        if late.len() > missing {
+            tell(&format!("points that took longer than they may: {}", late.len() - missing));
+        }
     }
     if !late.iter().any(|(_, late)| matches!(late, Late::Run(_))) {
         lab.unfinished.into_inner().end()?;
@@ -144,20 +264,39 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     Ok(lab.failed.into_inner())
 }
 
-fn opening(lab: &Lab<'_>, device: &str) -> Vec<String> {
+/// The points of the report in a folder.
+fn earlier_points(folder: &Path) -> Result<Vec<Point>> {
+    let path = folder.join(POINTS[1]);
+    let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+    serde_json::from_str(&text).map_err(|e| {
+        let what = format!("no points of a report ({e}); measure all experiments");
+        Error::input(gramer_base::error::Place::file(&path), what)
+    })
+}
+
+/// Points of an earlier report with those of this run, which replace their like.
+fn all_points(mut all: Vec<Point>, measured: &[Point]) -> Vec<Point> {
+    for point in measured {
+        match all.iter_mut().find(|p| p.names() == point.names()) {
+            Some(known) => *known = point.clone(),
+            None => all.push(point.clone()),
+        }
+    }
+    all
+}
+
+fn opening(lab: &Lab<'_>, device: Option<&str>, before: Option<&Report>) -> Vec<String> {
     let graphs: Vec<String> = lab
         .plain
         .iter()
         .chain(&lab.labelled)
         .map(|i| format!("{} ({} vertices, {} edges)", i.name, i.graph.vertices(), i.graph.edges()))
         .collect();
-    let mut all = vec![format!(
-        "Written by `gramer paper-gpu`. Device: {device}. A time is the shortest of {} runs on a graph that lies on the \
-         device, after one that isn't counted. All settings of a task counted the same. A loaded word or line is \
-         counted by the kernels themselves, not by a profiler. Graphs: {}.",
-        lab.options.best,
-        graphs.join(", ")
-    )];
+    let mut all = vec![match (device, before.and_then(|before| before.opening.first())) {
+        // Its times are of another run.
+        (None, Some(first)) => first.clone(),
+        (device, _) => measured_on(lab, device.unwrap_or("none"), &graphs),
+    }];
     all.push(rule());
     if lab.options.quick {
         all.insert(
@@ -172,31 +311,54 @@ fn opening(lab: &Lab<'_>, device: &str) -> Vec<String> {
         all.push(format!("**Points that failed**: {}.", failed.join("; ")));
     }
     let late = lab.late.borrow();
-    if !late.is_empty() {
-        let each: Vec<String> =
-            late.iter().map(|(what, late)| format!("{what}: {}", late.why())).collect();
+    let missing = late.iter().filter(|(_, late)| *late == Late::Missing).count();
+    if missing > 0 {
+        all.push(format!(
+            "{missing} points of today's experiments aren't in this report yet: they are *not run* below."
+        ));
+    }
+    if late.len() > missing {
+        let each: Vec<String> = late
+            .iter()
+            .filter(|(_, late)| *late != Late::Missing)
+            .map(|(what, late)| format!("{what}: {}", late.why()))
+            .collect();
         all.push(format!(
             "**{} points without a time**, as they took longer than they may. They are *not run* below, and no case \
-             holds by them: {}.",
-            late.len(),
+             holds by them unless the time until the limit decides it: {}.",
+            each.len(),
             each.join("; ")
         ));
     }
     all
 }
 
+/// Where and how points were measured.
+fn measured_on(lab: &Lab<'_>, device: &str, graphs: &[String]) -> String {
+    format!(
+        "Written by `gramer-lab paper-gpu`. Device: {device}. A time is the shortest of {} runs after one that isn't \
+         counted; plain tasks find the graph on the device, and each query of a join makes signatures and PCSR and \
+         transfers them. All settings of a task counted the same. A loaded word or line is counted by the kernels \
+         themselves, not by a profiler. Graphs: {}.",
+        lab.options.best,
+        graphs.join(", ")
+    )
+}
+
 /// All points as files.
 fn numbers(points: &[Point]) -> Result<Section> {
-    let mut csv = String::from("experiment,graph,task,setting,seconds,count,loads,stores\n");
+    let mut csv =
+        String::from("experiment,graph,task,setting,seconds,stopped,count,loads,stores\n");
     for p in points {
         let number = |n: Option<f64>| n.map(|n| n.to_string()).unwrap_or_default();
         csv += &format!(
-            "{},{},{},{},{},{},{},{}\n",
+            "{},{},{},{},{},{},{},{},{}\n",
             p.experiment,
             p.graph,
             p.task,
             p.setting,
             p.seconds,
+            if p.stopped { "yes" } else { "" },
             p.count,
             number(p.loads),
             number(p.stores)

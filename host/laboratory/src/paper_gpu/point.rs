@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use gramer_engine::{Engine, Prepared, Units};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_engine::{Engine, PreparedGraph, Share, Units};
 use gramer_gpu::{Gpu, Settings};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +25,13 @@ pub struct Point {
     pub graph: String,
     /// The task.
     pub task: String,
-    /// What is varied.
+    /// The varied setting.
     pub setting: String,
     /// The shortest run; of several tasks the sum.
     pub seconds: f64,
+    /// Whether the run was stopped at its limit after this time: a lower bound, without a count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
     /// The sum of the counts.
     pub count: u128,
     /// Lines and words that kernels of the join loaded, and lines that they stored.
@@ -40,18 +43,25 @@ pub struct Point {
 }
 
 impl Point {
+    /// Experiment, graph, task and setting.
+    pub fn names(&self) -> [&str; 4] {
+        [&self.experiment, &self.graph, &self.task, &self.setting].map(String::as_str)
+    }
+
     /// A time and a count, of nothing yet.
     pub fn of(seconds: f64, count: u128) -> Self {
         let [experiment, graph, task, setting] = [const { String::new() }; 4];
         let (loads, stores, hot) = (None, None, None);
-        Point { experiment, graph, task, setting, seconds, count, loads, stores, hot }
+        let stopped = false;
+        Point { experiment, graph, task, setting, seconds, stopped, count, loads, stores, hot }
     }
 }
 
 /// What became of a setting.
 enum Measured {
     Took(Point),
-    Late(Late),
+    /// With the seconds that its last run had taken, if its programs were built.
+    Late(Late, Option<f64>),
     Failed(Error),
 }
 
@@ -103,9 +113,13 @@ impl Lab<'_> {
             let measured =
                 match known.map_or_else(|| self.limited(settings, measure), Measured::Took) {
                     Measured::Took(measured) => measured,
-                    Measured::Late(late) => {
+                    Measured::Late(late, seconds) => {
                         self.late.borrow_mut().push((what, late));
-                        all.push(None);
+                        let own = [experiment, input, name, setting];
+                        all.push(match seconds {
+                            Some(seconds) => Some(self.stopped(own, seconds)?),
+                            None => None,
+                        });
                         continue;
                     }
                     Measured::Failed(Error::Interrupted) => return Err(Error::Interrupted),
@@ -122,6 +136,11 @@ impl Lab<'_> {
                 setting: setting.clone(),
                 ..measured
             };
+            if point.stopped {
+                self.points.borrow_mut().push(point.clone());
+                all.push(Some(point));
+                continue;
+            }
             if right.is_some_and(|right| right != point.count) {
                 return Err(Error::Device(format!(
                     "{experiment}, {name} of {input}: {} with {setting}, and {} before: this is a fault \
@@ -140,18 +159,45 @@ impl Lab<'_> {
         Ok(all)
     }
 
+    /// Keeps the point of a run that was stopped after these seconds.
+    fn stopped(
+        &self,
+        [experiment, graph, task, setting]: [&str; 4],
+        seconds: f64,
+    ) -> Result<Point> {
+        let point = Point {
+            experiment: experiment.into(),
+            graph: graph.into(),
+            task: task.into(),
+            setting: setting.into(),
+            stopped: true,
+            ..Point::of(seconds, 0)
+        };
+        self.unfinished.borrow_mut().add(&point)?;
+        self.points.borrow_mut().push(point.clone());
+        Ok(point)
+    }
+
     /// Measures as long as that may take.
     fn limited(&self, settings: &Settings, measure: &Measure<'_>) -> Measured {
-        if let Some(late) = self.limits.over() {
-            return Measured::Late(late);
+        if self.options.verdicts {
+            return Measured::Late(Late::Missing, None);
         }
+        if let Some(late) = self.limits.over() {
+            return Measured::Late(late, None);
+        }
+        self.begun.set(None);
         let limit = self.limits.of_point();
         let time = limit.map(|(time, _)| time);
         let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
         let run = |context: &Context| measure(&settings, context);
         match (within(time, self.context, run), limit) {
             ((Ok(point), _), _) => Measured::Took(point),
-            ((Err(Error::Interrupted), true), Some((_, late))) => Measured::Late(late),
+            ((Err(Error::Interrupted), true), Some((_, late))) => {
+                let own = matches!(late, Late::Point(_));
+                let begun = self.begun.take().filter(|_| own);
+                Measured::Late(late, begun.map(|begun| begun.elapsed().as_secs_f64()))
+            }
             ((Err(error), _), _) => Measured::Failed(error),
         }
     }
@@ -168,10 +214,20 @@ impl Lab<'_> {
         let (mut seconds, mut count, mut sums) = (0.0, 0, HashMap::new());
         for task in tasks {
             let mut best = f64::INFINITY;
-            // The first run builds programs and puts the graph on the device.
+            if self.options.point_limit.is_some() && tasks.len() == 1 {
+                // Builds the programs, so that a run that is stopped took all of its time for the task. A strategy
+                // that knows no shares refuses, and builds them in the first run.
+                let one = Share::new(std::iter::once(0..1), vec![])?;
+                prepared.run(task, Units::Share(&one), None, context).ok();
+                context.cancel.check()?;
+            }
+            // The first run puts the graph on the device.
             for run in 0..=self.options.best {
                 let begun = Instant::now();
-                let found = self.once(prepared.as_ref(), task, (&mut sums, run == 0), context)?;
+                if tasks.len() == 1 && self.options.point_limit.is_some() {
+                    self.begun.set(Some(begun));
+                }
+                let found = self.once(&prepared, task, (&mut sums, run == 0), context)?;
                 let took = begun.elapsed().as_secs_f64();
                 if run > 0 {
                     best = best.min(took);
@@ -195,7 +251,7 @@ impl Lab<'_> {
     /// A run: its count, and what it measured if that is wanted.
     fn once(
         &self,
-        prepared: &dyn Prepared,
+        prepared: &PreparedGraph,
         task: &Task,
         (sums, wanted): (&mut HashMap<&'static str, f64>, bool),
         context: &Context,
@@ -214,12 +270,45 @@ impl Lab<'_> {
     }
 }
 
-/// How many times as fast the second is; none where one was not run.
+/// Speed-up of the second over the first; none if one was not run to its end.
 pub fn speed_up(before: Option<&Point>, after: Option<&Point>) -> Option<f64> {
-    Some(before?.seconds / after?.seconds.max(1e-9))
+    let [before, after] = [before?, after?];
+    (!before.stopped && !after.stopped).then(|| before.seconds / after.seconds.max(1e-9))
+}
+
+/// The same where the first may have been stopped: then the least that the speed-up can be, and none if that is below
+/// `bar`, since it decides nothing.
+pub fn at_least(before: Option<&Point>, after: Option<&Point>, bar: f64) -> Option<f64> {
+    let [before, after] = [before?, after?];
+    let times = before.seconds / after.seconds.max(1e-9);
+    (!after.stopped && (!before.stopped || times >= bar)).then_some(times)
 }
 
 /// Milliseconds in a table.
 pub fn shown(point: Option<&Point>) -> String {
-    point.map_or("not run".into(), |p| format!("{:.3}", 1e3 * p.seconds))
+    point.map_or("not run".into(), |p| {
+        let sign = if p.stopped { "> " } else { "" };
+        format!("{sign}{:.3}", 1e3 * p.seconds)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_stopped_is_a_case_where_its_time_decides() {
+        let stopped = Point { stopped: true, ..Point::of(60.0, 0) };
+        let (done, other) = (Point::of(2.0, 5), Point::of(3.0, 5));
+        let of = |before, after, bar| at_least(Some(before), Some(after), bar);
+        assert_eq!(of(&stopped, &done, 30.0), Some(30.0));
+        assert_eq!(of(&stopped, &done, 30.1), None);
+        assert_eq!(of(&done, &stopped, 0.0), None);
+        assert_eq!(of(&other, &done, 2.0), Some(1.5));
+        assert_eq!(speed_up(Some(&stopped), Some(&done)), None);
+        assert_eq!(shown(Some(&stopped)), "> 60000.000");
+        let text = serde_json::to_string(&[&stopped, &done]).unwrap();
+        assert_eq!(text.matches("stopped").count(), 1);
+        assert_eq!(serde_json::from_str::<Vec<Point>>(&text).unwrap(), [stopped, done]);
+    }
 }

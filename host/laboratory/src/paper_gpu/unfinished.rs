@@ -1,11 +1,11 @@
-//! What a run has measured lies in a file beside the report until that is written: a run that is interrupted, or
-//! that fails, is gone on with.
+//! Measurements are kept in a file beside the report until that is written, so that an interrupted or failed run can
+//! be continued.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::output::{check_own, write_own};
+use gramer_base::error::{Error, Place, Result};
+use gramer_base::output::{check_own, write_own};
 use serde::{Deserialize, Serialize};
 
 use super::Point;
@@ -15,14 +15,15 @@ use crate::paper::Tell;
 const NAME: &str = "unfinished.json";
 
 /// The points of a run so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unfinished {
-    path: PathBuf,
+    /// The file; none where nothing is measured.
+    path: Option<PathBuf>,
     kept: Kept,
 }
 
 /// The file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     /// The device and what else all points must have in common.
     run: String,
@@ -44,7 +45,7 @@ impl Unfinished {
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Unfinished { path, kept: Kept { run, points: vec![] } });
+                return Ok(Unfinished { path: Some(path), kept: Kept { run, points: vec![] } });
             }
             Err(error) => return Err(Error::io(&path, "read", error)),
         };
@@ -64,15 +65,18 @@ impl Unfinished {
             path.display(),
             kept.points.len()
         ));
-        Ok(Unfinished { path, kept })
+        Ok(Unfinished { path: Some(path), kept })
+    }
+
+    /// The same with the points of a report.
+    pub fn with(mut self, points: &[Point]) -> Self {
+        self.kept.points.extend_from_slice(points);
+        self
     }
 
     /// The point of an experiment, a graph, a task and a setting.
-    pub fn point(&self, [experiment, graph, task, setting]: [&str; 4]) -> Option<Point> {
-        let same = |p: &&Point| {
-            (&*p.experiment, &*p.graph, &*p.task, &*p.setting) == (experiment, graph, task, setting)
-        };
-        self.kept.points.iter().find(same).cloned()
+    pub fn point(&self, names: [&str; 4]) -> Option<Point> {
+        self.kept.points.iter().find(|p| p.names() == names).cloned()
     }
 
     /// Keeps a point.
@@ -81,12 +85,13 @@ impl Unfinished {
     /// [`Error::Io`].
     pub fn add(&mut self, point: &Point) -> Result<()> {
         self.kept.points.push(point.clone());
+        let Some(path) = &self.path else { return Ok(()) };
         let text = serde_json::to_string(&self.kept)
             .map_err(|e| Error::Device(format!("the points are no JSON: {e}")))?;
-        if let Some(folder) = self.path.parent() {
+        if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
         }
-        write_own(&self.path, |out| out.write_all(text.as_bytes()))
+        write_own(path, |out| out.write_all(text.as_bytes()))
     }
 
     /// The report has all points.
@@ -94,9 +99,10 @@ impl Unfinished {
     /// # Errors
     /// [`Error::Io`].
     pub fn end(self) -> Result<()> {
-        match fs::remove_file(&self.path) {
+        let Some(path) = &self.path else { return Ok(()) };
+        match fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::io(&self.path, "remove", error))
+                Err(Error::io(path, "remove", error))
             }
             _ => Ok(()),
         }
@@ -113,11 +119,8 @@ mod tests {
             graph: "g".into(),
             task: "cliques".into(),
             setting: setting.into(),
-            seconds: 0.125,
-            count: 7,
             loads: Some(3.0),
-            stores: None,
-            hot: None,
+            ..Point::of(0.125, 7)
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which products the set core sums up for motifs of 5 vertices (`docs/set-core.md`, section *5-motifs*).
+//! Products that the set core sums up for motifs of 5 vertices (`docs/reference/set-core.md`, section *5-motifs*).
 
 use super::{PRODUCTS, QUARTER_ENTRIES, SIZE_BITS, size_quarters};
 
@@ -63,7 +63,7 @@ pub fn factor(name: &str) -> u32 {
 const MULTIPLIERS: usize = 4;
 /// Bits of a factor's code.
 const FACTOR_W: u32 = 4;
-/// Sets of three vertices that are under way between the map and the multipliers.
+/// Sets of three vertices that are in flight between the map and the multipliers.
 const TRIPLES: u32 = 16;
 
 /// The numbers of the package that say it.

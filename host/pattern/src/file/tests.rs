@@ -54,8 +54,8 @@ fn what_is_cut_off_or_too_much_is_refused() {
     assert!(cut.starts_with("q.graph:1: the head says 5 vertices and 9 edges, but 2 `v`"), "{cut}");
     assert_eq!(message("v 0 1 2 3 4 5\n"), "q.graph:1: `3` is too much");
     assert_eq!(message("v 0 1\nv 1 1\ne 0 1 2 3\n"), "q.graph:3: `3` is too much");
-    assert!(message("v 0 1 x\n").contains("`x` is no degree"));
-    assert!(message("t 1\nv 0 1\n").starts_with("q.graph:1: `t 1` is no head of a pattern"));
+    assert!(message("v 0 1 x\n").contains("`x` is not a degree"));
+    assert!(message("t 1\nv 0 1\n").starts_with("q.graph:1: `t 1` is not a head of a pattern"));
     assert!(message("t # 1\nv 0 1\nt # -1\nv 1 1\n").starts_with("q.graph:4: a pattern ends"));
     assert!(parse("t # 1\nv 0 1\nt # -1\n").is_ok());
     assert!(parse("t 0 2\nv 0 1\nv 1 1\ne 0 1\n").is_ok());
@@ -67,8 +67,9 @@ fn what_is_cut_off_or_too_much_is_refused() {
 
 #[test]
 fn names_serve_where_there_is_no_file() {
-    let read = |name: &str| read_pattern(Path::new(name), &Cancel::default());
-    assert_eq!(read("triangle").unwrap(), Pattern::clique(3));
+    let cancel = gramer_base::context::Cancel::default();
+    let read = |name: &str| crate::read_pattern(Path::new(name), &cancel);
+    assert_eq!(read("triangle").unwrap().pattern, Pattern::clique(3));
     let fault = read("trangle").unwrap_err().to_string();
     assert!(fault.contains("no such file, and no pattern has this name"), "{fault}");
 }
@@ -77,18 +78,21 @@ fn names_serve_where_there_is_no_file() {
 fn wrong_patterns_say_what_is_wrong_and_where() {
     assert_eq!(message(""), "q.graph: the pattern is empty");
     assert_eq!(message("# nothing\n"), "q.graph: the pattern is empty");
-    assert!(message("0 1\n2 3\n").starts_with("q.graph: the pattern is not connected"));
+    assert!(
+        message("{vertices: 2, edges: [[0, 1]], absent: [[0, 1]]}")
+            .contains("not a pair of `absent`")
+    );
     let path: String = (0..32).map(|i| format!("{i} {}\n", i + 1)).collect();
     assert_eq!(message(&path), "q.graph: the pattern has 33 vertices, but at most 32 are possible");
-    assert_eq!(message("t 2 1\nv 0 1\nv 0 2\n"), "q.graph:3: vertex 0 is there twice");
+    assert_eq!(message("t 2 1\nv 0 1\nv 0 2\n"), "q.graph:3: vertex 0 is repeated");
     assert_eq!(message("v 0 1\ne 0 4\n"), "q.graph:2: vertex 4 isn't declared by a `v` line");
     assert_eq!(message("0 0\n"), "q.graph:1: the edge 0 0 is a loop");
-    assert_eq!(message("0 1\n1 0\n"), "q.graph:2: the edge 1 0 is there twice");
-    assert_eq!(message("0 x\n"), "q.graph:1: `x` is no vertex: a number from 0 on");
-    assert_eq!(message("0 -1\n"), "q.graph:1: `-1` is no vertex: a number from 0 on");
-    assert!(message("0 1 4294967295\n").contains("is no label"));
-    assert!(message("v 0 1\nw 1\n").contains("is no kind of line"));
-    assert!(message("0 1 2 3\n").contains("is no edge"));
+    assert_eq!(message("0 1\n1 0\n"), "q.graph:2: the edge 1 0 is repeated");
+    assert_eq!(message("0 x\n"), "q.graph:1: `x` is not a vertex: a number from 0 on");
+    assert_eq!(message("0 -1\n"), "q.graph:1: `-1` is not a vertex: a number from 0 on");
+    assert!(message("0 1 4294967295\n").contains("is not a label"));
+    assert!(message("v 0 1\nw 1\n").contains("is not a kind of line"));
+    assert!(message("0 1 2 3\n").contains("is not an edge"));
     assert_eq!(message("0\n"), "q.graph:1: `0` ends too early");
     assert!(message("{vertices: 2, edges: [[0, 2]]}").contains("isn't there"));
     assert!(message("{vertices: 2, edges: [[0, 1]], labels: [1]}").contains("2 entries"));
@@ -97,7 +101,7 @@ fn wrong_patterns_say_what_is_wrong_and_where() {
     assert!(message("v 0 1\nv 1 1\ne 0 1\nt 1\n").starts_with("q.graph:4: a second pattern"));
     assert_eq!(
         parse_pattern(&[0xff, 0xfe], Path::new("q")).unwrap_err().to_string(),
-        "q: this is no text"
+        "q: this is not text"
     );
 }
 
@@ -111,4 +115,29 @@ fn numbers_behind_labels_are_degrees() {
         let said = "q.graph:1: 4 is not the degree of vertex 0, which is 1; if it is a second label, keep one label";
         assert_eq!(message(text), said);
     }
+}
+
+#[test]
+fn labels_of_files_are_texts_of_a_graph() {
+    let names = |texts: &[&str]| {
+        let mut interner = gramer_graph::names::Interner::default();
+        texts.iter().for_each(|text| _ = interner.number(text.as_bytes()).unwrap());
+        interner.finish()
+    };
+    let (vertex, edge) = (names(&["N", "7", "C"]), names(&["double", "single"]));
+    for text in [
+        "t # 0\nv 0 C\nv 1 7\nv 2 *\ne 0 1 single\ne 1 2\n",
+        "vertices: 3\nedges: [[0, 1], [1, 2]]\nlabels: [C, 7, null]\nedge_labels: [single, null]",
+    ] {
+        let (pattern, labels) = parse_file(text.as_bytes(), Path::new("q")).unwrap();
+        let input = PatternInput { pattern, labels, origin: Origin::File, other: None };
+        let resolved = input.resolve(Some(&vertex), Some(&edge)).unwrap();
+        // 7 is a text of the graph, whose number is 1.
+        assert_eq!(resolved.vertex_labels(), [2, 1, NO_LABEL], "{text}");
+        assert_eq!(resolved.edge_label(0, 1), Some(1), "{text}");
+        let unknown = message(text);
+        assert!(unknown.contains("the pattern asks for the"), "{unknown}");
+    }
+    assert!(message("vertices: 1\nedges: []\nlabels: [[]]").contains("a number, a text or null"));
+    assert!(message("vertices: 1\nedges: []\nlabels: [4294967295]").contains("out of range"));
 }

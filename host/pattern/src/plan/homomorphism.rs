@@ -110,7 +110,7 @@ impl Shape {
 }
 
 impl HomomorphismPlan {
-    /// The plan for a connected pattern, of which labels are not looked at.
+    /// The plan for a connected pattern; labels are ignored.
     ///
     /// # Panics
     /// If the pattern is empty.

@@ -37,8 +37,7 @@ impl Estimates {
     }
 }
 
-/// What is spent on a better order, in elements that the search visits: to look at one set of vertices
-/// with one vertex more takes about as long as so many.
+/// Cost of examining one set of vertices with one more vertex, in visited elements of a search.
 const LOOK: f64 = 0.5;
 /// Most sets of vertices of one size that are looked at further.
 const WIDEST: usize = 256;
@@ -152,9 +151,9 @@ fn best_prefixes(
     Some((best, placed))
 }
 
-/// A way to a set of vertices.
+/// The best known order of a set of vertices.
 #[derive(Clone, Copy)]
-struct Way {
+struct Prefix {
     placed: VertexSet,
     cost: f64,
     mappings: f64,
@@ -178,11 +177,11 @@ fn narrow(
     let start = |v: usize| {
         let (mappings, mut order) = (estimates.candidates[v], [0; MAX_VERTICES]);
         order[0] = v as u8;
-        Way { placed: 1 << v, cost: mappings, mappings, order }
+        Prefix { placed: 1 << v, cost: mappings, mappings, order }
     };
-    let mut ways: Vec<Way> = bits(all).map(start).collect();
-    let mut end: Option<Way> = None;
-    let mut next: Vec<Way> = vec![];
+    let mut ways: Vec<Prefix> = bits(all).map(start).collect();
+    let mut end: Option<Prefix> = None;
+    let mut next: Vec<Prefix> = vec![];
     while !ways.is_empty() {
         for here in &ways {
             let limit = end.map_or(bound, |end| end.cost);
@@ -203,7 +202,7 @@ fn narrow(
                 let sets = f64::from((pattern.neighbours(w) & here.placed).count_ones());
                 let cost = here.cost + mappings + here.mappings * sets;
                 if cost <= limit {
-                    let mut way = Way { placed: here.placed | 1 << w, cost, mappings, ..*here };
+                    let mut way = Prefix { placed: here.placed | 1 << w, cost, mappings, ..*here };
                     way.order[here.placed.count_ones() as usize] = w as u8;
                     next.push(way);
                 }

@@ -6,8 +6,8 @@ use gramer_graph::{Label, NO_LABEL};
 use super::candidates::Candidates;
 use super::matching_order::{Estimates, greedy_from, matching_order};
 use super::search::{
-    CandidateSet, FORMULA_VERTICES, Formula, List, MEMO_VERTICES, Partitions, SCHEMA, SearchPlan,
-    Source, Step, Then, bits,
+    CandidateSet, FORMULA_VERTICES, Formula, List, MEMO_VERTICES, NextStep, Partitions, SCHEMA,
+    SearchPlan, Source, Step, bits,
 };
 use super::symmetry::Restrictions;
 use crate::{MAX_VERTICES, Pattern, VertexSet, all_vertices, automorphism_count};
@@ -17,13 +17,13 @@ const LOOK: f64 = 20_000.0;
 
 /// Whether the vertices outside `placed` can all be counted by formulas, conditions apart.
 pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: VertexSet) -> bool {
-    let n = pattern.vertices();
-    let rest = all_vertices(n) & !placed;
+    let rest = all_vertices(pattern.vertices()) & !placed;
     if rest.count_ones() <= 1 {
         return true;
     }
     for v in bits(rest) {
-        let hard = if induced { space.linked(v) } else { pattern.neighbours(v) };
+        let hard =
+            if induced { space.linked(v) } else { pattern.neighbours(v) | pattern.absent(v) };
         if hard & rest & !(1 << v) != 0 {
             return false;
         }
@@ -33,6 +33,7 @@ pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: 
         part.count_ones() as usize <= FORMULA_VERTICES
             || bits(part).all(|v| {
                 pattern.neighbours(v) == pattern.neighbours(first)
+                    && pattern.absent(v) == pattern.absent(first)
                     && space.class(v) == space.class(first)
                     && bits(pattern.neighbours(v))
                         .all(|u| pattern.edge_label(u, v) == pattern.edge_label(u, first))
@@ -87,7 +88,7 @@ pub struct Planner<'a> {
     pub space: &'a dyn Candidates,
     /// What the cost model knows.
     pub estimates: &'a Estimates,
-    /// Whether non-edges must be non-edges.
+    /// Whether all non-edges must be non-edges, and not only absent pairs.
     pub induced: bool,
 }
 
@@ -138,13 +139,13 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
         step.source.iter().for_each(&mut count);
         for then in &step.then {
             match then {
-                Then::Formula(
+                NextStep::Formula(
                     Formula::One(source)
                     | Formula::Intersection(source)
                     | Formula::Same { source, .. },
                 ) => count(source),
-                Then::Formula(Formula::Partitions(p)) => p.sources.iter().for_each(&mut count),
-                Then::Step(_) | Then::Emit => {}
+                NextStep::Formula(Formula::Partitions(p)) => p.sources.iter().for_each(&mut count),
+                NextStep::Step(_) | NextStep::Emit => {}
             }
         }
     }
@@ -155,7 +156,7 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
     }
     for step in steps {
         for then in &mut step.then {
-            if let Then::Formula(Formula::One(source)) = then {
+            if let NextStep::Formula(Formula::One(source)) = then {
                 let set = &sets[source.set];
                 let made_here = step.sets.contains(&source.set);
                 if made_here
@@ -166,7 +167,7 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
                     && source.bounds == 0
                 {
                     step.sets.retain(|&s| s != source.set);
-                    *then = Then::Formula(Formula::Intersection(source.clone()));
+                    *then = NextStep::Formula(Formula::Intersection(source.clone()));
                 }
             }
         }
@@ -202,12 +203,11 @@ impl Growth<'_> {
         planner.space.overlap(w) & !planner.pattern.neighbours(w) & !ordered & !(1 << w)
     }
 
-    /// Non-neighbours of `w` whose images' neighbours must be taken out.
+    /// Vertices that are not joined to `w`, whose images' neighbours must be taken out.
     fn excluded(&self, w: usize) -> VertexSet {
-        if !self.planner.induced {
-            return 0;
-        }
-        self.planner.space.linked(w) & !self.planner.pattern.neighbours(w) & !(1 << w)
+        let Planner { pattern, space, induced, .. } = self.planner;
+        let excluded = if *induced { !pattern.neighbours(w) } else { pattern.absent(w) };
+        space.linked(w) & excluded & !(1 << w)
     }
 
     /// Vertices whose images decide which images `w` may have.
@@ -323,15 +323,15 @@ impl Growth<'_> {
         placed: VertexSet,
         sets: &[Option<usize>; MAX_VERTICES],
         visits: f64,
-    ) -> Vec<Then> {
+    ) -> Vec<NextStep> {
         if rest == 0 {
-            return if self.emit { vec![Then::Emit] } else { vec![] };
+            return if self.emit { vec![NextStep::Emit] } else { vec![] };
         }
         let (mut formulas, mut steps) = (vec![], vec![]);
         let rests = if self.emit { vec![rest] } else { parts(rest, |v| self.depends(v)) };
         for part in rests {
             if let Some(close) = self.close(part, placed, sets) {
-                formulas.push(Then::Formula(close));
+                formulas.push(NextStep::Formula(close));
                 continue;
             }
             let v = self.order.iter().copied().find(|v| part >> v & 1 == 1).expect("not empty");
@@ -341,7 +341,7 @@ impl Growth<'_> {
         }
         // What is cheap first: if it comes out as 0, the rest needn't be looked at.
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        formulas.extend(steps.into_iter().map(|(_, step)| Then::Step(step)));
+        formulas.extend(steps.into_iter().map(|(_, step)| NextStep::Step(step)));
         formulas
     }
 

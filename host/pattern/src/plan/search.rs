@@ -123,16 +123,16 @@ pub struct Step {
     /// mapping is found below.
     pub sets: Vec<usize>,
     /// The parts whose numbers are multiplied; none stand for 1.
-    pub then: Vec<Then>,
+    pub then: Vec<NextStep>,
     /// If the number of mappings below depends only on the images of these (at most eight of the
     /// vertices placed before): the key under which it may be kept.
     pub memo: Option<Vec<usize>>,
 }
 
-/// What comes after a step.
+/// The successor of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Then {
+pub enum NextStep {
     /// Another step, by number.
     Step(usize),
     /// A formula.
@@ -156,7 +156,7 @@ pub enum Formula {
         source: Source,
         /// How many vertices.
         vertices: usize,
-        /// Conditions fix their order: a choice of so many candidates, not an arrangement.
+        /// Conditions fix their order: a combination of candidates, not an arrangement.
         ordered: bool,
     },
     /// Vertices whose candidates differ but may coincide: inclusion and exclusion over the
@@ -204,8 +204,8 @@ pub struct SearchPlan {
     pub sets: Vec<CandidateSet>,
     /// How many mappings each counted one stands for.
     pub factor: u128,
-    /// How many mappings have the same image: an occurrence is so many mappings. (Not for patterns
-    /// that are [`crate::plan::symmetry::ambiguous`].)
+    /// Number of mappings with the same image, which form one occurrence. (Not for patterns that are
+    /// [`crate::plan::symmetry::ambiguous`].)
     pub automorphisms: u128,
     /// Estimated cost, in elements visited.
     pub cost: u64,

@@ -116,6 +116,7 @@ fn agrees(pattern: &Pattern, image: &[usize], v: usize) -> bool {
         && compatible(pattern.vertex_label(v), pattern.vertex_label(w))
         && (0..pattern.vertices()).filter(|&u| u != v && image[u] != usize::MAX).all(|u| {
             image[u] != w
+                && pattern.is_absent(u, v) == pattern.is_absent(image[u], w)
                 && match (pattern.edge_label(u, v), pattern.edge_label(image[u], w)) {
                     (None, None) => true,
                     (Some(a), Some(b)) => compatible(a, b),

@@ -1,4 +1,4 @@
-//! The motifs of six vertices from sums that leave out what there is most of.
+//! The motifs of six vertices, from sums that avoid the most frequent subgraphs.
 //!
 //! The equations of [`super::motif`] need a visit to every connected set of four vertices, most of
 //! which are stars and paths. But a number of occurrences, edge-induced, is an equation as well:

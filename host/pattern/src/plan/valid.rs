@@ -1,11 +1,11 @@
-//! Whether a plan that was read can be executed: whoever wrote it may have been wrong.
+//! Checks whether a plan from a file can be executed.
 
 use gramer_graph::NO_LABEL;
 
 use crate::plan::planner::partitions;
 use crate::plan::search::{
-    FORMULA_VERTICES, Formula, MEMO_VERTICES, Partitions, SCHEMA, SearchPlan, Source, Step, Then,
-    bits,
+    FORMULA_VERTICES, Formula, MEMO_VERTICES, NextStep, Partitions, SCHEMA, SearchPlan, Source,
+    Step, bits,
 };
 use crate::{MAX_VERTICES, VertexSet};
 
@@ -84,7 +84,7 @@ impl SearchPlan {
     }
 }
 
-/// What is known on the way through the steps.
+/// State of the check on its way through the steps.
 struct Walk<'a> {
     plan: &'a SearchPlan,
     /// By pattern vertex, once it has a step.
@@ -140,9 +140,11 @@ impl Walk<'_> {
         }
         for then in &step.then {
             match then {
-                Then::Step(next) => self.step(*next, placed, &sets)?,
-                Then::Formula(formula) => self.formula(formula, v, placed, &sets).map_err(at)?,
-                Then::Emit => {
+                NextStep::Step(next) => self.step(*next, placed, &sets)?,
+                NextStep::Formula(formula) => {
+                    self.formula(formula, v, placed, &sets).map_err(at)?
+                }
+                NextStep::Emit => {
                     let all = placed.count_ones() as usize == n && step.then.len() == 1;
                     ensure!(all, "steps[{number}]: a mapping is emitted before it is whole");
                 }
@@ -319,7 +321,8 @@ mod tests {
     fn every_plan_that_is_made_passes() {
         let plans = plans();
         assert!(plans.len() > 500);
-        let partitions = |then: &Then| matches!(then, Then::Formula(Formula::Partitions(_)));
+        let partitions =
+            |then: &NextStep| matches!(then, NextStep::Formula(Formula::Partitions(_)));
         assert!(plans.iter().any(|p| p.steps.iter().any(|s| s.then.iter().any(partitions))));
         for plan in plans {
             assert_eq!(plan.check(), Ok(()), "{plan:#?}");
@@ -347,9 +350,13 @@ mod tests {
             (triangle, |p| p.steps[2].vertex = p.steps[1].vertex, "has another step"),
             (triangle, |p| p.steps[1].class = 1, "steps[1]: class 1 of 1"),
             (triangle, |p| p.steps[1].source = None, "steps[1]: only the root has no source"),
-            (triangle, |p| p.steps[1].then = vec![Then::Step(9)], "there is no steps[9]"),
-            (triangle, |p| p.steps[2].then = vec![Then::Step(0)], "more than one step leads to it"),
-            (triangle, |p| p.steps[1].then = vec![Then::Emit], "emitted before it is whole"),
+            (triangle, |p| p.steps[1].then = vec![NextStep::Step(9)], "there is no steps[9]"),
+            (
+                triangle,
+                |p| p.steps[2].then = vec![NextStep::Step(0)],
+                "more than one step leads to it",
+            ),
+            (triangle, |p| p.steps[1].then = vec![NextStep::Emit], "emitted before it is whole"),
             (triangle, |p| p.steps[0].sets.push(9), "there is no sets[9]"),
             (triangle, |p| p.sets[0].bounds = 1 << 9, "vertex 9 has no image yet"),
             (triangle, |p| p.sets[1].parent = Some(1), "sets[1] needs sets[1], which isn't made"),

@@ -1,10 +1,10 @@
-//! Layouts to choose from.
+//! Candidate layouts.
 
 use gramer_pattern::Pattern;
 
 use super::{Point, cost, unit};
 
-/// Up to so many vertices all orders on a circle are tried.
+/// Maximum number of vertices for which all orders on a circle are tried.
 const ALL_ORDERS: usize = 7;
 /// Random starts where they aren't.
 const STARTS: usize = 4;

@@ -1,4 +1,4 @@
-//! How well a layout reads.
+//! Readability of a layout.
 
 use gramer_pattern::Pattern;
 
@@ -11,7 +11,7 @@ const GAP: f64 = 0.16;
 /// Edges at a vertex should be at least so far apart, in radians.
 const ANGLE: f64 = 0.45;
 
-/// What is wrong with a layout whose longer side is 1: the smaller the better.
+/// Cost of a layout whose longer side is 1; smaller is better.
 pub(super) fn cost(places: &[Point], edges: &[(usize, usize)]) -> f64 {
     let mut cost = 9.0 * crossings(places, edges) as f64;
     for i in 0..places.len() {
@@ -47,7 +47,7 @@ pub(super) fn least_gap(places: &[Point], edges: &[(usize, usize)]) -> f64 {
     apart(places, edges).map(|(v, e)| distance_to(places, v, e)).fold(1.0, f64::min)
 }
 
-/// Each vertex with each edge that it is no end of.
+/// Each vertex with each edge that it is not an end of.
 fn apart<'a>(
     places: &'a [Point],
     edges: &'a [(usize, usize)],

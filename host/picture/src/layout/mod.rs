@@ -1,14 +1,14 @@
-//! Where the vertices of a drawn pattern go.
+//! Positions of the vertices of a drawn pattern.
 //!
-//! Several kinds of layouts are made (vertices on a circle, one of them in its middle, distances as in
-//! the pattern) and the one that reads best is taken: few crossings, nothing on top of anything else,
-//! symmetric. The result is the same in every run.
+//! Of several layouts (vertices on a circle, one of them in the middle, distances as in the pattern) the most readable one
+//! is taken: few crossings, no overlaps, symmetric. The result is the same in every run.
 
 mod candidates;
 mod cost;
 mod orientation;
 
 use gramer_pattern::Pattern;
+use gramer_pattern::plan::search::bits;
 
 /// A place; y grows downwards.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -72,6 +72,8 @@ impl Layout {
         let all: Vec<usize> = (0..n).collect();
         let places = if n < 2 {
             vec![Point::default(); n]
+        } else if !pattern.is_connected() {
+            side_by_side(pattern)
         } else if let Some(order) = path(pattern) {
             zigzag(&order)
         } else if edges.len() == n * (n - 1) / 2 {
@@ -95,9 +97,25 @@ impl Layout {
     }
 }
 
+/// The layouts of the components, from left to right.
+fn side_by_side(pattern: &Pattern) -> Vec<Point> {
+    const GAP: f64 = 0.5;
+    let mut places = vec![Point::default(); pattern.vertices()];
+    let mut left = 0.0;
+    for component in pattern.components() {
+        let vertices: Vec<usize> = bits(component).collect();
+        let layout = Layout::of(&pattern.induced(&vertices));
+        for (&v, place) in vertices.iter().zip(&layout.places) {
+            places[v] = Point { x: left + place.x, y: place.y + (1.0 - layout.height) / 2.0 };
+        }
+        left += layout.width + GAP;
+    }
+    places
+}
+
 /// The layout that costs least, of those that look promising the most symmetric.
 fn best(pattern: &Pattern, edges: &[(usize, usize)]) -> Vec<Point> {
-    /// So many are looked at more closely.
+    /// Number of candidates that are refined.
     const PROMISING: usize = 24;
     let mut found: Vec<(f64, Vec<Point>)> = candidates::of(pattern, edges)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Which side of a layout is up.
+//! Rotation of a layout.
 
 use super::{Point, bounds, cost};
 

@@ -1,84 +1,54 @@
-//! Frequent subgraphs on a core with plans: candidates are made on the host, and each is a plan that counts or lists.
+//! Frequent subgraphs on a core with plans: the host makes candidates, each of which is a plan that counts or lists.
 //!
-//! By embeddings the core counts each candidate, those of three vertices by their triangles alone, which it lists at
-//! once where they are few. By minimum images it
-//! lists the occurrences of candidates whose domains the host can't tell otherwise.
+//! By embeddings the core counts each candidate; of candidates with three vertices it counts only the triangles, which
+//! it lists at once if they are few. By minimum images it lists the occurrences of candidates whose domains the host
+//! cannot derive.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use gramer_engine::cpu::Cpu;
-use gramer_engine::frequent::{Wanted, by_embeddings, by_images};
-use gramer_engine::{Count, Engine, Outcome, Sink, Together, Units, shares};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::choice::Choice;
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_cpu::Cpu;
+use gramer_cpu::images::{ListedCandidate, by_images};
+use gramer_engine::frequent::by_embeddings;
+use gramer_engine::{Count, EngineExt, Outcome, Peers, Sink, Units};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId, View};
-use gramer_machine::Accelerator;
 use gramer_pattern::Pattern;
+use gramer_pattern::closing::results;
 use gramer_pattern::plan::matching_order::Estimates;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 use super::plan::estimates::{LabelPairs, estimates};
-use super::plan::run::{On, PlanImages, Runs};
+use super::plan::run::{PlanImages, PlanInput, Runs};
 use super::plan::words::Program;
 use super::tasks::unsupported;
 
-/// Vertices of labelled patterns on the paper's core.
-const PAPER_MINES: usize = 3;
 /// Labels of a graph whose pairs are counted once for all candidates.
 const FEW_LABELS: usize = 1024;
 /// Triangles that the host takes one by one: those of more are counted by their labels.
 const MOST_TRIANGLES: u64 = 1 << 16;
 
-/// Frequent patterns as they are asked for.
+/// Request for frequent patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct FrequentRequest {
     /// The largest ones.
     pub limit: SizeLimit,
     /// Least support.
     pub support: u64,
-    /// What support is.
+    /// Measure of support.
     pub measure: Measure,
 }
 
-impl Asked {
-    /// What a task asks for, if it is this one.
+impl FrequentRequest {
+    /// The request in a task, if it is one for frequent patterns.
     pub fn of(task: &Task) -> Option<Self> {
         match *task {
-            Task::Fsm { limit, support, measure } => Some(Asked { limit, support, measure }),
+            Task::Fsm { limit, support, measure } => {
+                Some(FrequentRequest { limit, support, measure })
+            }
             _ => None,
-        }
-    }
-
-    /// Whether a machine's core does it, on `graph` where that is known already.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] with the reason and the engine that does it.
-    pub fn check(&self, machine: &Accelerator, graph: Option<&Graph>) -> Result<()> {
-        let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels) as usize;
-        let largest = match self.limit {
-            SizeLimit::MaxVertices(n) => n,
-            SizeLimit::MaxEdges(n) => n + 1,
-        };
-        let paper = self.measure == Measure::Embeddings && largest <= PAPER_MINES;
-        if levels == 0 {
-            return Err(unsupported(machine, "doesn't mine labelled patterns", paper));
-        }
-        if largest > levels + 1 {
-            let what = format!("mines patterns of up to {} vertices, not {largest}", levels + 1);
-            return Err(unsupported(machine, &what, paper));
-        }
-        if self.measure == Measure::Mni && !super::matches::lists(machine) {
-            let what = "counts embeddings and doesn't list them, which minimum images want";
-            return Err(unsupported(machine, what, false));
-        }
-        match graph.is_some_and(Graph::has_edge_labels) {
-            true => Err(Error::Unsupported(format!(
-                "machine {} doesn't read edge labels: leave them out (the setting `edge_labels`), or \
-                 use the engine `cpu`",
-                machine.machine.name
-            ))),
-            false => Ok(()),
         }
     }
 }
@@ -87,16 +57,15 @@ impl Asked {
 /// for. With others each examines some of a level's candidates.
 ///
 /// # Errors
-/// Those of [`Asked::check`], of the runs and of `together`.
+/// Errors of the runs and of `together`.
 pub fn mine(
     runs: &mut dyn Runs,
     (graph, images): (&Graph, &PlanImages),
-    asked: Asked,
-    (sink, together): (Option<&dyn Sink>, Option<&dyn Together>),
+    asked: FrequentRequest,
+    (sink, together): (Option<&dyn Sink>, Option<&dyn Peers>),
     context: &Context,
 ) -> Result<Outcome> {
-    asked.check(runs.machine(), Some(graph))?;
-    let Asked { limit, support, measure } = asked;
+    let FrequentRequest { limit, support, measure } = asked;
     let mut core = OnCore::new(runs, graph, images);
     let found = match (measure, limit) {
         (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
@@ -108,10 +77,16 @@ pub fn mine(
             })
         }
         (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
-            return Err(Error::usage("measure embeddings goes with max-vertices"));
+            return Err(Error::usage("measure embeddings needs max-vertices"));
+        }
+        (Measure::Transactions | Measure::Instances, _) => {
+            let measure = measure.name();
+            return Err(Error::usage(format!(
+                "the core does not count by the measure {measure}: use the engine `cpu`"
+            )));
         }
         (Measure::Mni, limit) => {
-            let list = &mut |wanted: &Wanted<'_>| core.list_images(wanted);
+            let list = &mut |wanted: &ListedCandidate<'_>| core.list_images(wanted);
             by_images(graph, limit, support, together, context, list)
         }
     };
@@ -119,7 +94,7 @@ pub fn mine(
         Err(Error::Interrupted) => (vec![], false),
         found => found?,
     };
-    shares::sort(&mut results);
+    results::sort(&mut results);
     let induced = if measure == Measure::Mni { Induced::Edge } else { Induced::Vertex };
     if let Some(sink) = sink {
         for Count { pattern, .. } in &results {
@@ -129,7 +104,7 @@ pub fn mine(
     Ok(Outcome::new(results, complete))
 }
 
-/// A graph on the core, with what is known of it.
+/// A graph on the core, with derived data.
 struct OnCore<'a> {
     runs: &'a mut dyn Runs,
     levels: u32,
@@ -158,8 +133,8 @@ impl<'a> OnCore<'a> {
         OnCore { runs, levels, lists, graph, images, pairs, wedges, triangles, all_triangles }
     }
 
-    fn on(&self) -> On<'a> {
-        On { view: self.graph.view(), images: self.images, roots: Units::All, may: None }
+    fn on(&self) -> PlanInput<'a> {
+        PlanInput { view: self.graph.view(), images: self.images, roots: Units::All, may: None }
     }
 
     /// What a plan's cost model knows of a pattern; nothing of one without labels.
@@ -172,7 +147,7 @@ impl<'a> OnCore<'a> {
 
     fn refused(&self) -> impl Fn(String) -> Error + use<> {
         let machine = self.runs.machine().clone();
-        move |what| unsupported(&machine, &what, false)
+        move |what| unsupported(&machine, &what)
     }
 
     /// Vertex-induced embeddings, and whether all were counted.
@@ -265,7 +240,7 @@ impl<'a> OnCore<'a> {
     }
 
     /// Lists the occurrences of a candidate for its domains.
-    fn list_images(&mut self, wanted: &Wanted<'_>) -> Result<bool> {
+    fn list_images(&mut self, wanted: &ListedCandidate<'_>) -> Result<bool> {
         let mut known = self.known(wanted.pattern);
         if let Some(known) = &mut known {
             // Roots that are in no occurrence are left out.
@@ -274,7 +249,7 @@ impl<'a> OnCore<'a> {
         let program = self.listing(wanted.pattern, Induced::Edge, known.as_ref())?;
         let root = program.listed()[1];
         let may = |v: VertexId| (wanted.may)(root, v);
-        let on = On { may: Some(&may), ..self.on() };
+        let on = PlanInput { may: Some(&may), ..self.on() };
         Ok(on.list(&mut *self.runs, &program, None, wanted.found)?.1)
     }
 

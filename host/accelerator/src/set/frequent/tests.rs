@@ -5,20 +5,24 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Barrier, Mutex};
 
+use crate::methods::choose_on;
 use crate::set::image::Words;
+use crate::settings::Settings;
+use gramer_engine::{Ask, Facts, Query};
 use gramer_graph::Builder;
 use gramer_graph::prepare::renumber;
+use gramer_machine::Accelerator;
 use gramer_machine::named::named;
 use gramer_machine::set::SetCore;
 
-use super::super::plan::reference;
+use super::super::numbers::SUM_EMBEDDINGS;
 use super::super::plan::run::Job;
 use super::super::plan::units::fewer_walkers;
-use super::super::reference::SUM_EMBEDDINGS;
 use super::super::sums::Total;
 use super::super::wedges::run::Job as WedgeJob;
 use super::*;
-use crate::stream::{Record, Taker};
+use crate::stream::{Record, RecordSink};
+use gramer_models::plan as reference;
 
 /// The functional model of some clusters, which hands records on in parts.
 struct OnModel {
@@ -75,7 +79,7 @@ impl Runs for OnModel {
         job: &Job<'_>,
         vertices: u32,
         _enough: Option<u64>,
-        take: &Taker<'_>,
+        take: &RecordSink<'_>,
     ) -> Result<(u128, bool)> {
         self.runs += 1;
         if self.runs > self.most {
@@ -97,7 +101,7 @@ impl Runs for OnModel {
     }
 }
 
-/// A graph with up to so many vertices, and that many labels or none.
+/// A graph with up to this many vertices, and that many labels or none.
 fn graph(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
     let (n, share) = (4 + rng.u64(0..most), rng.u32(5..45));
     let mut builder = Builder::new();
@@ -136,13 +140,13 @@ impl Sink for Keep {
     }
 }
 
-fn task(asked: Asked) -> Task {
-    let Asked { limit, support, measure } = asked;
+fn task(asked: FrequentRequest) -> Task {
+    let FrequentRequest { limit, support, measure } = asked;
     Task::Fsm { limit, support, measure }
 }
 
 /// What is asked in a round.
-fn asked(rng: &mut fastrand::Rng, round: u64) -> Asked {
+fn asked(rng: &mut fastrand::Rng, round: u64) -> FrequentRequest {
     let support = rng.u64(1..12);
     let (limit, measure) = match round % 4 {
         0 => (SizeLimit::MaxVertices(3), Measure::Embeddings),
@@ -150,7 +154,7 @@ fn asked(rng: &mut fastrand::Rng, round: u64) -> Asked {
         2 => (SizeLimit::MaxVertices(4), Measure::Mni),
         _ => (SizeLimit::MaxEdges(4), Measure::Mni),
     };
-    Asked { limit, support, measure }
+    FrequentRequest { limit, support, measure }
 }
 
 #[test]
@@ -184,7 +188,7 @@ fn random_graphs_have_the_patterns_and_lists_of_the_cpu_engine() {
 fn triangles_are_listed_at_once_where_they_are_few() {
     let context = Context::with_threads(1);
     let limit = SizeLimit::MaxVertices(3);
-    let asked = Asked { limit, support: 3, measure: Measure::Embeddings };
+    let asked = FrequentRequest { limit, support: 3, measure: Measure::Embeddings };
     for (vertices, runs, listed) in [(40, 1, 9_880), (76, 1 + 10, MOST_TRIANGLES as usize)] {
         let mut builder = Builder::new();
         (0..vertices).for_each(|v| builder.labelled_vertex(v, v as u32 % 3));
@@ -216,7 +220,7 @@ fn of_a_run_that_is_stopped_whole_levels_are_there() {
     let context = Context::with_threads(1);
     let graph = graph(&mut fastrand::Rng::with_seed(3), 30, 2);
     for measure in [Measure::Embeddings, Measure::Mni] {
-        let asked = Asked { limit: SizeLimit::MaxVertices(4), support: 2, measure };
+        let asked = FrequentRequest { limit: SizeLimit::MaxVertices(4), support: 2, measure };
         let whole = Cpu.run(&graph, &task(asked), None, &context).unwrap().results;
         let images = PlanImages::default();
         let mut all = OnModel::new(1);
@@ -229,7 +233,7 @@ fn of_a_run_that_is_stopped_whole_levels_are_there() {
             assert!(!part.complete, "{measure:?} after {most} runs");
             let level = |pattern: &Pattern| match measure {
                 Measure::Embeddings => pattern.vertices(),
-                Measure::Mni => pattern.edge_count(),
+                Measure::Mni | Measure::Transactions | Measure::Instances => pattern.edge_count(),
             };
             let most = part.results.iter().map(|count| level(&count.pattern)).max().unwrap();
             let known: Vec<Count> =
@@ -252,7 +256,7 @@ struct Threads {
     found: Mutex<Vec<Vec<u8>>>,
 }
 
-impl Together for Threads {
+impl Peers for Threads {
     fn threads(&self) -> usize {
         1
     }
@@ -294,7 +298,7 @@ fn several_devices_share_candidates() {
         let together = Threads { barrier, next: Mutex::default(), found: Mutex::default() };
         let one = || {
             let (mut runs, images) = (OnModel::new(1), PlanImages::default());
-            let with = (None, Some(&together as &dyn Together));
+            let with = (None, Some(&together as &dyn Peers));
             let found = mine(&mut runs, (&graph, &images), asked, with, &context).unwrap();
             (found.results, runs.runs)
         };
@@ -306,40 +310,38 @@ fn several_devices_share_candidates() {
     }
 }
 
-/// What a machine can't do is refused with the device that can.
+/// What a machine doesn't do is refused with its limit.
 #[test]
-fn refusals_name_the_device_that_can() {
+fn refusals_name_the_limit() {
     let small = named("set-small").unwrap().unwrap();
-    let of = |limit, measure| Asked { limit, support: 1, measure };
-    let said = |machine: &Accelerator, asked: Asked| match asked.check(machine, None) {
-        Ok(()) => String::new(),
-        Err(error) => error.to_string(),
+    let said = |machine: &Accelerator, limit, measure, facts: Option<&Facts>| {
+        let query = Query::new(Task::Fsm { limit, support: 1, measure });
+        let ask = Ask::new(&query).facts(facts);
+        let choices = choose_on(machine, &Settings::default(), &ask);
+        choices.first("set", &ask).err().map_or(String::new(), |error| error.to_string())
     };
     let (vertices, edges) = (SizeLimit::MaxVertices, SizeLimit::MaxEdges);
     let (counts, images) = (Measure::Embeddings, Measure::Mni);
-    assert_eq!(said(&small, of(vertices(8), counts)), "");
-    assert_eq!(said(&small, of(edges(7), images)), "");
+    assert_eq!(said(&small, vertices(8), counts, None), "");
+    assert_eq!(said(&small, edges(7), images, None), "");
     let few = Accelerator {
         set: small.set.clone().map(|set| SetCore { plan_levels: 2, ..set }),
         ..small.clone()
     };
-    let paper = "or the paper's core";
-    let text = said(&few, of(vertices(4), counts));
-    assert!(text.contains("up to 3 vertices, not 4") && !text.contains(paper), "{text}");
-    assert!(said(&few, of(edges(3), images)).contains("up to 3 vertices, not 4"));
-    assert_eq!(said(&few, of(edges(2), images)), "");
+    assert!(said(&few, vertices(4), counts, None).contains("patterns of 2 to 3, not 4"));
+    assert!(said(&few, edges(3), images, None).contains("patterns of 2 to 3, not 4"));
+    assert_eq!(said(&few, edges(2), images, None), "");
     let none = named("set").unwrap().unwrap();
-    assert!(said(&none, of(vertices(3), counts)).contains(paper));
-    let text = said(&none, of(vertices(4), counts));
-    assert!(text.contains("`cpu`") && !text.contains(paper), "{text}");
-    assert!(!said(&none, of(vertices(3), images)).contains(paper));
+    assert!(said(&none, vertices(3), counts, None).contains("no method"));
     let mut unlisted = small.clone();
     unlisted.arguments.retain(|argument| argument.name != "result_beats");
-    assert_eq!(said(&unlisted, of(vertices(3), counts)), "");
-    assert!(said(&unlisted, of(vertices(3), images)).contains("doesn't list them"));
+    assert_eq!(said(&unlisted, vertices(3), counts, None), "");
+    assert!(
+        said(&unlisted, vertices(3), images, None).contains("does not support the measure mni")
+    );
     let mut builder = Builder::new();
     builder.labelled_edge(0, 1, 3);
-    let labelled = builder.build();
-    let text = of(vertices(3), counts).check(&small, Some(&labelled)).unwrap_err().to_string();
-    assert!(text.contains("doesn't read edge labels"), "{text}");
+    let labelled = Facts::of(&builder.build());
+    let text = said(&small, vertices(3), counts, Some(&labelled));
+    assert!(text.contains("with edge labels"), "{text}");
 }

@@ -1,21 +1,19 @@
 //! Motifs of 5 vertices, in three runs: cliques, 5-cycles by [wedges](super::wedges), and sums of products over all connected
-//! sets of three vertices (`docs/set-core.md`, section *5-motifs*), from which the equations of [`MotifPlan`] give the others.
+//! sets of three vertices (`docs/reference/set-core.md`, section *5-motifs*), from which the equations of [`MotifPlan`] give the others.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`run`] | runs of a graph |
 //! | [`units`] | roots, cut where they have many neighbours, and the streams of several clusters |
-//! | [`mod@reference`] | what the core does with image and units |
 
 use std::collections::BTreeSet;
 
 use gramer_machine::set::{FACTORS, FACTORS_OF, PRODUCTS, PRODUCTS_OPEN, SUMS, factor};
 use gramer_pattern::plan::motif::MotifPlan;
 
-use super::reference::{SUM_CLIQUES, SUM_EMBEDDINGS};
+use super::numbers::{SUM_CLIQUES, SUM_EMBEDDINGS};
 use super::sums::Total;
 
-pub mod reference;
 pub mod run;
 pub mod units;
 

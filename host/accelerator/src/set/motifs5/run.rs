@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use gramer_base::error::Result;
 use gramer_graph::View;
-use gramer_graph::error::Result;
 use gramer_machine::Accelerator;
 
 use super::units::{deal, units};
+use crate::set::numbers::SUM_EMBEDDINGS;
 use crate::set::plan::run::Runs;
-use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::sums::Total;
 use crate::set::tasks::unsupported;
 use crate::set::wedges::Shape;
@@ -18,13 +18,13 @@ use crate::set::wedges::run::{Job, WedgeImages, count};
 /// aren't of all roots.
 ///
 /// # Errors
-/// As [`Runs::sums`]; [`gramer_graph::error::Error::Unsupported`] for a graph that has no room.
+/// As [`Runs::sums`]; [`gramer_base::error::Error::Unsupported`] for a graph that has no room.
 pub fn sums(
     runs: &mut dyn Runs,
     (view, images): (View<'_>, &WedgeImages),
 ) -> Result<Option<Total>> {
     let (machine, clusters) = (runs.machine().clone(), runs.clusters());
-    let no_room = || unsupported(&machine, NO_ROOM, false);
+    let no_room = || unsupported(&machine, NO_ROOM);
     let begun = Instant::now();
     let found = images.with(&machine, view, |image| {
         let streams = deal(&machine, units(&machine, view, image, clusters), clusters);
@@ -44,10 +44,10 @@ pub fn sums(
 /// Refuses a graph whose image has no room.
 ///
 /// # Errors
-/// [`gramer_graph::error::Error::Unsupported`] then, and what building the image says.
+/// [`gramer_base::error::Error::Unsupported`] then, and what building the image says.
 pub fn check_room(machine: &Accelerator, view: View<'_>, images: &WedgeImages) -> Result<()> {
     let found = images.with(machine, view, |_| Ok(()))?;
-    found.ok_or_else(|| unsupported(machine, NO_ROOM, false))
+    found.ok_or_else(|| unsupported(machine, NO_ROOM))
 }
 
 const NO_ROOM: &str = "counts motifs of 5 vertices where the graph's image for wedges has room on chip, and this one's has none";

@@ -1,11 +1,12 @@
 //! The sums of products are those of the plan, and the functional model's counts those of the CPU engine.
 
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
-use gramer_graph::context::Context;
-use gramer_graph::{Builder, Graph};
+use gramer_base::context::Context;
+use gramer_cpu::Cpu;
+use gramer_engine::EngineExt;
+use gramer_graph::Graph;
 use gramer_machine::named::named;
 use gramer_pattern::task::{Induced, Task};
+use gramer_testing::graphs::pairs;
 
 use super::units::units;
 use super::*;
@@ -46,21 +47,13 @@ fn products_make_the_sums_of_the_plan() {
 
 fn graph(seed: u64, vertices: u64, per_cent: u32, hubs: u64) -> Graph {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut builder = Builder::new();
-    for u in 0..vertices {
-        for v in 0..u {
-            if rng.u32(0..100) < if v < hubs { 60 } else { per_cent } {
-                builder.edge(u, v);
-            }
-        }
-    }
-    builder.build()
+    pairs(vertices, |_, v| rng.u32(0..100) < if v < hubs { 60 } else { per_cent })
 }
 
-/// Counts by the functional models of the two operations, in so many clusters.
+/// Counts by the functional models of the two operations, in this many clusters.
 fn modelled(graph: &Graph, clusters: usize) -> Vec<u128> {
     let machine = named("set-small").unwrap().unwrap();
-    let mut total = reference::totals(&machine, graph.view(), clusters).unwrap();
+    let mut total = gramer_models::motifs5::totals(&machine, graph.view(), clusters).unwrap();
     let context = Context::with_threads(1);
     total[SUM_CLIQUES] =
         Cpu.run(graph, &Task::Clique { k: 5 }, None, &context).unwrap().results[0].count;

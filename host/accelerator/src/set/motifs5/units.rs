@@ -1,18 +1,18 @@
 //! Roots of 5-motifs, and the in-streams of several clusters.
 //!
-//! A root is the vertex in the middle of its sets, and its sets are about the pairs of its neighbours. One with many is cut
-//! into ranges of the first of the two, by the quarter-lines of its list.
+//! A root is the middle vertex of its sets, which are roughly the pairs of its neighbours. A root with many is cut into
+//! ranges of the first neighbour, by the quarter-lines of its list.
 
 use gramer_graph::{VertexId, View};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, size_quarters};
 
-use crate::set::reference::MOTIFS5;
+use crate::set::numbers::MOTIFS5;
 use crate::set::units::{BEAT, InStream, PlacedUnit, deal_by_share, set};
 use crate::set::wedges::image::{Block, WedgeImage};
 use crate::set::wedges::units::lines;
 
-/// Cycles of a unit, and of a neighbour whose list is tagged, beside those of lines.
+/// Cycles of a unit, and of a neighbour whose list is tagged, in addition to those of lines.
 const UNIT_CYCLES: u64 = 60;
 const NEAR_CYCLES: u64 = 4;
 /// Cycles of the map for a line, about, and of the products of a set.

@@ -1,4 +1,4 @@
-//! What a search plan's cost model knows of a pattern with labels in a graph.
+//! Statistics of a labelled pattern in a graph, for the cost model of search plans.
 
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::plan::matching_order::Estimates;
@@ -14,7 +14,7 @@ pub fn estimates(view: View<'_>, pattern: &Pattern) -> Estimates {
 /// Vertices by label and edges by the labels of their ends, for any number of patterns.
 #[derive(Debug, Clone)]
 pub struct LabelPairs {
-    /// In order; [`NO_LABEL`] goes with every vertex.
+    /// In order; [`NO_LABEL`] matches every vertex.
     labels: Vec<Label>,
     /// By place: vertices, and all their neighbours.
     vertices: Vec<f64>,
@@ -50,7 +50,7 @@ impl LabelPairs {
         LabelPairs { labels, vertices, ends, arcs, walks }
     }
 
-    /// What is known of a pattern.
+    /// Statistics of a pattern.
     ///
     /// # Panics
     /// If it has a label that was not counted.

@@ -1,7 +1,7 @@
-//! A graph as it lies in the memory of a cluster for plans: `docs/set-core.md`, section *Plans*.
+//! Layout of a graph in the memory of a cluster for plans: `docs/reference/set-core.md`, section *Plans*.
 
 use crate::set::image::{QUARTER, Words};
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{Label, VertexId, View};
 use gramer_machine::set::{
     ID_BITS, LINE_QUARTERS, PADDING, QUARTER_ENTRIES, SIZE_BITS, size_quarters,
@@ -32,7 +32,7 @@ pub struct PlanImage {
     ranges: Vec<(Label, [u32; 2])>,
 }
 
-/// The smallest size for a list of so many entries; above [`SIZE_MOST`] if there is none.
+/// The smallest size code for a list of this many entries; above [`SIZE_MOST`] if there is none.
 pub(in crate::set) fn size_of(neighbours: usize) -> u32 {
     let fits = |&size: &u32| size_quarters(size) as usize * QUARTER >= neighbours;
     (1..=SIZE_MOST).find(fits).unwrap_or(SIZE_MOST + 1)
@@ -66,8 +66,8 @@ impl PlanImage {
             let size = size_of(neighbours);
             if size > SIZE_MOST {
                 return Err(Error::Unsupported(format!(
-                    "the set core's plans take vertices of up to {MOST_NEIGHBOURS} neighbours, and one \
-                     has {neighbours}; the engine `cpu` does it"
+                    "the set core's plans take vertices of up to {MOST_NEIGHBOURS} neighbours, and \
+                     one has {neighbours}; use the engine `cpu`"
                 )));
             }
             let quarters = size_quarters(size);
@@ -85,8 +85,8 @@ impl PlanImage {
             at += quarters;
             if at >= (1 << ID_BITS) - line {
                 return Err(Error::Unsupported(format!(
-                    "the graph's image has more than {} lines of 64 bytes, which is what the set \
-                     core's ids can name; the engine `cpu` does it",
+                    "the graph's image has more than {} lines of 64 bytes, the most that the set \
+                     core's ids can address; use the engine `cpu`",
                     (1u32 << ID_BITS) / line - 1
                 )));
             }

@@ -1,11 +1,11 @@
-//! Search plans on a graph: the images that they are run over, what runs them, and the runs.
+//! Search plans on a graph: images, runners and runs.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::set::image::Words;
+use gramer_base::error::{Error, Result};
 use gramer_engine::Units;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{LINE_QUARTERS, PADDING};
@@ -18,7 +18,7 @@ use crate::set::sums::Total;
 use crate::set::tasks::unsupported;
 use crate::set::units::InStream;
 use crate::set::wedges::run::{Job as WedgeJob, WedgeImages};
-use crate::stream::{Record, Taker};
+use crate::stream::{Record, RecordSink};
 
 /// In-streams with a search plan, one for each cluster, and the image that they are of.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub struct Job<'a> {
     pub streams: &'a [InStream],
 }
 
-/// What runs in-streams: devices, or a model of the core.
+/// Runner of in-streams: devices, or a model of the core.
 pub trait Runs {
     /// The machine.
     fn machine(&self) -> &Accelerator;
@@ -43,7 +43,7 @@ pub trait Runs {
     /// [`Error::Device`], [`Error::Unsupported`] for sets without room, [`Error::Interrupted`].
     fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)>;
 
-    /// Lists embeddings of so many vertices, of which `enough` are wanted, or all: how many came, and whether these
+    /// Lists embeddings of this many vertices, of which `enough` are wanted, or all: how many came, and whether these
     /// are all.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ pub trait Runs {
         job: &Job<'_>,
         vertices: u32,
         enough: Option<u64>,
-        take: &Taker<'_>,
+        take: &RecordSink<'_>,
     ) -> Result<(u128, bool)>;
 
     /// Counts houses or 5-cycles: the sums of all clusters, and whether they are of all units.
@@ -67,7 +67,7 @@ pub trait Runs {
 }
 
 /// An image with the vertices of its quarter-lines, for lists.
-struct Placed {
+struct PlacedImage {
     image: PlanImage,
     vertices: OnceLock<Vec<VertexId>>,
 }
@@ -75,14 +75,14 @@ struct Placed {
 /// A graph's images in the view's order and in that of labels, each built when a plan first needs it, and that for wedges.
 #[derive(Default)]
 pub struct PlanImages {
-    images: Mutex<[Option<Placed>; 2]>,
+    images: Mutex<[Option<PlacedImage>; 2]>,
     /// For houses and 5-cycles.
     pub wedges: WedgeImages,
 }
 
-/// What a plan is run on: a graph, its images, and the roots that count.
+/// Input of a plan: a graph, its images, and the roots that count.
 #[derive(Clone, Copy)]
-pub struct On<'a> {
+pub struct PlanInput<'a> {
     /// The graph.
     pub view: View<'a>,
     /// Its images.
@@ -93,7 +93,7 @@ pub struct On<'a> {
     pub may: Option<&'a (dyn Fn(VertexId) -> bool + Sync)>,
 }
 
-impl On<'_> {
+impl PlanInput<'_> {
     /// Counts with a plan's words; the sum wants [`Program::occurrences`] or [`Program::mappings`].
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl On<'_> {
         &self,
         runs: &mut dyn Runs,
         program: &Program,
-        run: impl FnOnce(&mut dyn Runs, &Job<'_>, &Placed) -> Result<T>,
+        run: impl FnOnce(&mut dyn Runs, &Job<'_>, &PlacedImage) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
         let (machine, clusters) = (runs.machine().clone(), runs.clusters());
@@ -144,7 +144,7 @@ impl On<'_> {
             Some(placed) => placed,
             none => {
                 let image = PlanImage::new(self.view, order)?;
-                none.insert(Placed { image, vertices: OnceLock::new() })
+                none.insert(PlacedImage { image, vertices: OnceLock::new() })
             }
         };
         let image = &placed.image;
@@ -154,7 +154,7 @@ impl On<'_> {
                 machine.set_quarters() / 64,
                 image.bytes().len().div_ceil(1024)
             );
-            return Err(unsupported(&machine, &what, false));
+            return Err(unsupported(&machine, &what));
         }
         let may = |v| self.may.is_none_or(|may| may(v));
         let work =

@@ -7,13 +7,13 @@ use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, size_quarters};
 
 use super::image::PlanImage;
 use super::words::Program;
-use crate::set::reference::PLAN;
+use crate::set::numbers::PLAN;
 use crate::set::units::{BEAT, InStream, PlacedUnit, deal_by_share, set};
 
 /// A unit is at most such a part of what a walker has to do, if it can be cut.
 const PARTS: u64 = 16;
 
-/// The units of these roots, as far as they have the label and enough neighbours, for so many walkers. A root belongs to the part of
+/// The units of these roots, as far as they have the label and enough neighbours, for this many walkers. A root belongs to the part of
 /// its list that has the last position.
 pub fn units(
     view: View<'_>,
@@ -82,7 +82,7 @@ pub fn units_of(
 /// Bytes of a plan in the header.
 const EACH: usize = 4;
 
-/// How many walkers the PUs of so many clusters have, all together.
+/// Number of walkers of all PUs of this many clusters.
 pub fn walkers(machine: &Accelerator, clusters: usize) -> u32 {
     let each = machine.set.as_ref().map_or(1, |set| set.plan_walkers);
     machine.machine.processing_units * clusters as u32 * each
@@ -111,8 +111,8 @@ pub fn fewer_walkers(machine: &Accelerator, head: &mut [u8]) -> bool {
     parts > 1
 }
 
-/// Deals units to the in-streams of `clusters`, the heaviest first. So many walkers go as each have room for the longest
-/// list.
+/// Deals units to the in-streams of `clusters`, the heaviest first. The number of walkers is the largest that leaves
+/// each room for the longest list.
 pub fn deal(
     machine: &Accelerator,
     (program, image): (&Program, &PlanImage),
@@ -133,8 +133,8 @@ pub fn deal(
 
 #[cfg(test)]
 mod tests {
+    use gramer_base::context::Context;
     use gramer_graph::Builder;
-    use gramer_graph::context::Context;
     use gramer_graph::prepare::renumber;
     use gramer_machine::named::named;
     use gramer_pattern::Pattern;

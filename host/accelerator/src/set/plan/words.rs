@@ -1,9 +1,9 @@
-//! A search plan as the words that the core executes: `docs/set-core.md`, section *Plans*. This is the
-//! one place that writes them.
+//! A search plan as the words that the core executes: `docs/reference/set-core.md`, section *Plans*. Only this module
+//! writes them.
 //!
-//! The core goes along a chain: a vertex after the other gets its image, and the members of one set
-//! are counted or listed at the end. A plan that is a tree of steps, or that ends in a formula of several sets,
-//! is left to other devices; the plan of the same pattern that meets every embedding is always a chain.
+//! The core executes a chain: one vertex after another gets its image, and the members of the last set are counted or
+//! listed. Plans that are trees of steps, or end in a formula of several sets, are left to other devices; the plan of
+//! the same pattern that visits every embedding is always a chain.
 
 use gramer_graph::{Label, NO_LABEL};
 use gramer_machine::Accelerator;
@@ -22,7 +22,7 @@ use super::image::Order;
 mod chain;
 mod counted;
 
-pub use counted::Counted;
+pub use counted::CountPlan;
 
 use chain::{Chain, chain};
 
@@ -63,7 +63,7 @@ impl Kind {
 /// A word. Vertices are numbered in the order in which they get their images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
-    /// What it does.
+    /// Kind.
     pub kind: Kind,
     /// With a stored set and a list: members that are not in the list; else those that are.
     pub difference: bool,
@@ -81,11 +81,11 @@ pub struct Word {
     pub conflicts: u8,
     /// The number of the members' label, from 1 on; 0: any.
     pub label: u8,
-    /// Count: what is done with it.
+    /// Count: how it is used.
     pub term: Term,
 }
 
-/// What is done with what a word counts.
+/// How the count of a word is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Term {
     /// It is added to the sum.
@@ -257,7 +257,7 @@ impl Program {
     /// The words of a plan for a core that places up to `levels` vertices.
     ///
     /// # Errors
-    /// What the core doesn't do, as the end of a sentence that begins with its name.
+    /// Unsupported feature, as the end of a sentence that begins with the core's name.
     pub fn of(plan: &SearchPlan, levels: u32) -> Result<Self, String> {
         if plan.sets.iter().any(|s| s.list.is_some_and(|l| l.edge_label != NO_LABEL)) {
             return Err("matches patterns without labels of edges".into());

@@ -1,5 +1,5 @@
-//! 4-cycles of a root whose lists have no room beside each other, by ranges of their last vertex. A 4-cycle a, b,
-//! c, b' has one c, so the ranges add up, and each is a unit.
+//! 4-cycles of a root whose lists do not fit the memory together, by ranges of their last vertex. A 4-cycle a, b, c, b'
+//! has one c, so ranges add up, and each is a unit.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ impl Part {
     }
 }
 
-/// The rows of parts beside each other. The first are the roots' lists: they come before all, so that members are
+/// The rows of parts side by side. The first are the roots' lists: they come before all, so that members are
 /// after them. A vertex has an id in each part.
 pub(super) fn rows(parts: &[Part]) -> Rows {
     let mut rows = Rows::new();
@@ -91,7 +91,7 @@ pub(super) fn rows(parts: &[Part]) -> Rows {
     rows
 }
 
-/// All vertices after a root in at most so many ranges, at whose ends about as many paths of 2 end as at another's.
+/// All vertices after a root in at most this many ranges, at whose ends about as many paths of 2 end as at another's.
 /// Only those count that end where another does.
 pub(super) fn ranges(view: View<'_>, root: VertexId, count: usize) -> Vec<Range<VertexId>> {
     let all = root + 1..view.vertices() as VertexId;
@@ -109,7 +109,7 @@ pub(super) fn ranges(view: View<'_>, root: VertexId, count: usize) -> Vec<Range<
     divided(all.clone(), count, paths)
 }
 
-/// A range in at most so many of about the same weight each; what has none at its ends is left out.
+/// A range in at most this many of about the same weight each; what has none at its ends is left out.
 pub(super) fn divided(
     all: Range<u32>,
     count: usize,

@@ -1,10 +1,9 @@
-//! Graphs that are larger than the memory of a cluster: the roots are cut into segments, and the lists that
-//! those of one segment need are an image of their own. Roots whose list is longer than the core's are cut,
-//! too (`pieces`).
+//! Graphs larger than the memory of a cluster: roots are divided into segments, each with an image of the lists that its
+//! roots need. Roots whose list is longer than the core's are cut, too (`pieces`).
 //!
-//! A segment for cliques has of each list the entries that a root of the segment names: no other can match.
-//! A segment for paths has whole blocks, for their lengths count; entries that neither are
-//! marked nor can be counted twice have an id that nothing has.
+//! A segment for cliques keeps only the entries that are in a root's list of the segment: no others can match. A segment
+//! for paths has whole blocks, since their lengths count; entries that are neither marked nor counted twice get an id that
+//! no vertex has.
 
 mod cycles;
 mod naming;
@@ -15,8 +14,8 @@ mod rows;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use gramer_base::error::{Error, Result};
 use gramer_engine::Units;
-use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
 use gramer_machine::set::{LAST_ALL, MAP_LINES, PLANS, QUARTERS_LONG};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
@@ -26,7 +25,7 @@ pub use self::order::near;
 use self::pieces::{Piece, Work};
 use self::rows::Rows;
 use super::image::{QUARTER, SetImage};
-use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
+use super::numbers::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
 use super::sums::Total;
 use super::units::{Operation, PlacedUnit, has_none, roots_of, work};
 
@@ -35,7 +34,7 @@ const FILLED: f64 = 0.96;
 
 /// Which sums of a segment's runs are those of its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counted {
+enum TaskSums {
     /// Cliques. Triangles of lists that are too long for them are cliques all the same.
     Cliques,
     /// All.
@@ -49,25 +48,25 @@ enum Counted {
 pub struct Segment {
     /// What the runs load.
     pub image: SetImage,
-    /// What units name.
+    /// Lists that units name.
     pub operations: Vec<Operation>,
     /// The units of all clusters.
     pub units: Vec<PlacedUnit>,
-    counted: Counted,
+    counted: TaskSums,
 }
 
 impl Segment {
     /// Adds the sums of its runs to those of a task.
     pub fn add(&self, total: &mut Total, found: &Total) {
         match self.counted {
-            Counted::Cliques => total[SUM_CLIQUES] += found[SUM_CLIQUES] + found[SUM_TRIANGLES],
-            Counted::All => total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own),
-            Counted::Cycles => total[SUM_CYCLES] += found[SUM_CYCLES],
+            TaskSums::Cliques => total[SUM_CLIQUES] += found[SUM_CLIQUES] + found[SUM_TRIANGLES],
+            TaskSums::All => total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own),
+            TaskSums::Cycles => total[SUM_CYCLES] += found[SUM_CYCLES],
         }
     }
 }
 
-/// The segments of a task of one operation, one after the other (`docs/set-core.md`, section *Segments*).
+/// The segments of a task of one operation, one after the other (`docs/reference/set-core.md`, section *Segments*).
 ///
 /// ```
 /// use gramer_accelerator::set::image::Words;
@@ -79,7 +78,7 @@ impl Segment {
 /// (0..50u64).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
 /// let graph = builder.build();
 /// let mut machine = gramer_machine::named::named("set-small").unwrap().unwrap();
-/// // Two partitions of so many lines of 64 bytes: the lists of 50 vertices have no room.
+/// // Two partitions of this many lines of 64 bytes: the lists of 50 vertices have no room.
 /// machine.set.as_mut().unwrap().partition_lines = 32;
 /// let operation = Operation::Cliques { k: 4 };
 /// let mut segments = Segments::new(&machine, graph.view(), operation, Units::All);
@@ -89,7 +88,7 @@ impl Segment {
 ///     count += 1;
 /// }
 /// assert!(count > 1);
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Segments<'a> {
@@ -120,7 +119,7 @@ impl<'a> Segments<'a> {
         parts.pop().expect("there is one part")
     }
 
-    /// The same in so many parts, which have about as much work each: one for a cluster. Each has roots that are near
+    /// The same in this many parts, which have about as much work each: one for a cluster. Each has roots that are near
     /// each other, so that together they load little more than one part would.
     ///
     /// # Panics
@@ -149,7 +148,7 @@ impl<'a> Segments<'a> {
         let dealt = order::dealt(view, operation, light, parts);
         let mut dealt: Vec<Self> = dealt.into_iter().map(part).collect();
         // Each part has a unit for every PU of what a heavy root becomes. Cycles come behind all edges, which go
-        // beside each other.
+        // side by side.
         let pus = machine.machine.processing_units as usize;
         for root in heavy {
             for (at, work) in piece(root).slices(view, parts * pus).into_iter().enumerate() {
@@ -201,8 +200,8 @@ impl<'a> Segments<'a> {
                     let cliques = self.operation != Operation::Paths;
                     let image = rows.image(blocks, quarters, cliques);
                     let counted = match self.operation {
-                        Operation::Paths => Counted::All,
-                        _ => Counted::Cliques,
+                        Operation::Paths => TaskSums::All,
+                        _ => TaskSums::Cliques,
                     };
                     let made = segment(image, &rows, pieces, &places, counted);
                     if made.units.is_empty() {
@@ -252,7 +251,7 @@ impl<'a> Segments<'a> {
             if quarters <= self.room(&pieces) && pieces.iter().all(is_countable) {
                 let image = rows.image(blocks, quarters, false);
                 let places: Vec<usize> = (0..pieces.len()).collect();
-                return Ok(Some(segment(image, &rows, pieces, &places, Counted::Cycles)));
+                return Ok(Some(segment(image, &rows, pieces, &places, TaskSums::Cycles)));
             }
             let (root, ends, _) = found.pop().expect("there is one");
             let middle = ends.start + ends.len() as u32 / 2;
@@ -313,7 +312,7 @@ impl<'a> Segments<'a> {
                 let (root, range) = self.roots.next()?;
                 Some(Work::Piece(Piece::of(self.view, root, self.operation, range)))
             };
-            // Cycles of a root are a segment of their own, after what was chosen before.
+            // Cycles of a root are their own segment, after what was chosen before.
             if let Some(Work::Cycles { .. }) = self.works.front() {
                 return Ok(None);
             }
@@ -351,8 +350,9 @@ impl<'a> Segments<'a> {
     fn no_room(&self, piece: &Piece) -> Error {
         let name = &self.machine.machine.name;
         Error::Unsupported(format!(
-            "machine {name} has {} KiB of memory for a graph in each cluster, and the lists that vertex {} \
-             with {} neighbours needs have no room there even one by one; the engine `cpu` does it",
+            "machine {name} has {} KiB of memory for a graph in each cluster, and the lists that \
+             vertex {} with {} neighbours needs have no room there even one at a time; use the \
+             engine `cpu`",
             self.machine.set_quarters() / 64,
             piece.root,
             self.view.degree(piece.root)
@@ -360,14 +360,14 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// Quarter-lines that an image may have; where the map is used, it has so many ids.
+/// Maximum number of quarter-lines of an image; if the map is used, its number of ids.
 fn room(machine: &Accelerator, mapped: bool) -> u64 {
     let room = machine.set_quarters();
     let map = machine.set.as_ref().map_or(0, |s| s.map_entries());
     if mapped { room.min(map).into() } else { room.into() }
 }
 
-/// Whether the lists of a root have no room beside each other, so that its paths are cut.
+/// Whether the lists of a root have no room side by side, so that its paths are cut.
 fn is_heavy(machine: &Accelerator, view: View<'_>, piece: &Piece) -> bool {
     let after = piece.list(view).iter().filter(|&&b| b > piece.root);
     let lists = after.map(|&b| view.degree(b)).chain([piece.length as usize]);
@@ -388,7 +388,7 @@ fn segment(
     rows: &Rows,
     pieces: Vec<Piece>,
     places: &[usize],
-    counted: Counted,
+    counted: TaskSums,
 ) -> Segment {
     let mut operations: Vec<Operation> = vec![];
     let unit = |(piece, &place): (&Piece, &usize)| {

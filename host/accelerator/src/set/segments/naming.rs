@@ -1,4 +1,4 @@
-//! Which vertices a segment names, whose lists it has, and its rows.
+//! Vertices, lists and rows of a segment.
 
 use gramer_graph::VertexId;
 

@@ -1,5 +1,4 @@
-//! The order in which roots go into segments: those whose lists are much the same follow each other. And which
-//! of them each cluster has.
+//! Order of roots in segments, in which roots with similar lists are neighbours, and their division among clusters.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,7 +13,7 @@ type Root = (VertexId, Range<u32>);
 
 /// Vertices of a clique from which on the work of its levels is most of a root's.
 const LEVELS_FROM: u32 = 5;
-/// A root is heavy with so many times the mean's work. On web-stanford 2 and 32 balanced 5-cliques no better.
+/// A root is heavy from this multiple of the mean work on. On web-stanford 2 and 32 balanced 5-cliques no better.
 const HEAVY: u128 = 8;
 
 /// Roots in the order of [`near`], cut into `parts` of about the same work.

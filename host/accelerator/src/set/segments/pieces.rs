@@ -1,5 +1,5 @@
-//! Pieces of work: what one unit of the core does. A root is one piece, unless its list is longer than the
-//! core's, or its lists have no room beside each other; then it is cut.
+//! Pieces of work, one for each unit of the core. A root is one piece, unless its list is longer than the core's or its
+//! lists do not fit the memory together.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Piece {
     /// - Edges are cut between the members that are visited.
     /// - Paths are edges, and 4-cycles by the range of their last vertex.
     ///
-    /// `None` for what can't be cut. Paths are cut for so many units at a time.
+    /// `None` for what can't be cut. Paths are cut for this many units at a time.
     pub fn cut(self, view: View<'_>, first: u32, units: usize) -> Option<Vec<Work>> {
         match self.operation {
             Operation::Cliques { k: 3 } => {
@@ -85,7 +85,7 @@ impl Piece {
         }
     }
 
-    /// Paths cut for so many units: what an edge has is that of edges, in as many pieces, and the cycles are counted
+    /// Paths cut for this many units: what an edge has is that of edges, in as many pieces, and the cycles are counted
     /// apart, in as many ranges, of about the same work. There may be fewer.
     pub fn slices(self, view: View<'_>, units: usize) -> Vec<Work> {
         let row = view.neighbours(self.root);

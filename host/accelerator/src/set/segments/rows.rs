@@ -1,4 +1,4 @@
-//! A part of a graph as it lies in the memory of a cluster.
+//! Layout of a part of a graph in the memory of a cluster.
 
 use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{LENGTH_BLOCK, LENGTH_UP, LINE_QUARTERS, PADDING};

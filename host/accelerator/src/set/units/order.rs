@@ -1,4 +1,4 @@
-//! In which order the units of a cluster come, and which share a half of a beat, and so a PU.
+//! Order of a cluster's units, and their grouping into half beats, each of which goes to one PU.
 
 use std::collections::VecDeque;
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(mixed(steps.clone(), 8), steps);
         assert_eq!(mixed(lines.clone(), 8), lines);
         assert_eq!(mixed(vec![], 8), vec![]);
-        // Nor does it matter how large their work is said to be.
+        // Nor does their estimated work matter.
         let endless = vec![unit(0, u64::MAX, 1 << 20); 100];
         assert_eq!(mixed(endless.clone(), 8), endless);
     }
@@ -140,7 +140,7 @@ mod tests {
             [vec![0, 7, 8], vec![1, 6, 9], vec![2, 5, 10], vec![3, 4]]
         );
         assert_eq!(places(&spread(&light, 16)).len(), 11);
-        // Two PUs have eight units in their halves; the rest is a block of its own.
+        // Two PUs have eight units in their halves; the rest is its own block.
         let of_two = [vec![0, 3, 4, 7], vec![1, 2, 5, 6], vec![8], vec![9, 10]];
         assert_eq!(places(&spread(&light, 2)), of_two);
         // A heavy one begins a half, and what comes after it is a block again.

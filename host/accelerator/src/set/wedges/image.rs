@@ -1,6 +1,6 @@
-//! A graph as it lies in the memory of a cluster for wedges: `docs/set-core.md`, section *Wedges*.
+//! Layout of a graph in the memory of a cluster for wedges: `docs/reference/set-core.md`, section *Wedges*.
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{VertexId, View};
 use gramer_machine::set::{
     ID_BITS, LINE_QUARTERS, PADDING, WEDGE_ID_BITS, WEDGE_UP_BITS, size_quarters,
@@ -29,7 +29,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// What an entry says.
+    /// Fields of an entry.
     pub fn of(entry: u32) -> Self {
         Block {
             id: entry & ((1 << WEDGE_ID_BITS) - 1),
@@ -69,8 +69,8 @@ impl WedgeImage {
             let all = size_of(filled + row.len() - before);
             if up > SIZE_MOST || all > SIZE_MOST {
                 return Err(Error::Unsupported(format!(
-                    "the set core's wedges take vertices of up to {MOST_NEIGHBOURS} neighbours, those before \
-                     the vertex rounded up, and one has {}; the engine `cpu` does it",
+                    "the set core's wedges take vertices of up to {MOST_NEIGHBOURS} neighbours, \
+                     those before the vertex rounded up, and one has {}; use the engine `cpu`",
                     row.len()
                 )));
             }
@@ -78,8 +78,8 @@ impl WedgeImage {
             at = begin(at, quarters);
             if at + quarters > 1 << WEDGE_ID_BITS {
                 return Err(Error::Unsupported(format!(
-                    "the graph's image has more than {} lines of 64 bytes, which is what the set core's \
-                     ids can name for houses and 5-cycles; the engine `cpu` does it",
+                    "the graph's image has more than {} lines of 64 bytes, the most that the set \
+                     core's ids can address for houses and 5-cycles; use the engine `cpu`",
                     (1u32 << WEDGE_ID_BITS) / LINE_QUARTERS
                 )));
             }
@@ -117,7 +117,7 @@ impl WedgeImage {
 mod tests {
     use super::*;
 
-    /// A star of so many leaves with the hub at a place, and its rules.
+    /// A star of this many leaves with the hub at a place, and its rules.
     fn star(leaves: u32, hub: u32) {
         let n = leaves + 1;
         let rows: Vec<Vec<u32>> = (0..n)

@@ -1,24 +1,22 @@
 //! Houses and 5-cycles by the map, in two passes over the wedges of a root, its paths of two edges
-//! (`docs/set-core.md`, section *Wedges*).
+//! (`docs/reference/set-core.md`, section *Wedges*).
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`image`] | a graph as the core reads it for them |
+//! | [`banks`] | the banks of the map |
+//! | [`image`] | layout of a graph for wedges |
 //! | [`run`] | runs of a graph |
 //! | [`units`] | roots, cut where they reach too many vertices, and the streams of several clusters |
-//! | [`mod@reference`] | what the core does with image and units |
 
 use gramer_machine::Accelerator;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Pattern, named};
 
-use super::reference::{
-    FIVE_CYCLES, HOUSES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_PAIRS, SUM_TRIANGLES,
-};
+use super::numbers::{FIVE_CYCLES, HOUSES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_PAIRS, SUM_TRIANGLES};
 use super::sums::Total;
 
+pub mod banks;
 pub mod image;
-pub mod reference;
 pub mod run;
 pub mod units;
 

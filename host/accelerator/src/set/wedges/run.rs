@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::set::image::Words;
+use gramer_base::error::{Error, Result};
 use gramer_engine::Units;
 use gramer_graph::View;
-use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_machine::set::LINE_QUARTERS;
 
@@ -35,7 +35,7 @@ impl WedgeImages {
     /// What `run` does with the image; `None` for a graph that has no room on the machine in this form.
     ///
     /// # Errors
-    /// Those of `run`, and those of building the image but for room.
+    /// Errors of `run`, and those of building the image but for room.
     pub fn with<T>(
         &self,
         machine: &Accelerator,

@@ -1,10 +1,10 @@
 use std::collections::HashSet;
 
 use crate::set::image::Words;
-use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Share, Units};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_cpu::Cpu;
+use gramer_engine::{EngineExt, Share, Units};
 use gramer_graph::prepare::renumber;
 use gramer_graph::{Builder, Graph};
 use gramer_machine::Accelerator;
@@ -12,31 +12,22 @@ use gramer_machine::named::named;
 use gramer_machine::set::LAST_ALL;
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
+use gramer_testing::graphs;
 
 use super::Shape;
 use super::image::WedgeImage;
-use super::reference;
 use super::run::Job as WedgeJob;
 use super::units::{deal, units};
 use crate::set::matches::{self, Match};
-use crate::set::plan;
+use crate::set::numbers::SUM_EMBEDDINGS;
 use crate::set::plan::run::{Job, PlanImages, Runs};
-use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::sums::Total;
-use crate::stream::Taker;
+use crate::stream::RecordSink;
+use gramer_models::wedges as reference;
 
 fn random(rng: &mut fastrand::Rng, n: u64, per_cent: u32, ranked: bool) -> Graph {
-    let mut builder = Builder::new();
-    for (u, v) in (0..n).flat_map(|u| (0..u).map(move |v| (u, v))) {
-        if rng.u32(0..100) < if v < 2 { 70 } else { per_cent } {
-            builder.edge(u, v);
-        }
-    }
-    let graph = builder.build();
-    match ranked {
-        true => renumber(&graph, &Context::with_threads(1)).unwrap(),
-        false => graph,
-    }
+    let graph = graphs::pairs(n, |_, v| rng.u32(0..100) < if v < 2 { 70 } else { per_cent });
+    if ranked { graphs::ranked(&graph) } else { graph }
 }
 
 /// Embeddings of a pattern, found vertex by vertex, by its automorphisms.
@@ -174,13 +165,19 @@ impl Runs for OnModel {
     fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)> {
         self.runs[1] += 1;
         let of = |stream: Vec<u8>| {
-            let sums = plan::reference::run(&self.machine, job.image.0.words(), &stream);
+            let sums = gramer_models::plan::run(&self.machine, job.image.0.words(), &stream);
             u128::from(sums.unwrap().values[SUM_EMBEDDINGS])
         };
         Ok((job.streams.iter().map(|stream| of(stream.whole())).sum(), true))
     }
 
-    fn list(&mut self, _: &Job<'_>, _: u32, _: Option<u64>, _: &Taker<'_>) -> Result<(u128, bool)> {
+    fn list(
+        &mut self,
+        _: &Job<'_>,
+        _: u32,
+        _: Option<u64>,
+        _: &RecordSink<'_>,
+    ) -> Result<(u128, bool)> {
         Err(Error::Unsupported("nothing is listed here".into()))
     }
 
@@ -238,7 +235,7 @@ fn matches_are_counted_by_wedges_or_by_a_plan() {
         assert_eq!(sum, wanted.results[0].count);
         let (found, runs) = run(8, false, &hub, Units::All);
         let refused = found.unwrap_err().to_string();
-        assert!(refused.contains("the engine `cpu` does it"), "{refused}");
+        assert!(refused.contains("use the engine `cpu`"), "{refused}");
         assert_eq!(runs, [0, 0]);
     }
 }

@@ -10,11 +10,11 @@ use gramer_machine::Accelerator;
 use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, size_quarters};
 
 use super::Shape;
+use super::banks::Banks;
 use super::image::{Block, WedgeImage};
-use super::reference::Banks;
 use crate::set::units::{BEAT, InStream, PlacedUnit, deal_by_share, set};
 
-/// Cycles of a root beside those of its lines.
+/// Cycles of a root in addition to those of its lines.
 const ROOT_CYCLES: u64 = 40;
 
 /// Neighbours of a vertex after `root`.
@@ -118,7 +118,7 @@ impl<'a> Cuts<'a> {
         middle.map(|&b| after(self.view, b, root).len() as u64).sum()
     }
 
-    /// About the lines of the lists before the vertices that a root reaches: of so many random ends the share of the
+    /// About the lines of the lists before the vertices that a root reaches: of this many random ends the share of the
     /// later vertices that are met.
     fn second(&self, root: VertexId) -> u64 {
         let later = (self.view.vertices() - 1 - root as usize).max(1) as f64;

@@ -2,9 +2,9 @@
 
 use std::sync::PoisonError;
 
-use gramer_engine::{Count, Outcome, Together};
-use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::Context;
+use gramer_base::error::{Error, Result};
+use gramer_engine::{Count, Outcome, Peers};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
@@ -21,18 +21,18 @@ fn unless_stopped<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Numbers as [`Together::join`] has them.
+/// Numbers as [`Peers::join`] has them.
 fn numbers_of(bytes: &[u8]) -> Vec<u128> {
     bytes.as_chunks().0.iter().map(|&bytes| u128::from_le_bytes(bytes)).collect()
 }
 
-impl OnDevice<'_> {
+impl OnDevice {
     /// Cliques of four vertices and more that other devices of this kind count as well: all get the count, or their own
     /// if they stop. Also the device's part of the work.
     pub(in crate::engine) fn cliques_together(
         &self,
         k: usize,
-        together: &dyn Together,
+        together: &dyn Peers,
         context: &Context,
     ) -> Result<(Outcome, f64)> {
         let roots = self.roots(k)?;
@@ -62,7 +62,7 @@ impl OnDevice<'_> {
     pub(in crate::engine) fn alone(
         &self,
         task: &Task,
-        together: &dyn Together,
+        together: &dyn Peers,
         context: &Context,
     ) -> Result<(Outcome, f64)> {
         let patterns = match task {
@@ -100,7 +100,7 @@ impl OnDevice<'_> {
     pub(in crate::engine) fn motifs_of_four_together(
         &self,
         induced: Induced,
-        together: &dyn Together,
+        together: &dyn Peers,
         context: &Context,
     ) -> Result<(Outcome, f64)> {
         let (resident, roots) = (&self.resident, self.roots(4)?);

@@ -1,6 +1,6 @@
 //! Elements that wait until the pages of their lists are on the device (GAMMA's deferral).
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use crate::device::{Arg, Device};
 use crate::program::Program;
@@ -8,7 +8,7 @@ use crate::table::shape::{LANES, NONE};
 
 use super::{MOST_ROWS, Paged, Source};
 
-/// Words of what is said of the first element that waits; as in `pages.cl`.
+/// Words that describe the first waiting element, as in `pages.cl`.
 pub(in crate::table) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
 /// Most vertices of an embedding; as in `table.clh`.
 const MOST_DEPTHS: usize = 16;
@@ -26,9 +26,9 @@ pub(in crate::table) fn marks(vertices: usize, arena_words: u64) -> u64 {
     2 * ((vertices.div_ceil(LANES) + 1) as u64 + arena_words.div_ceil(LANES as u64))
 }
 
-/// What kernels are told of an extension's elements.
+/// Kernel arguments for the elements of an extension.
 pub(in crate::table) struct Rows {
-    /// How many places there are.
+    /// Number of places.
     pub rows: u32,
     /// Those that are to be done, from and to.
     pub part: (u32, u32),
@@ -48,7 +48,7 @@ fn done(first: u32, from: u32, to: u32) -> u32 {
 }
 
 impl Paged {
-    /// Which page each slot has, where elements wait for pages.
+    /// Page of each slot, if elements wait for pages.
     pub fn state(&self) -> Option<Vec<u32>> {
         matches!(self.source, Source::Host(_)).then(|| self.heat.state())
     }
@@ -56,7 +56,7 @@ impl Paged {
     /// Brings the pages back to the slots that they had.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn restore(&mut self, device: &Device, program: &Program, state: &[u32]) -> Result<()> {
         let changes = self.heat.restore(state);
         self.table.write(&device.queue, &self.heat.slot_of)?;
@@ -66,7 +66,7 @@ impl Paged {
     /// Before the first pass over elements: none of a part of them is done, and all others are.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn begin_passes(&mut self, device: &Device, rows: &Rows) -> Result<()> {
         let Source::Host(host) = &mut self.source else { return Ok(()) };
         let (from, to) = rows.part;
@@ -79,7 +79,7 @@ impl Paged {
     /// of theirs. Whether others wait then.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn pass(
         &mut self,
         device: &Device,

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use super::super::sort::{Piece, Records, Runs};
 use super::super::store::Segment;
 use super::filter::Terms;
 use super::grouping::{Keys, Sorting};
-use super::groups::{By, Group, Groups, Key, Known, Layout, Measure, functions_of};
-use super::mining::{Kernels, Mining, Over};
-use super::others::{Others, Said};
+use super::groups::{Group, GroupKey, Groups, Key, KeyTable, Layout, Measure, functions_of};
+use super::mining::{Kernels, Mining, SegmentSteps};
+use super::others::{LevelPeers, Said};
 use super::source::{Functions, Use};
 
 /// What keys of rows stand for on the device.
@@ -26,8 +26,8 @@ enum Meaning {
 
 /// Aggregates segments one after the other.
 pub(super) struct Aggregation<'k> {
-    mining: &'k Mining<'k>,
-    known: Known<'k>,
+    mining: &'k Mining,
+    known: KeyTable<'k>,
     key: &'k Key,
     functions: Functions,
     keys: Keys,
@@ -41,7 +41,7 @@ impl<'k> Aggregation<'k> {
     /// # Errors
     /// [`Error::Usage`] for a measure that the key doesn't have.
     pub fn new(
-        mining: &'k Mining<'k>,
+        mining: &'k Mining,
         layout: Layout,
         key: &'k Key,
         measure: &'k Measure,
@@ -83,7 +83,7 @@ impl<'k> Aggregation<'k> {
                 Sorting { records: Records { key: 1, weight: 4 }, each: 1, emit: None, sums }
             }
         };
-        let known = Known::new(key, layout);
+        let known = KeyTable::new(key, layout);
         Ok(Aggregation { mining, known, key, functions, keys, sorting, meaning, runs: None })
     }
 
@@ -97,7 +97,7 @@ impl<'k> Aggregation<'k> {
         let kernels = if layout.edges { Kernels::Edges } else { Kernels::Rows };
         let program = self.mining.program(kernels, &self.functions)?;
         let step = Terms::default().step();
-        let over = Over { program: &program, step: &step, edges: layout.edges };
+        let over = SegmentSteps { program: &program, step: &step, edges: layout.edges };
         let Aggregation { mining, known, keys, sorting, meaning, runs, .. } = self;
         if runs.is_none() {
             *runs = Some(mining.runs(sorting.records)?);
@@ -143,7 +143,7 @@ impl<'k> Aggregation<'k> {
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Interrupted`], [`Error::Io`] of the file for tables.
-    pub fn end(self, others: Option<Others<'_>>) -> Result<Groups> {
+    pub fn end(self, others: Option<LevelPeers<'_>>) -> Result<Groups> {
         match (others, &self.meaning) {
             (Some(others), Meaning::Images { .. }) => self.images_of_all(others),
             (Some(others), _) => {
@@ -155,7 +155,7 @@ impl<'k> Aggregation<'k> {
     }
 
     /// The groups by minimum images: what two devices have both met is one image.
-    fn images_of_all(mut self, others: Others<'_>) -> Result<Groups> {
+    fn images_of_all(mut self, others: LevelPeers<'_>) -> Result<Groups> {
         let (records, runs) = (self.sorting.records, self.runs.take());
         let mut said = Said::default();
         if let Meaning::Images { numbers, .. } = &self.meaning {
@@ -202,7 +202,7 @@ impl<'k> Aggregation<'k> {
                     (records.key_at(&piece.keys, at), records.weight_at(&piece.weights, at));
                 match self.meaning {
                     Meaning::Number => {
-                        groups.push(Group { by: By::Number(key as u32), value });
+                        groups.push(Group { by: GroupKey::Number(key as u32), value });
                     }
                     Meaning::Group => values[key as usize] = value,
                     // A vertex that an image has once; what a row has no vertex for is image 0.

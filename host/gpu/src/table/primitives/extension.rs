@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use super::super::run::Step;
 use super::super::store::Segment;
@@ -12,7 +12,7 @@ use super::source::{Functions, Use};
 use super::{MOST_EDGES, MOST_VERTICES, Positions};
 use crate::program::Program;
 
-/// An extension of rows of so many vertices or edges.
+/// An extension of rows of this many vertices or edges.
 pub(super) struct Extension {
     steps: Vec<Step>,
     program: Arc<Program>,
@@ -22,12 +22,7 @@ pub(super) struct Extension {
 impl Extension {
     /// # Errors
     /// [`Error::Usage`] as [`Table::extend_vertex`](super::Table::extend_vertex), [`Error::Device`].
-    pub fn new(
-        mining: &Mining<'_>,
-        columns: usize,
-        by: &Positions,
-        filter: &Filter,
-    ) -> Result<Self> {
+    pub fn new(mining: &Mining, columns: usize, by: &Positions, filter: &Filter) -> Result<Self> {
         if columns >= MOST_VERTICES {
             return Err(Error::usage(format!(
                 "rows have {columns} vertices, and a table has at most {MOST_VERTICES}"
@@ -42,7 +37,7 @@ impl Extension {
 
     /// # Errors
     /// [`Error::Usage`] as [`Table::extend_edge`](super::Table::extend_edge), [`Error::Device`].
-    pub fn of_edges(mining: &Mining<'_>, columns: usize, filter: &EdgeFilter) -> Result<Self> {
+    pub fn of_edges(mining: &Mining, columns: usize, filter: &EdgeFilter) -> Result<Self> {
         if columns >= MOST_EDGES {
             return Err(Error::usage(format!(
                 "rows have {columns} edges, and a table has at most {MOST_EDGES}"
@@ -55,7 +50,7 @@ impl Extension {
 
     pub fn run(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         segment: Segment,
         found: &mut dyn FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
@@ -63,7 +58,7 @@ impl Extension {
         Ok(())
     }
 
-    pub fn count(&self, mining: &Mining<'_>, segment: Segment) -> Result<u128> {
+    pub fn count(&self, mining: &Mining, segment: Segment) -> Result<u128> {
         mining.extend((&self.program, self.edges), segment, &self.steps, None)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{Label, NO_LABEL};
 
 use crate::plan::DEPTH_WORDS;
@@ -61,12 +61,12 @@ impl Filter {
         Filter::of(Condition::Label(label))
     }
 
-    /// The new vertex has at least so many neighbours in the graph.
+    /// The new vertex has at least this many neighbours in the graph.
     pub fn degree_at_least(degree: u32) -> Self {
         Filter::of(Condition::DegreeAtLeast(degree))
     }
 
-    /// The new vertex has at most so many neighbours in the graph.
+    /// The new vertex has at most this many neighbours in the graph.
     pub fn degree_at_most(degree: u32) -> Self {
         Filter::of(Condition::DegreeAtMost(degree))
     }
@@ -221,7 +221,7 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// Next to all of so many positions.
+    /// Next to all of this many positions.
     pub fn next_to_all(positions: usize) -> Self {
         Terms { near: (1 << positions) - 1, ..Terms::default() }
     }
@@ -240,7 +240,7 @@ impl Terms {
         Step { next, degrees: self.degrees }
     }
 
-    /// Extensions of an embedding of so many vertices by the neighbours of any of `union`, which aren't
+    /// Extensions of an embedding of this many vertices by the neighbours of any of `union`, which aren't
     /// empty: one after the other, so that each new vertex is found by one of them alone.
     pub fn steps(&self, size: usize, union: u32) -> Vec<Step> {
         let mut steps = vec![];
@@ -285,7 +285,7 @@ impl Terms {
 #[derive(Debug, Clone)]
 pub struct EdgeFilter {
     label: Label,
-    /// Two labels were asked for.
+    /// Two labels were requested.
     never: bool,
     degrees: (u32, u32),
     vertices: u32,
@@ -317,17 +317,17 @@ impl EdgeFilter {
         EdgeFilter { label, ..EdgeFilter::default() }
     }
 
-    /// Both vertices of the new edge have at least so many neighbours in the graph.
+    /// Both vertices of the new edge have at least this many neighbours in the graph.
     pub fn degree_at_least(degree: u32) -> Self {
         EdgeFilter { degrees: (degree, u32::MAX), ..EdgeFilter::default() }
     }
 
-    /// Both vertices of the new edge have at most so many neighbours in the graph.
+    /// Both vertices of the new edge have at most this many neighbours in the graph.
     pub fn degree_at_most(degree: u32) -> Self {
         EdgeFilter { degrees: (0, degree), ..EdgeFilter::default() }
     }
 
-    /// With the new edge the embedding has at most so many vertices.
+    /// With the new edge the embedding has at most this many vertices.
     pub fn vertices_at_most(vertices: usize) -> Self {
         let vertices = u32::try_from(vertices).unwrap_or(u32::MAX);
         EdgeFilter { vertices, ..EdgeFilter::default() }

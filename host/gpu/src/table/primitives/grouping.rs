@@ -2,32 +2,32 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use super::super::COMMON;
 use super::super::graph::TableGraph;
-use super::super::run::Run;
+use super::super::run::TableRun;
 use super::super::shape::{LANES, NONE};
 use super::super::sort::{Records, Runs, Sorter, Space, Weights};
 use super::super::store::Segment;
 use super::super::whole::SCAN;
-use super::mining::{Mining, Over, marked};
+use super::mining::{Mining, SegmentSteps, marked};
 use crate::device::Arg;
 use crate::program::Program;
 
 const DICTIONARY: &str = include_str!("../../../kernels/dictionary.cl");
 /// Most rows that are sorted at a time: between these a stop is heard.
 const MOST_SORTED: u64 = 1 << 21;
-/// Of which keys the dictionary is filled: numbers that aren't given twice, from 1 on.
+/// Unique numbers of the sets of keys that fill the dictionary, from 1 on.
 static OWNERS: AtomicU64 = AtomicU64::new(1);
 
-/// What became of rows that were grouped on the device.
+/// Totals of grouping on the device.
 #[derive(Debug, Default)]
-pub(crate) struct Grouped {
+pub(crate) struct GroupingTotals {
     /// Segments of keys that were sorted in core, and merges of some of them.
     pub segments: AtomicU64,
     pub merges: AtomicU64,
-    /// Keys that the host was asked for since the dictionary had them not, and of these the ones that it had no room
+    /// Keys that the host resolved because the dictionary lacked them, and of these the ones that it had no room
     /// for.
     pub asked: AtomicU64,
     pub left: AtomicU64,
@@ -44,11 +44,11 @@ pub(super) struct Keys {
     owner: u64,
 }
 
-/// Says what a key stands for.
-pub(super) type Say<'s> = dyn FnMut(&[u32], &mut [u32]) + 's;
+/// Computes the meaning of a key.
+pub(super) type KeyReader<'s> = dyn FnMut(&[u32], &mut [u32]) + 's;
 
-/// Takes a part of a list of rows, once what their keys stand for lies on the device.
-type Told<'t> = dyn FnMut(&Run<'_>, (u32, u32)) -> Result<()> + 't;
+/// Takes a part of a list of rows whose keys have been resolved on the device.
+type RowTaker<'t> = dyn FnMut(&TableRun<'_>, (u32, u32)) -> Result<()> + 't;
 
 /// What is sorted of rows whose keys are known.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +91,7 @@ impl Keys {
         Keys { number: true, ..Keys::new(1, width, 1) }
     }
 
-    fn program(&self, mining: &Mining<'_>) -> Result<std::sync::Arc<Program>> {
+    fn program(&self, mining: &Mining) -> Result<std::sync::Arc<Program>> {
         let defines = format!("#define KEY {}u\n#define VALUES {}u\n", self.key, self.values);
         mining.device()?.program("dictionary", &[COMMON, &defines, DICTIONARY])
     }
@@ -105,7 +105,7 @@ impl Keys {
         }
     }
 
-    /// Divides the words from `from` to `to` for as many rows as fit, at most so many. With `values` they go there.
+    /// Divides the words from `from` to `to` for as many rows as fit, up to a limit. With `values` they go there.
     fn areas(
         &self,
         (from, to): (u32, u32),
@@ -158,7 +158,7 @@ impl Keys {
     }
 }
 
-impl Mining<'_> {
+impl Mining {
     /// Sorts what the rows of a segment of at most [`Mining::rows_of`] stand for, and keeps it in segments. `bits`
     /// says how many bits of its words are in use so far.
     ///
@@ -166,10 +166,10 @@ impl Mining<'_> {
     /// As [`Mining::extend`].
     pub(super) fn sort_rows(
         &self,
-        over: &Over<'_>,
+        over: &SegmentSteps<'_>,
         segment: Segment,
         (keys, sorting): (&Keys, Sorting),
-        (say, bits): (&mut Say<'_>, &dyn Fn() -> [u32; 2]),
+        (say, bits): (&mut KeyReader<'_>, &dyn Fn() -> [u32; 2]),
         runs: &mut Runs,
     ) -> Result<()> {
         let columns = segment.rows.len();
@@ -213,10 +213,10 @@ impl Mining<'_> {
     /// As [`Mining::extend`].
     pub(super) fn keep_by_keys(
         &self,
-        over: &Over<'_>,
+        over: &SegmentSteps<'_>,
         segment: Segment,
         keys: &Keys,
-        say: &mut Say<'_>,
+        say: &mut KeyReader<'_>,
         kept: &mut dyn FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         let pack = self.pack()?;
@@ -240,7 +240,7 @@ impl Mining<'_> {
     /// Does something with the arena as the room of a sorter.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], and those of `work`.
+    /// [`gramer_base::Error::Device`], and those of `work`.
     pub(super) fn sorting(
         &self,
         records: Records,
@@ -260,7 +260,7 @@ impl Mining<'_> {
     /// No segments yet.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`] where the kernels aren't built.
+    /// [`gramer_base::Error::Device`] where the kernels aren't built.
     pub(super) fn runs(&self, records: Records) -> Result<Runs> {
         let mut capacity = 0;
         self.sorting(records, &mut |sorter| {
@@ -279,12 +279,12 @@ impl Mining<'_> {
     /// Finds what the keys of some rows stand for.
     fn known(
         &self,
-        run: &mut Run<'_>,
-        over: &Over<'_>,
+        run: &mut TableRun<'_>,
+        over: &SegmentSteps<'_>,
         (all, from, to): (u32, u32, u32),
         (keys, program): (&Keys, &Program),
         areas: &Areas,
-        say: &mut Say<'_>,
+        say: &mut KeyReader<'_>,
     ) -> Result<()> {
         let kernel = if over.edges { "keys_of_edges" } else { "keys_of_rows" };
         let width = keys.width as u32;
@@ -329,7 +329,7 @@ impl Mining<'_> {
     }
 }
 
-/// Keys that the host is asked for.
+/// Keys that the host resolves.
 struct Teaching<'t> {
     keys: &'t Keys,
     program: &'t Program,
@@ -337,10 +337,10 @@ struct Teaching<'t> {
 }
 
 impl Teaching<'_> {
-    /// A kernel over so many rows, with the dictionary and the error word if it takes them.
+    /// A kernel over this many rows, with the dictionary and the error word if it takes them.
     fn launch(
         &self,
-        run: &Run<'_>,
+        run: &TableRun<'_>,
         kernel: &str,
         rows: u32,
         (dictionary, words, fault): (bool, &[u32], bool),
@@ -363,10 +363,10 @@ impl Teaching<'_> {
     /// device.
     fn each(
         &self,
-        run: &mut Run<'_>,
+        run: &mut TableRun<'_>,
         (list, size): (u32, u32),
-        say: &mut Say<'_>,
-        told: &mut Told<'_>,
+        say: &mut KeyReader<'_>,
+        told: &mut RowTaker<'_>,
     ) -> Result<()> {
         let Keys { key, values, width, .. } = *self.keys;
         let queue = &run.graph.device.clone().queue;

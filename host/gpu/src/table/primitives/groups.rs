@@ -49,23 +49,23 @@ impl Measure {
     }
 }
 
-/// What the rows of a group have in common.
+/// The common property of the rows of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum By {
+pub enum GroupKey {
     /// The canonical form of their pattern.
     Pattern(Pattern),
-    /// What the function `key` says of them.
+    /// The value of the function `key`.
     Number(u32),
 }
 
-/// Rows that have something in common.
+/// Rows with the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Group {
-    /// What that is.
-    pub by: By,
-    /// What was asked for: [`Measure`].
+    /// The key.
+    pub by: GroupKey,
+    /// The requested [`Measure`].
     pub value: u128,
 }
 
@@ -102,17 +102,17 @@ impl Groups {
     pub fn of_pattern(&self, pattern: &Pattern) -> u128 {
         // No row has as many vertices as larger patterns, which have no canonical form.
         match pattern.vertices() {
-            ..=SMALL_VERTICES => self.value(&By::Pattern(pattern.canonical().0)),
+            ..=SMALL_VERTICES => self.value(&GroupKey::Pattern(pattern.canonical().0)),
             _ => 0,
         }
     }
 
     /// The value of a number; 0 where no row has it.
     pub fn of_number(&self, number: u32) -> u128 {
-        self.value(&By::Number(number))
+        self.value(&GroupKey::Number(number))
     }
 
-    fn value(&self, by: &By) -> u128 {
+    fn value(&self, by: &GroupKey) -> u128 {
         self.groups.iter().find(|group| group.by == *by).map_or(0, |group| group.value)
     }
 
@@ -141,7 +141,7 @@ impl<'a> IntoIterator for &'a Groups {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     pub(super) key: Key,
-    pub(super) chosen: HashSet<By>,
+    pub(super) chosen: HashSet<GroupKey>,
 }
 
 impl Selection {
@@ -172,7 +172,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn of(mining: &Mining<'_>, edges: bool, columns: usize) -> Self {
+    pub fn of(mining: &Mining, edges: bool, columns: usize) -> Self {
         let labels = mining.labels();
         let (vertex_labels, edge_labels) = (labels.of_vertices, labels.of_edges);
         Layout { edges, columns, vertex_labels, edge_labels }
@@ -244,20 +244,20 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..n).flat_map(|j| (0..j).map(move |i| (i, j)))
 }
 
-/// What keys of rows stand for, found once for each key.
-pub(super) struct Known<'k> {
+/// The meanings of keys, computed once for each key.
+pub(super) struct KeyTable<'k> {
     key: &'k Key,
     pub layout: Layout,
     /// By key of a row: its group, and of its vertices the orbit that each is of.
     keys: HashMap<Vec<u32>, (usize, Arc<[u8]>)>,
-    groups: HashMap<By, usize>,
-    /// What each group has in common, by its number.
-    pub by: Vec<By>,
+    groups: HashMap<GroupKey, usize>,
+    /// Common key of each group, by its number.
+    pub by: Vec<GroupKey>,
 }
 
-impl<'k> Known<'k> {
+impl<'k> KeyTable<'k> {
     pub fn new(key: &'k Key, layout: Layout) -> Self {
-        Known { key, layout, keys: HashMap::new(), groups: HashMap::new(), by: vec![] }
+        KeyTable { key, layout, keys: HashMap::new(), groups: HashMap::new(), by: vec![] }
     }
 
     /// The number of a row's group, and the orbits of its vertices.
@@ -265,7 +265,7 @@ impl<'k> Known<'k> {
         // The map takes a borrowed key for the search alone: the device may have forgotten it.
         if !self.keys.contains_key(key) {
             let (by, orbits) = match self.key {
-                Key::Source(_) => (By::Number(key[0]), vec![]),
+                Key::Source(_) => (GroupKey::Number(key[0]), vec![]),
                 Key::Pattern => {
                     let pattern = self.layout.pattern(key);
                     let (canonical, order) = pattern.canonical();
@@ -275,7 +275,7 @@ impl<'k> Known<'k> {
                         let orbit = automorphism_orbits_chain(&canonical, &[of_form], &plain)[0];
                         orbits[of_row] = orbit.trailing_zeros() as u8;
                     }
-                    (By::Pattern(canonical), orbits)
+                    (GroupKey::Pattern(canonical), orbits)
                 }
             };
             let group = match self.groups.get(&by) {
@@ -292,8 +292,8 @@ impl<'k> Known<'k> {
         (*group, orbits)
     }
 
-    /// What a row's group has in common.
-    pub fn what(&mut self, key: &[u32]) -> &By {
+    /// Common key of a row's group.
+    pub fn what(&mut self, key: &[u32]) -> &GroupKey {
         let (group, _) = self.group(key);
         &self.by[group]
     }
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn vertices_that_are_exchanged_share_their_images() {
         let layout = Layout { edges: false, columns: 3, vertex_labels: false, edge_labels: false };
-        let mut known = Known::new(&Key::Pattern, layout);
+        let mut known = KeyTable::new(&Key::Pattern, layout);
         // Paths 0-1-2 and 1-0-2: the ends are one orbit, the middle another.
         let (first, orbits) = known.group(&[0b101]);
         assert_eq!((orbits[0], orbits[0] != orbits[1]), (orbits[2], true));

@@ -2,20 +2,20 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gramer_graph::context::{Cancel, Context, Progress};
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::{Cancel, Context, Progress};
+use gramer_base::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 
-use super::super::graph::{TableGraph, Wanted, lanes};
+use super::super::graph::{GraphRequest, TableGraph, lanes};
 use super::super::pages::{Access, PageShape};
-use super::super::run::{Run, Step};
-use super::super::shape::{LANES, Whole};
+use super::super::run::{Step, TableRun};
+use super::super::shape::{LANES, TableArena};
 use super::super::store::{Room, Segment};
 use super::super::whole::SCAN;
 use super::super::{COMMON, Lists, PACK, PAGES, SHARED, TABLE, TableSettings};
 use super::MOST_VERTICES;
 use super::filter::{Labels, Terms};
-use super::grouping::Grouped;
+use super::grouping::GroupingTotals;
 use super::source::{self, EMBEDDING, Functions};
 use crate::Gpu;
 use crate::device::{Arg, Device};
@@ -47,17 +47,17 @@ pub enum Numbers {
 /// is left is room for the part of a table that is worked on. Tables lie in the host's memory, and beyond
 /// [`TableSettings::host_memory`](crate::TableSettings::host_memory) in a file of
 /// [`TableSettings::spill`](crate::TableSettings::spill). One operation runs at a time: others wait.
-pub struct Mining<'a> {
-    gpu: &'a Gpu,
+pub struct Mining {
+    gpu: Gpu,
     context: Context,
     pub(in crate::table) by: Arc<ByDegree>,
     labels: Labels,
     held: Mutex<TableGraph>,
-    /// What became of rows that were put into groups.
-    pub(in crate::table) grouped: Grouped,
+    /// Totals of grouping.
+    pub(in crate::table) grouped: GroupingTotals,
 }
 
-/// What kernels a program has.
+/// The kernels of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kernels {
     /// Extension by vertices; whether numbers of neighbours are looked at.
@@ -68,22 +68,22 @@ pub(super) enum Kernels {
     Edges,
 }
 
-/// What the rows of a segment go through.
+/// Steps applied to the rows of a segment.
 #[derive(Clone, Copy)]
-pub(super) struct Over<'r> {
+pub(super) struct SegmentSteps<'r> {
     pub program: &'r Program,
     pub step: &'r Step,
     /// Whether elements are edges.
     pub edges: bool,
 }
 
-impl<'a> Mining<'a> {
+impl Mining {
     /// A graph on a device, with vertices by id, until the end.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 2³¹ edges and more, and where the budget has no room for offsets, labels, a
+    /// [`Error::Unsupported`] for 2³¹ edges and more, and if the budget is too small for offsets, labels, a
     /// page and a block of each column; the message has the least that would do. [`Error::Device`].
-    pub fn new(gpu: &'a Gpu, graph: &Graph) -> Result<Self> {
+    pub fn new(gpu: &Gpu, graph: &Graph) -> Result<Self> {
         Self::with(gpu, graph, Numbers::default(), &Context::default())
     }
 
@@ -91,7 +91,7 @@ impl<'a> Mining<'a> {
     ///
     /// # Errors
     /// As [`Mining::new`], and [`Error::Interrupted`].
-    pub fn with(gpu: &'a Gpu, graph: &Graph, numbers: Numbers, context: &Context) -> Result<Self> {
+    pub fn with(gpu: &Gpu, graph: &Graph, numbers: Numbers, context: &Context) -> Result<Self> {
         let numbering = match numbers {
             Numbers::Ids => Numbering::Own,
             Numbers::Degree => Numbering::Degree,
@@ -104,14 +104,14 @@ impl<'a> Mining<'a> {
 
     /// With vertices in this order, and with these of the graph's labels.
     fn labelled(
-        gpu: &'a Gpu,
+        gpu: &Gpu,
         graph: &Graph,
         by: Arc<ByDegree>,
         labels: Labels,
         context: &Context,
     ) -> Result<Self> {
         let access = gpu.of_tables().access;
-        let wanted = Wanted {
+        let wanted = GraphRequest {
             oriented: false,
             edge_labels: labels.of_edges,
             vertex_labels: labels.of_vertices,
@@ -124,12 +124,12 @@ impl<'a> Mining<'a> {
         };
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
         Ok(Mining {
-            gpu,
+            gpu: gpu.clone(),
             context: context.clone(),
             by,
             labels,
             held: Mutex::new(held),
-            grouped: Grouped::default(),
+            grouped: GroupingTotals::default(),
         })
     }
 
@@ -138,7 +138,7 @@ impl<'a> Mining<'a> {
     /// # Errors
     /// As [`Mining::with`].
     pub(crate) fn of_task(
-        gpu: &'a Gpu,
+        gpu: &Gpu,
         graph: &Graph,
         by: Arc<ByDegree>,
         labels: bool,
@@ -160,7 +160,7 @@ impl<'a> Mining<'a> {
     /// The next task, with its own flag to stop and progress.
     pub(crate) fn begin_task(&mut self, context: &Context) {
         self.context = context.clone();
-        self.grouped = Grouped::default();
+        self.grouped = GroupingTotals::default();
     }
 
     /// How far the work is.
@@ -225,11 +225,11 @@ impl<'a> Mining<'a> {
         Room::of(*host_memory, spill.as_deref())
     }
 
-    /// Rows of so many columns that can be extended at once.
+    /// Rows of this many columns that can be extended at once.
     pub(super) fn rows_at_once(&self, columns: usize) -> usize {
         let held = self.lock();
         let next = (columns + 1).min(MOST_VERTICES) as u64;
-        Whole::new(held.arena.len() as u64, next, held.warps).rows as usize
+        TableArena::new(held.arena.len() as u64, next, held.warps).rows as usize
     }
 
     /// A program with the functions of a user.
@@ -315,19 +315,19 @@ impl<'a> Mining<'a> {
         device.program("pack", &[COMMON, &scan, PACK])
     }
 
-    /// Does something with each part of a segment that fits, with room for so many columns; a run that fails
+    /// Does something with each part of a segment that fits, with room for this many columns; a run that fails
     /// leaves nothing in the queue. What was counted comes back.
     pub(super) fn over(
         &self,
-        over: &Over<'_>,
+        over: &SegmentSteps<'_>,
         (segment, columns): (Segment, usize),
-        work: &mut dyn FnMut(&mut Run<'_>, &Whole, u32) -> Result<()>,
+        work: &mut dyn FnMut(&mut TableRun<'_>, &TableArena, u32) -> Result<()>,
     ) -> Result<u128> {
         let mut held = self.lock();
         let graph = &mut *held;
         graph.begin()?;
-        let arena = Whole::new(graph.arena.len() as u64, columns as u64, graph.warps);
-        let mut run = Run::new(graph, over.program, &[], 0, &self.context);
+        let arena = TableArena::new(graph.arena.len() as u64, columns as u64, graph.warps);
+        let mut run = TableRun::new(graph, over.program, &[], 0, &self.context);
         (run.edges, run.extends_to_the_end) = (over.edges, false);
         let parts = segment.parts(arena.rows as usize);
         let done = parts.into_iter().try_for_each(|part| {
@@ -356,7 +356,7 @@ impl<'a> Mining<'a> {
         let Some(step) = steps.first() else { return Ok(0) };
         let pack = self.pack()?;
         let columns = segment.rows.len() + 1;
-        let over = Over { program, step, edges };
+        let over = SegmentSteps { program, step, edges };
         self.over(&over, (segment, columns), &mut |run, arena, rows| {
             let out = found.is_some().then_some(arena.out);
             let complete = run.in_steps(0, (rows, out), steps, &mut |run, region, blocks| {
@@ -370,11 +370,11 @@ impl<'a> Mining<'a> {
         })
     }
 
-    /// Launches a kernel that reads lists over some of so many rows, a part at a time, with two words more by the first
+    /// Launches a kernel that reads lists over some of this many rows, a part at a time, with two words more by the first
     /// row of a part; where lists aren't all on the device, in passes over the rows that have theirs.
     pub(super) fn read_rows(
         &self,
-        run: &mut Run<'_>,
+        run: &mut TableRun<'_>,
         kernel: &str,
         (rows, from, to): (u32, u32, u32),
         more: &dyn Fn(u32) -> [u32; 2],
@@ -409,7 +409,7 @@ impl<'a> Mining<'a> {
     /// Launches a kernel over some rows of what is loaded, with two words more, and with those that wait for pages.
     pub(super) fn launch_rows(
         &self,
-        run: &Run<'_>,
+        run: &TableRun<'_>,
         kernel: &str,
         (from, to): (u32, u32),
         more: [u32; 2],
@@ -443,7 +443,7 @@ impl<'a> Mining<'a> {
     /// As [`Mining::extend`].
     pub(super) fn keep(
         &self,
-        over: &Over<'_>,
+        over: &SegmentSteps<'_>,
         segment: Segment,
         canonical: bool,
         kept: &mut dyn FnMut(Segment) -> Result<()>,
@@ -461,18 +461,18 @@ impl<'a> Mining<'a> {
         Ok(())
     }
 
-    /// Rows of so many columns that fit without new ones.
+    /// Rows of this many columns that fit without new ones.
     pub(super) fn rows_of(&self, columns: usize) -> usize {
         let held = self.lock();
-        Whole::new(held.arena.len() as u64, columns as u64, held.warps).rows as usize
+        TableArena::new(held.arena.len() as u64, columns as u64, held.warps).rows as usize
     }
 }
 
 /// Packs the marked rows of what is loaded.
 pub(super) fn marked(
-    run: &mut Run<'_>,
+    run: &mut TableRun<'_>,
     pack: &Program,
-    arena: &Whole,
+    arena: &TableArena,
     rows: u32,
 ) -> Result<Segment> {
     let (last, before) = run.columns.split_last().expect("a table has a column");

@@ -9,7 +9,8 @@
 //! ```no_run
 //! use gramer_gpu::primitives::{Filter, Key, Measure, Mining, Table};
 //! use gramer_gpu::{Gpu, Settings};
-//! use gramer_graph::{Builder, Error};
+//! use gramer_base::Error;
+//! use gramer_graph::Builder;
 //! # let mut builder = Builder::new();
 //! # (1..4).for_each(|v| { builder.edge(0, v); });
 //! # let graph = builder.build();
@@ -43,13 +44,13 @@
 //! | `label(e, v)`, `edge_label(e, u, v)` | labels; `NONE` where there is none |
 //!
 //! A function that filters gets the embedding without the new vertex or edge. Vertices are the numbers of
-//! [`Numbers`]. Text that doesn't compile is refused ([`Error::Usage`](gramer_graph::Error::Usage)) with the
+//! [`Numbers`]. Text that doesn't compile is refused ([`Error::Usage`](gramer_base::Error::Usage)) with the
 //! compiler's message and the line. A function that doesn't end is not stopped: the host waits for the device.
 //!
 //! # Several devices
 //!
 //! A [`Mining`] has one device. Programs that want several open a [`Gpu`](crate::Gpu) for each, and divide the
-//! first vertices or edges by a filter of their own; counts of disjoint parts add up, minimum-image support
+//! first vertices or edges by their own filter; counts of disjoint parts add up, minimum-image support
 //! doesn't.
 
 mod aggregation;
@@ -70,10 +71,10 @@ use gramer_graph::VertexId;
 
 pub use super::sort::{Segments, count_numbers};
 pub use filter::{EdgeFilter, Filter};
-pub(crate) use grouping::Grouped;
-pub use groups::{By, Group, Groups, Key, Measure, Selection};
+pub(crate) use grouping::GroupingTotals;
+pub use groups::{Group, GroupKey, Groups, Key, Measure, Selection};
 pub use mining::{Mining, Numbers};
-pub(in crate::table) use others::Others;
+pub(in crate::table) use others::LevelPeers;
 pub use positions::Positions;
 pub use rows::Rows;
 pub use table::{Keep, Table};
@@ -84,9 +85,9 @@ pub const MOST_VERTICES: usize = 16;
 /// Edges of the largest embeddings of tables of edges: they may have one vertex more.
 pub const MOST_EDGES: usize = MOST_VERTICES - 1;
 
-/// What the rows of a [`Table`] are made of: [`Vertices`] or [`Edges`], and nothing else.
+/// Elements of a [`Table`]'s rows: only [`Vertices`] or [`Edges`].
 pub trait Kind: private::Sealed {
-    /// An element of a row, as it is read.
+    /// An element of a row.
     type Item: Copy + std::fmt::Debug + Ord;
     /// What extensions keep.
     type Filter: std::fmt::Debug + 'static;
@@ -95,7 +96,7 @@ pub trait Kind: private::Sealed {
     const EDGES: bool;
     /// The filter as one of the two.
     #[doc(hidden)]
-    fn either(filter: &Self::Filter) -> Either<'_>;
+    fn either(filter: &Self::Filter) -> FilterKind<'_>;
     /// An element with these ends; a vertex is its own.
     #[doc(hidden)]
     fn item(ends: [VertexId; 2]) -> Self::Item;
@@ -103,7 +104,7 @@ pub trait Kind: private::Sealed {
 
 /// A filter of either kind.
 #[doc(hidden)]
-pub enum Either<'f> {
+pub enum FilterKind<'f> {
     Vertex(&'f Filter),
     Edge(&'f EdgeFilter),
 }
@@ -121,8 +122,8 @@ impl Kind for Vertices {
     type Filter = Filter;
     const EDGES: bool = false;
 
-    fn either(filter: &Filter) -> Either<'_> {
-        Either::Vertex(filter)
+    fn either(filter: &Filter) -> FilterKind<'_> {
+        FilterKind::Vertex(filter)
     }
 
     fn item([vertex, _]: [VertexId; 2]) -> VertexId {
@@ -135,8 +136,8 @@ impl Kind for Edges {
     type Filter = EdgeFilter;
     const EDGES: bool = true;
 
-    fn either(filter: &EdgeFilter) -> Either<'_> {
-        Either::Edge(filter)
+    fn either(filter: &EdgeFilter) -> FilterKind<'_> {
+        FilterKind::Edge(filter)
     }
 
     fn item([from, to]: [VertexId; 2]) -> (VertexId, VertexId) {
@@ -146,7 +147,7 @@ impl Kind for Edges {
 
 /// The programs of the page compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../../../docs/gpu-api.md")]
+#[doc = include_str!("../../../../../docs/guide/gpu-programs.md")]
 pub struct Page;
 
 mod private {

@@ -3,39 +3,39 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use gramer_engine::Together;
+use gramer_base::error::{Error, Result};
+use gramer_engine::Peers;
 use gramer_graph::NO_LABEL;
-use gramer_graph::error::{Error, Result};
 use gramer_pattern::Pattern;
 
-use super::groups::{By, Group, Groups};
+use super::groups::{Group, GroupKey, Groups};
 use crate::local::Member;
 
 /// The other devices, and the level of which groups are made.
 #[derive(Clone, Copy)]
-pub(in crate::table) struct Others<'t> {
-    pub together: &'t dyn Together,
+pub(in crate::table) struct LevelPeers<'t> {
+    pub together: &'t dyn Peers,
     pub level: usize,
 }
 
-/// Which elements of a table's first column are a device's: every so manyeth, so that each has as many of every degree.
+/// Which elements of a table's first column are a device's: every n-th, so that each has as many of every degree.
 pub(in crate::table) fn own(member: Option<Member>, all: usize) -> impl Iterator<Item = usize> {
     let Member { own, of } = member.unwrap_or(Member { own: 0, of: 1 });
     (own..all).step_by(of)
 }
 
-impl Others<'_> {
+impl LevelPeers<'_> {
     /// The groups of all devices with the sums of their values.
     ///
     /// # Errors
-    /// As [`Together::join`]; [`Error::Device`] for what no device says that mines the same graph.
+    /// As [`Peers::join`]; [`Error::Device`] for what no device says that mines the same graph.
     pub fn counts(self, own: &Groups) -> Result<Vec<Group>> {
         let mut words = vec![];
         for group in own {
             put(&group.by, &mut words);
             words.extend((0..4).map(|word| (group.value >> (32 * word)) as u32));
         }
-        let mut all: HashMap<By, u128> = HashMap::new();
+        let mut all: HashMap<GroupKey, u128> = HashMap::new();
         self.hear(&words, &mut |words| {
             let by = take(words)?;
             let (value, rest) = words.split_first_chunk::<4>()?;
@@ -51,9 +51,9 @@ impl Others<'_> {
     /// The groups of all devices with the least number of different images that a vertex of their pattern has.
     ///
     /// # Errors
-    /// As [`Others::counts`].
+    /// As [`LevelPeers::counts`].
     pub fn images(self, own: Said, vertices: usize) -> Result<Vec<Group>> {
-        let mut all: HashMap<By, BTreeMap<u32, Vec<u32>>> = HashMap::new();
+        let mut all: HashMap<GroupKey, BTreeMap<u32, Vec<u32>>> = HashMap::new();
         self.hear(&own.end(), &mut |words| {
             let by = take(words)?;
             let ([orbit, number], rest) = words.split_first_chunk()?;
@@ -102,12 +102,12 @@ impl Others<'_> {
 pub(in crate::table) struct Said {
     words: Vec<u32>,
     /// The orbit at hand: its pattern, its number, and where the number of its images lies.
-    open: Option<(By, u8, usize)>,
+    open: Option<(GroupKey, u8, usize)>,
 }
 
 impl Said {
     /// One more image.
-    pub fn add(&mut self, by: &By, orbit: u8, image: u32) {
+    pub fn add(&mut self, by: &GroupKey, orbit: u8, image: u32) {
         if !self.open.as_ref().is_some_and(|(of, own, _)| of == by && *own == orbit) {
             put(by, &mut self.words);
             self.words.extend([orbit.into(), 0]);
@@ -126,10 +126,10 @@ impl Said {
 
 /// What rows have in common: its kind (0: a number, 1: a pattern, 2: one whose vertices have labels), then the number, or
 /// the pattern's vertices with labels and edges with labels.
-fn put(by: &By, words: &mut Vec<u32>) {
+fn put(by: &GroupKey, words: &mut Vec<u32>) {
     let pattern = match by {
-        By::Number(number) => return words.extend([0, *number]),
-        By::Pattern(pattern) => pattern,
+        GroupKey::Number(number) => return words.extend([0, *number]),
+        GroupKey::Pattern(pattern) => pattern,
     };
     let edges = pattern.edges();
     let labelled = u32::from(!pattern.vertex_labels().is_empty());
@@ -140,13 +140,13 @@ fn put(by: &By, words: &mut Vec<u32>) {
     }
 }
 
-/// What [`put`] has put there; `None` for what it hasn't.
-fn take(words: &mut &[u32]) -> Option<By> {
+/// Parses the output of [`put`]; `None` for anything else.
+fn take(words: &mut &[u32]) -> Option<GroupKey> {
     let (kind, rest) = words.split_first()?;
     let (first, rest) = rest.split_first()?;
     *words = rest;
     if *kind == 0 {
-        return Some(By::Number(*first));
+        return Some(GroupKey::Number(*first));
     }
     let (edges, rest) = words.split_first()?;
     let vertices = *first as usize;
@@ -166,7 +166,7 @@ fn take(words: &mut &[u32]) -> Option<By> {
     for (&(u, v), &[.., label]) in ends.iter().zip(edges).filter(|(_, edge)| edge[2] != NO_LABEL) {
         pattern.set_edge_label(u, v, label);
     }
-    Some(By::Pattern(pattern))
+    Some(GroupKey::Pattern(pattern))
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     /// Two devices that have met the same, and something behind it.
     struct Twice(Vec<u8>);
 
-    impl Together for Twice {
+    impl Peers for Twice {
         fn threads(&self) -> usize {
             2
         }
@@ -193,22 +193,22 @@ mod tests {
         }
     }
 
-    fn pattern() -> By {
+    fn pattern() -> GroupKey {
         let mut pattern = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
         pattern.set_vertex_label(2, 7);
         pattern.set_edge_label(0, 1, 5);
-        By::Pattern(pattern)
+        GroupKey::Pattern(pattern)
     }
 
     #[test]
     fn counts_add_up_and_images_are_counted_once() {
         let twice = Twice(vec![]);
-        let others = Others { together: &twice, level: 1 };
+        let others = LevelPeers { together: &twice, level: 1 };
         let group = |by, value| Group { by, value };
-        let own = vec![group(pattern(), 1 << 70), group(By::Number(3), 2)];
+        let own = vec![group(pattern(), 1 << 70), group(GroupKey::Number(3), 2)];
         let mut found = others.counts(&Groups::new(&Key::Pattern, own)).unwrap();
         found.sort_by_key(|group| group.value);
-        assert_eq!(found, [group(By::Number(3), 4), group(pattern(), 1 << 71)]);
+        assert_eq!(found, [group(GroupKey::Number(3), 4), group(pattern(), 1 << 71)]);
         let mut said = Said::default();
         for (orbit, image) in [(0, 1), (0, 2), (0, 9), (1, 4), (1, 5)] {
             said.add(&pattern(), orbit, image);
@@ -222,7 +222,7 @@ mod tests {
             let more = more.iter().flat_map(|word| word.to_le_bytes()).collect();
             let (twice, mut said) = (Twice(more), Said::default());
             said.add(&pattern(), 0, 4);
-            Others { together: &twice, level: 1 }.images(said, 5).is_err()
+            LevelPeers { together: &twice, level: 1 }.images(said, 5).is_err()
         };
         assert!(!said(&[]));
         // Cut off, an edge to a vertex that isn't there, and an image of no vertex.

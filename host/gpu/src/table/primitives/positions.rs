@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeFull};
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use super::MOST_VERTICES;
 
@@ -16,10 +16,10 @@ use super::MOST_VERTICES;
 /// assert_ne!(Positions::from([0, 2]), Positions::from(..));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Positions(Which);
+pub struct Positions(Selector);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Which {
+enum Selector {
     All,
     Last,
     These(Vec<usize>),
@@ -28,27 +28,27 @@ enum Which {
 impl Positions {
     /// The vertex that came last.
     pub fn last() -> Self {
-        Positions(Which::Last)
+        Positions(Selector::Last)
     }
 
     /// Those whose bits are set.
     pub(super) fn of_bits(bits: u32) -> Self {
-        Positions(Which::These((0..MOST_VERTICES).filter(|at| bits >> at & 1 == 1).collect()))
+        Positions(Selector::These((0..MOST_VERTICES).filter(|at| bits >> at & 1 == 1).collect()))
     }
 
-    /// As bits, of an embedding of so many vertices.
+    /// As bits, of an embedding of this many vertices.
     pub(super) fn of(&self, size: usize) -> Result<u32> {
         let refuse = |what: String| Err(Error::usage(what));
         match &self.0 {
             _ if size == 0 => refuse(
                 "the first vertex has none before it: its filter can't name positions".into(),
             ),
-            Which::All => Ok((1 << size) - 1),
-            Which::Last => Ok(1 << (size - 1)),
-            Which::These(all) if all.is_empty() => {
+            Selector::All => Ok((1 << size) - 1),
+            Selector::Last => Ok(1 << (size - 1)),
+            Selector::These(all) if all.is_empty() => {
                 refuse("positions are needed and none is given; `..` names all".into())
             }
-            Which::These(all) => match all.iter().find(|&&at| at >= size) {
+            Selector::These(all) => match all.iter().find(|&&at| at >= size) {
                 Some(at) => refuse(format!(
                     "the position {at} isn't there: the embedding has {size} vertices, from 0"
                 )),
@@ -57,11 +57,11 @@ impl Positions {
         }
     }
 
-    /// The same; of these only those that are there.
+    /// The same, restricted to existing positions.
     pub(super) fn within(&self, size: usize) -> Result<u32> {
         match &self.0 {
-            Which::These(all) => {
-                Positions(Which::These(all.iter().copied().filter(|&at| at < size).collect()))
+            Selector::These(all) => {
+                Positions(Selector::These(all.iter().copied().filter(|&at| at < size).collect()))
                     .of(size)
             }
             _ => self.of(size),
@@ -71,7 +71,7 @@ impl Positions {
 
 impl From<usize> for Positions {
     fn from(at: usize) -> Self {
-        Positions(Which::These(vec![at]))
+        Positions(Selector::These(vec![at]))
     }
 }
 
@@ -79,13 +79,13 @@ impl From<Range<usize>> for Positions {
     fn from(range: Range<usize>) -> Self {
         // What is beyond any embedding is named in the message, and not listed.
         let end = range.end.min(range.start.max(MOST_VERTICES).saturating_add(1));
-        Positions(Which::These((range.start..end).collect()))
+        Positions(Selector::These((range.start..end).collect()))
     }
 }
 
 impl From<RangeFull> for Positions {
     fn from(_: RangeFull) -> Self {
-        Positions(Which::All)
+        Positions(Selector::All)
     }
 }
 
@@ -94,6 +94,6 @@ impl<const N: usize> From<[usize; N]> for Positions {
         let mut all = all.to_vec();
         all.sort_unstable();
         all.dedup();
-        Positions(Which::These(all))
+        Positions(Selector::These(all))
     }
 }

@@ -1,8 +1,8 @@
-//! Rows of a table, as they are read.
+//! Iterator over the rows of a table.
 
 use std::ops::ControlFlow;
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use super::super::store::Segment;
 use super::mining::Mining;
@@ -55,7 +55,7 @@ impl<K: Kind> Iterator for Rows<'_, '_, K> {
 
 /// Calls `visit` with each row of a segment until it breaks.
 pub(super) fn visit_rows<K: Kind>(
-    mining: &Mining<'_>,
+    mining: &Mining,
     segment: &Segment,
     visit: &mut dyn FnMut(&[K::Item]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {

@@ -1,7 +1,7 @@
 //! Segments of tables in the host's memory: cut where the device has no room for them, joined where they
 //! became small, and read.
 
-use gramer_graph::error::Result;
+use gramer_base::error::Result;
 
 use super::super::shape::NONE;
 use super::super::store::{Room, Segment, Store};
@@ -47,7 +47,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Tables of at most so many rows, which together are this one. No column is longer than the last.
+    /// Tables of at most this many rows, which together are this one. No column is longer than the last.
     pub fn parts(self, most: usize) -> Vec<Segment> {
         if self.len() <= most {
             return vec![self];
@@ -104,22 +104,22 @@ impl Segment {
     }
 }
 
-/// Segments on their way to a store: small ones are joined.
-pub(super) struct Gathered {
+/// Buffer of segments for a store; small ones are joined.
+pub(super) struct SegmentBuffer {
     store: Store,
     open: Option<Segment>,
     most: usize,
     rows: u64,
 }
 
-impl Gathered {
-    /// Of at most so many rows each, where that can be.
+impl SegmentBuffer {
+    /// Of at most this many rows each, where that can be.
     pub fn new(room: &Room, most: usize) -> Self {
-        Gathered { store: Store::new(room), open: None, most, rows: 0 }
+        SegmentBuffer { store: Store::new(room), open: None, most, rows: 0 }
     }
 
     /// # Errors
-    /// Those of [`Store::push`].
+    /// Errors of [`Store::push`].
     pub fn push(&mut self, segment: Segment) -> Result<()> {
         if segment.len() == 0 {
             return Ok(());
@@ -139,7 +139,7 @@ impl Gathered {
     /// What there is, and the number of rows.
     ///
     /// # Errors
-    /// Those of [`Store::push`].
+    /// Errors of [`Store::push`].
     pub fn end(mut self) -> Result<(Store, u64)> {
         if let Some(open) = self.open {
             self.store.push(open)?;
@@ -179,7 +179,7 @@ mod tests {
             let parts = table().parts(most);
             assert!(parts.iter().all(|p| p.rows.iter().all(|&r| r as usize <= most)), "{most}");
             assert_eq!(rows(&parts), whole);
-            let mut gathered = Gathered::new(&Room::of(Some(0), None), 4);
+            let mut gathered = SegmentBuffer::new(&Room::of(Some(0), None), 4);
             for part in parts {
                 gathered.push(part).unwrap();
                 // One that nothing is left of takes nothing with it.

@@ -1,9 +1,9 @@
-//! Functions of users in OpenCL C, and what is said of those that don't compile.
+//! Functions of users in OpenCL C, and the messages for those that don't compile.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
-use gramer_graph::error::{Error, Result, quote, said};
+use gramer_base::error::{Error, Result, quote, said};
 
 use super::super::{COMMON, SHARED};
 use crate::device::Device;
@@ -47,7 +47,7 @@ impl Functions {
         Functions(sources.iter().map(|text| (of, text.clone())).collect())
     }
 
-    /// What stands before the kernels: each function by a name of its own, and macros that call them.
+    /// The text in front of the kernels: each function under its own name, and macros that call them.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut called: Vec<(&str, &str, String)> = vec![];
@@ -75,7 +75,7 @@ pub(super) fn reads_lists(source: &str) -> bool {
     words.into_iter().any(|word| ["adjacent", "edge_label", "lists_of", "in_list"].contains(&word))
 }
 
-/// A function under a name of its own, with the lines of its text.
+/// A function under its own name, with the lines of its text.
 fn one(at: usize, of: Use, source: &str) -> String {
     let (name, ..) = of.shape();
     format!(
@@ -83,7 +83,7 @@ fn one(at: usize, of: Use, source: &str) -> String {
     )
 }
 
-/// What the compiler says of the first function that doesn't compile by itself, if one is at fault.
+/// The compiler's message for the first function that doesn't compile alone, if there is one.
 pub(super) fn fault(device: &Device, defines: &str, functions: &Functions) -> Result<()> {
     for (at, (of, source)) in functions.0.iter().enumerate() {
         let (name, arguments, head) = of.shape();

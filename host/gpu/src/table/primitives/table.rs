@@ -3,20 +3,20 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use gramer_graph::error::{Error, Result};
+use gramer_base::error::{Error, Result};
 
 use super::super::store::{Segment, Store};
 use super::aggregation::Aggregation;
 use super::extension::Extension;
 use super::filter::{EdgeFilter, Filter, Terms};
 use super::grouping::Keys;
-use super::groups::{Groups, Key, Known, Layout, Measure, Selection, functions_of};
-use super::mining::{Kernels, Mining, Over};
-use super::others::{Others, own};
+use super::groups::{Groups, Key, KeyTable, Layout, Measure, Selection, functions_of};
+use super::mining::{Kernels, Mining, SegmentSteps};
+use super::others::{LevelPeers, own};
 use super::rows::{Rows, visit_rows};
-use super::segment::Gathered;
+use super::segment::SegmentBuffer;
 use super::source::{Functions, Use};
-use super::{Edges, Either, Kind, Positions, Vertices};
+use super::{Edges, FilterKind, Kind, Positions, Vertices};
 use crate::local::Member;
 
 /// A table of embeddings: rows of vertices ([`Vertices`]) or of edges ([`Edges`]).
@@ -24,7 +24,7 @@ use crate::local::Member;
 /// It lies in the host's memory, and beyond a limit in a file; the device works on as much of it as it has room
 /// for ([`Mining`]). An operation that fails leaves the table as it was.
 pub struct Table<'m, K: Kind> {
-    pub(super) mining: &'m Mining<'m>,
+    pub(super) mining: &'m Mining,
     pub(super) store: Store,
     rows: u64,
     columns: usize,
@@ -67,7 +67,7 @@ impl<'m> Table<'m, Vertices> {
     /// # Errors
     /// [`Error::Usage`] for a filter that names positions, since there is no earlier vertex, and what
     /// [`Table::filter`] has.
-    pub fn vertices(mining: &'m Mining<'m>, filter: &Filter) -> Result<Self> {
+    pub fn vertices(mining: &'m Mining, filter: &Filter) -> Result<Self> {
         let all = 0..mining.by.vertices() as u32;
         let mut table = Table::of(mining, all)?;
         if !filter.is_any() {
@@ -81,7 +81,7 @@ impl<'m> Table<'m, Vertices> {
     /// # Errors
     /// As [`Table::vertices`].
     pub(in crate::table) fn own_vertices(
-        mining: &'m Mining<'m>,
+        mining: &'m Mining,
         member: Option<Member>,
     ) -> Result<Self> {
         Table::of(mining, own(member, mining.by.vertices()).map(|v| v as u32))
@@ -143,10 +143,10 @@ impl<'m> Table<'m, Vertices> {
     /// The same of the rows of all devices, with others.
     ///
     /// # Errors
-    /// Those of the others besides.
+    /// Errors of the others besides.
     pub(in crate::table) fn aggregate_extensions_of(
         &self,
-        others: Option<Others<'_>>,
+        others: Option<LevelPeers<'_>>,
         (by, filter): (impl Into<Positions>, &Filter),
         key: &Key,
         measure: &Measure,
@@ -176,7 +176,7 @@ impl<'m> Table<'m, Edges> {
     ///
     /// # Errors
     /// As [`Table::filter`].
-    pub fn edges(mining: &'m Mining<'m>, filter: &EdgeFilter) -> Result<Self> {
+    pub fn edges(mining: &'m Mining, filter: &EdgeFilter) -> Result<Self> {
         let mut table = Table::own_edges(mining, None)?;
         if !filter.is_any() {
             table.filter(filter)?;
@@ -188,10 +188,7 @@ impl<'m> Table<'m, Edges> {
     ///
     /// # Errors
     /// As [`Table::filter`].
-    pub(in crate::table) fn own_edges(
-        mining: &'m Mining<'m>,
-        member: Option<Member>,
-    ) -> Result<Self> {
+    pub(in crate::table) fn own_edges(mining: &'m Mining, member: Option<Member>) -> Result<Self> {
         let by = &mining.by;
         let entries = (0..by.vertices()).flat_map(|v| {
             let (from, to) = (by.offsets[v], by.offsets[v + 1]);
@@ -236,10 +233,10 @@ impl<'m> Table<'m, Edges> {
     /// The same of the rows of all devices, with others.
     ///
     /// # Errors
-    /// Those of the others besides.
+    /// Errors of the others besides.
     pub(in crate::table) fn aggregate_extensions_of(
         &self,
-        others: Option<Others<'_>>,
+        others: Option<LevelPeers<'_>>,
         filter: &EdgeFilter,
         key: &Key,
         measure: &Measure,
@@ -257,7 +254,7 @@ impl<'m> Table<'m, Edges> {
 
 impl<'m, K: Kind> Table<'m, K> {
     /// A table of one column.
-    pub(super) fn of(mining: &'m Mining<'m>, ids: impl Iterator<Item = u32>) -> Result<Self> {
+    pub(super) fn of(mining: &'m Mining, ids: impl Iterator<Item = u32>) -> Result<Self> {
         let most = mining.rows_at_once(1);
         let mut found = mining.gathered(1);
         let mut part = Vec::with_capacity(most.min(1 << 20));
@@ -308,12 +305,12 @@ impl<'m, K: Kind> Table<'m, K> {
     fn keep_where(&mut self, filter: &K::Filter) -> Result<()> {
         let mining = self.mining;
         let (step, canonical, functions) = match K::either(filter) {
-            Either::Vertex(filter) => {
+            FilterKind::Vertex(filter) => {
                 let terms = filter.terms(self.columns - 1, mining.labels())?;
                 let step = (!terms.never).then(|| terms.step());
                 (step, terms.canonical, Functions::keep(Use::Vertex, &filter.sources))
             }
-            Either::Edge(filter) => {
+            FilterKind::Edge(filter) => {
                 let step = filter.step(mining.labels())?;
                 (step, filter.is_canonical(), Functions::keep(Use::Edge, &filter.sources))
             }
@@ -321,7 +318,7 @@ impl<'m, K: Kind> Table<'m, K> {
         let program = mining.program(kernels::<K>(), &functions)?;
         let mut kept = mining.gathered(self.columns);
         if let Some(step) = step {
-            let over = Over { program: &program, step: &step, edges: K::EDGES };
+            let over = SegmentSteps { program: &program, step: &step, edges: K::EDGES };
             for at in 0..self.store.len() {
                 let segment = self.store.get(at)?;
                 mining.keep(&over, segment, canonical, &mut |segment| kept.push(segment))?;
@@ -336,10 +333,10 @@ impl<'m, K: Kind> Table<'m, K> {
         let layout = self.layout(&selection.key)?;
         let program = mining.program(kernels::<K>(), &functions_of(&selection.key))?;
         let step = Terms::default().step();
-        let over = Over { program: &program, step: &step, edges: K::EDGES };
+        let over = SegmentSteps { program: &program, step: &step, edges: K::EDGES };
         let width = layout.width(&selection.key);
         let keys = Keys::new(width, width, 1);
-        let mut known = Known::new(&selection.key, layout);
+        let mut known = KeyTable::new(&selection.key, layout);
         let mut say = |key: &[u32], kept: &mut [u32]| {
             let by = known.what(key);
             kept[0] = selection.chosen.contains(by).into();
@@ -366,10 +363,10 @@ impl<'m, K: Kind> Table<'m, K> {
     /// The same of the rows of all devices, with others.
     ///
     /// # Errors
-    /// Those of the others besides.
+    /// Errors of the others besides.
     pub(in crate::table) fn aggregate_of(
         &self,
-        others: Option<Others<'_>>,
+        others: Option<LevelPeers<'_>>,
         key: &Key,
         measure: &Measure,
     ) -> Result<Groups> {
@@ -383,7 +380,7 @@ impl<'m, K: Kind> Table<'m, K> {
     /// Aggregates what `extend` makes of the segments, one after the other.
     fn aggregate_with(
         &self,
-        (key, measure, others): (&Key, &Measure, Option<Others<'_>>),
+        (key, measure, others): (&Key, &Measure, Option<LevelPeers<'_>>),
         extend: impl Fn(Segment, &mut dyn FnMut(Segment) -> Result<()>) -> Result<()>,
     ) -> Result<Groups> {
         let (mining, columns) = (self.mining, self.columns + 1);
@@ -445,10 +442,10 @@ impl<'m, K: Kind> Table<'m, K> {
     }
 }
 
-impl Mining<'_> {
-    /// A place for the segments of a table of so many columns.
-    pub(super) fn gathered(&self, columns: usize) -> Gathered {
-        Gathered::new(&self.room(), self.rows_at_once(columns))
+impl Mining {
+    /// A place for the segments of a table of this many columns.
+    pub(super) fn gathered(&self, columns: usize) -> SegmentBuffer {
+        SegmentBuffer::new(&self.room(), self.rows_at_once(columns))
     }
 }
 

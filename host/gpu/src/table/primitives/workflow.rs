@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use gramer_base::error::{Error, Result};
 use gramer_graph::VertexId;
-use gramer_graph::error::{Error, Result};
 
 use super::super::store::Segment;
 use super::aggregation::Aggregation;
@@ -12,7 +12,7 @@ use super::filter::Filter;
 use super::groups::{Groups, Key, Layout, Measure};
 use super::mining::Mining;
 use super::rows::visit_rows;
-use super::segment::Gathered;
+use super::segment::SegmentBuffer;
 use super::table::Table;
 use super::{MOST_VERTICES, Positions, Vertices};
 
@@ -29,7 +29,8 @@ const ROOTS: usize = 1 << 16;
 /// ```no_run
 /// use gramer_gpu::primitives::{Filter, Mining, Workflow};
 /// use gramer_gpu::{Gpu, Settings};
-/// use gramer_graph::{Builder, Error};
+/// use gramer_base::Error;
+/// use gramer_graph::Builder;
 /// # let mut builder = Builder::new();
 /// # (1..4).for_each(|v| { builder.edge(0, v); });
 /// # let graph = builder.build();
@@ -84,7 +85,7 @@ impl Workflow {
     ///
     /// # Errors
     /// As [`Table::extend_vertex`]; [`Error::Usage`] for k out of range.
-    pub fn aggregate_counter(&self, mining: &Mining<'_>) -> Result<u128> {
+    pub fn aggregate_counter(&self, mining: &Mining) -> Result<u128> {
         let mut sum = 0;
         self.run(mining, &mut |segment, last| {
             sum += last.count(mining, segment)?;
@@ -97,7 +98,7 @@ impl Workflow {
     ///
     /// # Errors
     /// As [`Workflow::aggregate_counter`].
-    pub fn aggregate_pattern(&self, mining: &Mining<'_>) -> Result<Groups> {
+    pub fn aggregate_pattern(&self, mining: &Mining) -> Result<Groups> {
         self.check()?;
         let layout = Layout::of(mining, false, self.k);
         let mut groups = Aggregation::new(mining, layout, &Key::Pattern, &Measure::Count)?;
@@ -115,7 +116,7 @@ impl Workflow {
     /// As [`Workflow::aggregate_counter`].
     pub(crate) fn patterns_from(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         roots: Option<&[u32]>,
     ) -> Result<(Groups, bool)> {
         let layout = Layout::of(mining, false, self.k);
@@ -148,7 +149,7 @@ impl Workflow {
     /// As [`Workflow::aggregate_counter`].
     pub fn aggregate_store(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         mut visit: impl FnMut(&[VertexId]) -> ControlFlow<()>,
     ) -> Result<()> {
         self.found(mining, &mut |segment| Ok(visit_rows::<Vertices>(mining, &segment, &mut visit)))
@@ -157,7 +158,7 @@ impl Workflow {
     /// Calls `take` with the subgraphs, some at a time.
     fn found(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         take: &mut dyn FnMut(Segment) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.run(mining, &mut |segment, last| {
@@ -166,7 +167,7 @@ impl Workflow {
     }
 
     /// Calls `take` with embeddings of k − 1 vertices, some at a time, and with their extension.
-    fn run(&self, mining: &Mining<'_>, take: &mut Take<'_>) -> Result<()> {
+    fn run(&self, mining: &Mining, take: &mut Take<'_>) -> Result<()> {
         self.check()?;
         self.run_from(mining, &Table::vertices(mining, &self.first)?, take)
     }
@@ -174,7 +175,7 @@ impl Workflow {
     /// The same from the rows of a table of first vertices.
     fn run_from(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         table: &Table<'_, Vertices>,
         take: &mut Take<'_>,
     ) -> Result<()> {
@@ -191,7 +192,7 @@ impl Workflow {
 
     fn deeper(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         extensions: &[Extension],
         segment: Segment,
         take: &mut Take<'_>,
@@ -208,11 +209,11 @@ impl Workflow {
     /// What an extension makes of a segment.
     fn extended(
         &self,
-        mining: &Mining<'_>,
+        mining: &Mining,
         columns: usize,
         segment: Segment,
         extension: &Extension,
-    ) -> Result<Gathered> {
+    ) -> Result<SegmentBuffer> {
         let mut found = mining.gathered(columns);
         extension.run(mining, segment, &mut |segment| found.push(segment))?;
         Ok(found)
@@ -236,7 +237,7 @@ type Take<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
 
 /// Takes what was found, a segment at a time.
 fn each(
-    found: Gathered,
+    found: SegmentBuffer,
     take: &mut dyn FnMut(Segment) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     let (mut store, _) = found.end()?;

@@ -1,10 +1,10 @@
-//! Numbers, and how often each occurs: the external sort by itself, on one device or on several.
+//! Numbers, and how often each occurs: the external sort alone, on one device or on several.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gramer_graph::context::{Cancel, Context};
-use gramer_graph::error::{Error, Result};
+use gramer_base::context::{Cancel, Context};
+use gramer_base::error::{Error, Result};
 
 use super::super::graph::most_arena;
 use super::super::store::Room;
@@ -138,7 +138,7 @@ pub fn count_numbers(
     Ok(Segments { sorted: runs.segments, by_device, merges: runs.merges, merging })
 }
 
-/// The next numbers, at most so many, as words of keys.
+/// The next numbers, up to a limit, as words of keys.
 fn taken(
     numbers: &mut impl Iterator<Item = u64>,
     size: usize,

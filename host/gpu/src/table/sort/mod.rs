@@ -8,9 +8,9 @@ mod runs;
 
 use std::sync::Arc;
 
-use gramer_graph::context::Cancel;
-use gramer_graph::error::Result;
-use gramer_graph::parallel::for_parts;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
+use gramer_base::parallel::for_parts;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -79,7 +79,7 @@ impl Space {
         Space { keys: [keys, second], index, to_keys, to_weights, counts }
     }
 
-    /// Words of all but the first keys, where groups of kernels have so many lanes.
+    /// Words of all but the first keys, where groups of kernels have this many lanes.
     pub fn words(records: Records, size: u64, indexed: bool, lanes: u64) -> u64 {
         let each = u64::from(2 * records.key + records.weight) + if indexed { 2 } else { 0 };
         each * size + u64::from(DIGITS) * tiles(size, lanes) + 1
@@ -102,7 +102,7 @@ pub(super) struct Weights {
 
 /// Records that are sorted: where their keys lie, and their numbers before that, if these aren't the same or not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sorted {
+pub(super) struct SortedRecords {
     keys: u32,
     index: Option<u32>,
 }
@@ -132,7 +132,7 @@ impl<'a> Sorter<'a> {
     /// With `every` elements are searched for in all other segments, and not only in those before their own.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`] where the program isn't built.
+    /// [`gramer_base::Error::Device`] where the program isn't built.
     pub fn new(
         device: &Arc<Device>,
         arena: &'a mut Buffer<u32>,
@@ -147,13 +147,13 @@ impl<'a> Sorter<'a> {
         self.device.lanes(SCAN)
     }
 
-    /// A kernel over tiles of so many elements.
+    /// A kernel over tiles of this many elements.
     fn over_tiles(&self, kernel: &str, size: u32, args: &[u32], fault: bool) -> Result<()> {
         let groups = tiles(size.into(), self.lanes() as u64) as usize;
         self.launch(kernel, groups, args, fault)
     }
 
-    /// A kernel whose lanes take single elements of so many.
+    /// A kernel whose lanes take single elements.
     fn over_elements(&self, kernel: &str, size: u32, args: &[u32], fault: bool) -> Result<()> {
         let groups = (size as usize).div_ceil(self.lanes()).min(64 * self.device.limits.units);
         self.launch(kernel, groups, args, fault)
@@ -173,17 +173,17 @@ impl<'a> Sorter<'a> {
         self.launch("sum_before", 1, &[words, size], false)
     }
 
-    /// Sorts records by so many bits of the words of their keys, from the lowest on. Equal ones stay in order.
+    /// Sorts records by this many bits of the words of their keys, from the lowest on. Equal ones stay in order.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Interrupted`].
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Interrupted`].
     pub fn sort(
         &self,
         space: &Space,
         size: u32,
         bits: [u32; 2],
         cancel: &Cancel,
-    ) -> Result<Sorted> {
+    ) -> Result<SortedRecords> {
         let tiles = tiles(size.into(), self.lanes() as u64) as u32;
         let (mut from, mut index) = (0, None);
         let shifts = (0..self.records.key).flat_map(|word| {
@@ -207,17 +207,17 @@ impl<'a> Sorter<'a> {
             self.over_tiles("move_by_digit", size, &args, true)?;
             (from, index) = (1 - from, to_index);
         }
-        Ok(Sorted { keys: space.keys[from], index })
+        Ok(SortedRecords { keys: space.keys[from], index })
     }
 
     /// Each key of sorted records once, and the sum of its weights; without any they weigh 1.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn reduce(
         &self,
         space: &Space,
-        sorted: Sorted,
+        sorted: SortedRecords,
         size: u32,
         weights: Option<Weights>,
     ) -> Result<Piece> {
@@ -263,7 +263,7 @@ impl<'a> Sorter<'a> {
     /// arena stays.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn merge(&mut self, pieces: &[Part<'_>]) -> Result<Piece> {
         let records = self.records;
         let sizes = pieces.iter().map(|(keys, _)| keys.len() as u32 / records.key);
@@ -300,13 +300,13 @@ impl<'a> Sorter<'a> {
         let args = [0, size, begins, number, places, found, first, index];
         self.over_elements("place_elements", size, &args, true)?;
         let space = Space { keys: [first, 0], index: None, to_keys, to_weights, counts };
-        let sorted = Sorted { keys: first, index: Some(index) };
+        let sorted = SortedRecords { keys: first, index: Some(index) };
         let words = records.weight;
         let weights = (words > 0).then_some(Weights { at: weights, words, stride: words });
         self.reduce(&space, sorted, size, weights)
     }
 
-    /// How many records the arena has room for while so many pieces are merged.
+    /// Number of records that fit the arena while this many pieces are merged.
     pub fn capacity(&self, pieces: usize) -> usize {
         let Records { key, weight } = self.records;
         let each = u64::from(3 * key + 2 * weight + 3);
@@ -323,7 +323,7 @@ impl<'a> Sorter<'a> {
     /// Puts words into the arena.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
+    /// [`gramer_base::Error::Device`].
     pub fn write(&mut self, at: u32, words: &[u32]) -> Result<()> {
         self.arena.write_at(&self.device.queue, at as usize, words)
     }
@@ -331,7 +331,7 @@ impl<'a> Sorter<'a> {
     /// Looks at the error word of checked kernels.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`] for a fault that one has met.
+    /// [`gramer_base::Error::Device`] for a fault that one has met.
     pub fn check(&self) -> Result<()> {
         check_fault(&self.device, self.fault)
     }

@@ -8,13 +8,13 @@
 
 use std::collections::VecDeque;
 
-use gramer_graph::context::Cancel;
-use gramer_graph::error::Result;
+use gramer_base::context::Cancel;
+use gramer_base::error::Result;
 
 use super::super::store::{Room, Segment, Store};
 use super::{Part, Piece, Records, Sorter};
 
-/// Segments that become one as soon as there are as many of one tier.
+/// Number of segments of one tier that are merged into one.
 const WAYS: usize = 8;
 /// Most segments that are merged at once.
 const MOST: usize = 2 * WAYS;
@@ -25,7 +25,7 @@ const MOST_MERGED: usize = 1 << 21;
 pub(in crate::table) struct Runs {
     records: Records,
     store: Store,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     /// Records of a chunk, and of a merge.
     chunk: usize,
     capacity: usize,
@@ -35,7 +35,7 @@ pub(in crate::table) struct Runs {
 }
 
 /// A segment.
-struct Run {
+struct SortedRun {
     /// How often its records were merged.
     tier: u32,
     chunks: VecDeque<Chunk>,
@@ -48,7 +48,7 @@ struct Chunk {
     records: usize,
 }
 
-/// What segments have up to a checkpoint: a piece of each that has something.
+/// The parts of segments up to a checkpoint: a piece of each non-empty one.
 type Window = Vec<Piece>;
 
 /// What is left of a segment while it is merged.
@@ -74,10 +74,10 @@ impl Runs {
     /// Keeps a segment that was sorted.
     ///
     /// # Errors
-    /// Those of [`Store::push`].
+    /// Errors of [`Store::push`].
     pub fn push(&mut self, piece: &Piece) -> Result<()> {
         self.segments += 1;
-        let mut run = Run { tier: 0, chunks: VecDeque::new() };
+        let mut run = SortedRun { tier: 0, chunks: VecDeque::new() };
         self.append(&mut run, piece)?;
         if !run.chunks.is_empty() {
             self.runs.push(run);
@@ -85,7 +85,7 @@ impl Runs {
         Ok(())
     }
 
-    fn append(&mut self, run: &mut Run, piece: &Piece) -> Result<()> {
+    fn append(&mut self, run: &mut SortedRun, piece: &Piece) -> Result<()> {
         let (key, weight) = (self.records.key as usize, self.records.weight as usize);
         let all = piece.keys.len() / key;
         for from in (0..all).step_by(self.chunk) {
@@ -104,8 +104,8 @@ impl Runs {
     /// Merges segments of one tier where there are enough of them.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Io`] of the file, and
-    /// [`gramer_graph::Error::Interrupted`].
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Io`] of the file, and
+    /// [`gramer_base::Error::Interrupted`].
     pub fn merge_due(&mut self, sorters: &mut [Sorter<'_>], cancel: &Cancel) -> Result<()> {
         let mut tier = 0;
         while let Some(most) = self.runs.iter().map(|run| run.tier).max().filter(|&m| tier <= m) {
@@ -126,12 +126,12 @@ impl Runs {
 
     fn merge_to_one(
         &mut self,
-        runs: Vec<Run>,
+        runs: Vec<SortedRun>,
         sorters: &mut [Sorter<'_>],
         cancel: &Cancel,
     ) -> Result<()> {
         let tier = runs.iter().map(|run| run.tier).max().unwrap_or(0) + 1;
-        let mut merged = Run { tier, chunks: VecDeque::new() };
+        let mut merged = SortedRun { tier, chunks: VecDeque::new() };
         let mut take = |runs: &mut Self, piece: Piece| runs.append(&mut merged, &piece);
         self.merge(runs, (sorters, cancel), &mut take)?;
         self.runs.push(merged);
@@ -141,8 +141,8 @@ impl Runs {
     /// Calls `take` with all records in ascending order, each key once, some at a time. None stays.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Io`] of the file,
-    /// [`gramer_graph::Error::Interrupted`], and those of `take`.
+    /// [`gramer_base::Error::Device`], [`gramer_base::Error::Io`] of the file,
+    /// [`gramer_base::Error::Interrupted`], and those of `take`.
     pub fn end(
         &mut self,
         sorters: &mut [Sorter<'_>],
@@ -161,12 +161,13 @@ impl Runs {
 
     fn merge(
         &mut self,
-        runs: Vec<Run>,
+        runs: Vec<SortedRun>,
         (sorters, cancel): (&mut [Sorter<'_>], &Cancel),
         take: &mut dyn FnMut(&mut Self, Piece) -> Result<()>,
     ) -> Result<()> {
         self.merges += u64::from(runs.len() > 1);
-        let cursor = |run: Run| Cursor { chunks: run.chunks, loaded: Piece::default(), from: 0 };
+        let cursor =
+            |run: SortedRun| Cursor { chunks: run.chunks, loaded: Piece::default(), from: 0 };
         let mut cursors: Vec<Cursor> = runs.into_iter().map(cursor).collect();
         loop {
             cancel.check()?;

@@ -62,7 +62,7 @@ impl<'a> Bits<'a> {
         if self.at > self.bytes.len() as u64 * 8 { Err(Fault::End) } else { Ok(()) }
     }
 
-    /// A number of so many bits, up to 63.
+    /// A number of this many bits, up to 63.
     #[inline]
     fn number(&mut self, bits: u32) -> Result<u64, Fault> {
         const MOST: u32 = 57;

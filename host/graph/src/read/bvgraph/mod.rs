@@ -33,25 +33,20 @@ use self::properties::Properties;
 use super::claims::Claims;
 use super::text::{Text, within_budget};
 use super::{Compression, Format, Loaded, ReadOptions};
-use crate::budget::register;
 use crate::build::{EdgeBlock, Spill};
-use crate::context::{Context, Looks};
-use crate::error::{Error, Place, Result, shown};
-use crate::mapping::Mapping;
-use crate::{Builder, VertexId, input};
+use crate::{Builder, Dictionaries, VertexId};
+use gramer_base::budget::register;
+use gramer_base::context::{Context, Looks};
+use gramer_base::error::{Error, Place, Result, shown};
+use gramer_base::input::{self, second_file};
+use gramer_base::mapping::Mapping;
 
-/// What is said where one file is given.
+/// Message for a single file.
 const TWO_FILES: &str = "a graph in the format bvgraph is two files, NAME.graph and NAME.properties beside it: \
                          give the name of the first";
 
 /// Arcs that go to a file together where memory is limited.
 const SPILLED: usize = 1 << 14;
-
-/// The file of properties beside `path`, if its name is that of a graph with one. It is read where it is there.
-pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
-    let named = path.extension().is_some_and(|extension| extension == "graph");
-    named.then(|| path.with_extension("properties"))
-}
 
 /// The file of properties beside `path`, if that is to be read in this format; `None` if it isn't.
 ///
@@ -63,7 +58,7 @@ fn properties_of(path: &Path, options: &ReadOptions) -> Result<Option<PathBuf>> 
         Some(Format::BvGraph) => true,
         Some(_) => return Ok(None),
     };
-    match beside(path) {
+    match second_file(path) {
         Some(beside) => Ok((forced || beside.is_file()).then_some(beside)),
         None if forced => Err(refused(path)),
         None => Ok(None),
@@ -102,7 +97,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions, context: &Context) -> Res
 /// A file where it lies, whose pages are let go in time; none where that can't be.
 fn mapped(path: &Path) -> Result<Option<Arc<Mapping>>> {
     let file = input::open(path).map_err(|source| Error::io(path, "read", source))?;
-    let message = format!("{}: the file was cut while it was read", shown(path));
+    let message = format!("{}: the file was truncated while it was read", shown(path));
     // There is no map of nothing, and what is no file has none.
     match file.metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
@@ -130,7 +125,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>> {
 /// ```
 /// use std::path::Path;
 ///
-/// use gramer_graph::Context;
+/// use gramer_base::Context;
 /// use gramer_graph::read::{ReadOptions, read_bvgraph};
 ///
 /// let properties = "graphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=2\narcs=1\n\
@@ -140,7 +135,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>> {
 /// let (options, context) = (ReadOptions::default(), Context::default());
 /// let loaded = read_bvgraph(Path::new("one.graph"), properties, &stream, &options, &context)?;
 /// assert_eq!((loaded.graph.vertices(), loaded.graph.edges()), (2, 1));
-/// # Ok::<(), gramer_graph::Error>(())
+/// # Ok::<(), gramer_base::Error>(())
 /// ```
 ///
 /// # Errors
@@ -183,6 +178,7 @@ fn parse(
     Ok(Text {
         path: path.to_path_buf(),
         builder,
+        names: Dictionaries::default(),
         format: Format::BvGraph,
         guessed: false,
         compression: Compression::None,
@@ -193,21 +189,21 @@ fn parse(
     })
 }
 
-/// What is wrong with a list.
-enum Wrong {
+/// A fault of a list.
+enum ListFault {
     Stream(Fault),
     List(String),
 }
 
-impl From<Fault> for Wrong {
+impl From<Fault> for ListFault {
     fn from(fault: Fault) -> Self {
-        Wrong::Stream(fault)
+        ListFault::Stream(fault)
     }
 }
 
-impl From<String> for Wrong {
+impl From<String> for ListFault {
     fn from(what: String) -> Self {
-        Wrong::List(what)
+        ListFault::List(what)
     }
 }
 
@@ -272,13 +268,15 @@ impl Lists<'_> {
         Ok(blocks)
     }
 
-    fn fault(&self, node: u64, wrong: Wrong, beside: &Path) -> Error {
+    fn fault(&self, node: u64, wrong: ListFault, beside: &Path) -> Error {
         let what = match wrong {
-            Wrong::List(what) => what,
-            Wrong::Stream(Fault::End) => {
+            ListFault::List(what) => what,
+            ListFault::Stream(Fault::End) => {
                 "the file ends within its list: it is cut off, or damaged before".to_string()
             }
-            Wrong::Stream(Fault::Large) => "a number in its list has more than 64 bits".to_string(),
+            ListFault::Stream(Fault::Large) => {
+                "a number in its list has more than 64 bits".to_string()
+            }
         };
         let what = format!("node {node}: {what} (read as {} says)", Place::file(beside));
         Error::input(Place::file(self.path), what)
@@ -290,7 +288,7 @@ impl Lists<'_> {
         node: u64,
         before: &VecDeque<Vec<VertexId>>,
         list: &mut Vec<VertexId>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), ListFault> {
         let Properties { nodes, arcs, window, shortest, codes, .. } = *self.properties;
         let degree = self.bits.read(codes.degrees)?;
         if degree == 0 {
@@ -327,7 +325,7 @@ impl Lists<'_> {
         before: &VecDeque<Vec<VertexId>>,
         degree: u64,
         list: &mut Vec<VertexId>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), ListFault> {
         let Properties { window, codes, .. } = *self.properties;
         let reference = self.bits.read(codes.references)?;
         if reference == 0 {
@@ -349,7 +347,7 @@ impl Lists<'_> {
                 node - reference,
                 from.len()
             );
-            Wrong::List(what)
+            ListFault::List(what)
         };
         let mut at = 0u64;
         for block in 0..blocks {
@@ -377,7 +375,7 @@ impl Lists<'_> {
         node: u64,
         mut left: u64,
         list: &mut Vec<VertexId>,
-    ) -> Result<u64, Wrong> {
+    ) -> Result<u64, ListFault> {
         let Properties { nodes, shortest, .. } = *self.properties;
         let intervals = self.bits.read(Code::Gamma)?;
         // Where the next one may begin at the earliest.
@@ -403,7 +401,12 @@ impl Lists<'_> {
     }
 
     /// Reads the last `left` neighbours.
-    fn residuals(&mut self, node: u64, left: u64, list: &mut Vec<VertexId>) -> Result<(), Wrong> {
+    fn residuals(
+        &mut self,
+        node: u64,
+        left: u64,
+        list: &mut Vec<VertexId>,
+    ) -> Result<(), ListFault> {
         let Properties { nodes, codes, .. } = *self.properties;
         let mut last: Option<u64> = None;
         for _ in 0..left {
@@ -421,7 +424,7 @@ impl Lists<'_> {
 }
 
 /// A neighbour, if there is such a node.
-fn in_range(neighbour: i128, nodes: u64) -> Result<u64, Wrong> {
+fn in_range(neighbour: i128, nodes: u64) -> Result<u64, ListFault> {
     u64::try_from(neighbour).ok().filter(|&neighbour| neighbour < nodes).ok_or_else(|| {
         format!("{neighbour} is in its list, and nodes are numbered from 0 to {}", nodes - 1).into()
     })

@@ -1,10 +1,10 @@
-//! What the `.properties` file beside a `.graph` file says: lines `key=value` of Java's format.
+//! The `.properties` file next to a `.graph` file: lines `key=value` in Java's format.
 
 use std::path::Path;
 
 use super::bits::Code;
 use crate::build::MAX_GRAPH_VERTICES;
-use crate::error::{Error, Place, Result, quote};
+use gramer_base::error::{Error, Place, Result, quote};
 
 /// How a graph is coded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct Properties {
     pub arcs: u64,
     /// Line of the number of arcs, from 1.
     pub arcs_line: u64,
-    /// So many nodes back a reference may go; there are none where this is 0.
+    /// Largest distance of a reference, in nodes; 0: no references.
     pub window: u64,
     /// Length of the shortest interval; there are none where this is 0.
     pub shortest: u64,
@@ -81,7 +81,7 @@ impl Properties {
             (Some((said, line)), _) => match said.parse::<u64>() {
                 Ok(number) => Ok((number, line)),
                 Err(_) => {
-                    let what = format!("{key}={} is no whole number from 0", said_as(said));
+                    let what = format!("{key}={} is not a whole number from 0", said_as(said));
                     Err(wrong(line, what))
                 }
             },
@@ -145,7 +145,7 @@ impl Codes {
                 let what = format!("compression flag {}: {why}", quote(flag));
                 Err(Error::input(Place::line(path, line), what))
             };
-            // BLOCK_COUNT has a line of its own.
+            // BLOCK_COUNT has its own line.
             let Some((part, code)) = flag.rsplit_once('_') else {
                 return refused("flags are of the form PART_CODE");
             };

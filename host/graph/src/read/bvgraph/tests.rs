@@ -11,7 +11,7 @@ use dsi_bitstream::prelude::{
 
 use super::bits::{Bits, Code, Fault};
 use super::*;
-use crate::budget::Budget;
+use gramer_base::budget::Budget;
 
 /// How a test's graph is coded.
 #[derive(Debug, Clone)]
@@ -102,7 +102,9 @@ fn encode(
         let mut intervals: Vec<(u32, u64)> = vec![];
         for &v in &rest {
             match intervals.last_mut() {
-                Some((first, length)) if u64::from(*first) + *length == v.into() => *length += 1,
+                Some((first, length)) if u64::from(*first) + *length == u64::from(v) => {
+                    *length += 1
+                }
                 _ => intervals.push((v, 1)),
             }
         }
@@ -335,10 +337,10 @@ fn properties_that_contradict_the_file_or_the_format_name_the_line() {
         (".BVGraph\n", ".EFGraph\n", ":4: the graph's class is `it.unimi.dsi.webgraph.EFGraph`; "),
         ("graphclass", "class", ": the property `graphclass` is missing: "),
         ("arcs=", "arks=", ": the property `arcs` is missing: "),
-        ("nodes=40", "nodes=-1", ":5: nodes=`-1` is no whole number from 0"),
+        ("nodes=40", "nodes=-1", ":5: nodes=`-1` is not a whole number from 0"),
         ("nodes=40", "nodes=4294967295", ":5: 4294967295 nodes are more than 4294967294, "),
         ("nodes=40", "nodes=2", ":6: 2 nodes can't have "),
-        ("windowsize=7", "windowsize=", ":7: windowsize=(nothing) is no whole number from 0"),
+        ("windowsize=7", "windowsize=", ":7: windowsize=(nothing) is not a whole number from 0"),
         ("zetak=3", "zetak=17", ":10: zetak=17 is not from 1 to 16"),
         (
             "flags=",
@@ -377,7 +379,7 @@ fn files_are_found_by_their_properties() {
     let as_format = |path: &Path, format| {
         super::super::read(path, &ReadOptions { format, ..ReadOptions::default() }, &context)
     };
-    // Without properties it is no text.
+    // Without properties it is not text.
     assert!(as_format(&graph, None).unwrap_err().to_string().contains("is neither text nor"));
     let missing = as_format(&graph, Some(Format::BvGraph)).unwrap_err().to_string();
     assert!(missing.contains("some.properties: cannot read: "), "{missing}");

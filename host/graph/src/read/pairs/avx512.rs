@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use std::array;
 
 use super::avx2::{BYTES, LINE, Masks, line_by_line};
-use super::{DIGITS, Seen};
+use super::{DIGITS, PairFacts};
 
 /// Lines whose numbers are made at a time.
 const LINES: usize = 4;
@@ -28,7 +28,12 @@ pub fn is_here() -> bool {
 #[target_feature(
     enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
-pub fn pair_lines(text: &[u8], mut at: usize, pairs: &mut Vec<[u32; 2]>, seen: &mut Seen) -> usize {
+pub fn pair_lines(
+    text: &[u8],
+    mut at: usize,
+    pairs: &mut Vec<[u32; 2]>,
+    seen: &mut PairFacts,
+) -> usize {
     let index = vector(&array::from_fn(|at| at as u8));
     let mut regular = Regular::new();
     while let Some(bytes) = text.get(at..at + BYTES + LINE) {
@@ -129,7 +134,7 @@ impl Regular {
 
     /// Adds what was seen of the pairs.
     #[target_feature(enable = "avx512f")]
-    fn tell(&self, seen: &mut Seen) {
+    fn tell(&self, seen: &mut PairFacts) {
         let mut all = [0u32; 8];
         // SAFETY: eight numbers have 32 bytes; the store needs no alignment.
         unsafe { _mm256_storeu_si256(all.as_mut_ptr().cast(), self.most) };

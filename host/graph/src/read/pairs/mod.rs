@@ -14,16 +14,16 @@ mod avx512;
 /// Digits of the longest number.
 const DIGITS: usize = 8;
 
-/// What is known of pairs.
+/// Facts about pairs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct PairFacts {
     /// The largest number.
     pub most: u32,
     /// Whether both numbers of a pair are equal.
     pub looped: bool,
 }
 
-impl Seen {
+impl PairFacts {
     /// One more pair.
     #[inline]
     pub fn add(&mut self, [u, v]: [u32; 2]) {
@@ -39,7 +39,7 @@ pub(crate) fn pair_lines(text: &[u8], at: usize, edges: &mut EdgeBlock) -> usize
     #[cfg(target_arch = "x86_64")]
     if let Some(pairs) = edges.narrow_mut() {
         if avx512::is_here() {
-            let (from, mut seen) = (pairs.len(), Seen::default());
+            let (from, mut seen) = (pairs.len(), PairFacts::default());
             // SAFETY: the processor has what the function is compiled for.
             let at = unsafe { avx512::pair_lines(text, at, pairs, &mut seen) };
             edges.looked_at(from, seen.most.into(), seen.looped);
@@ -66,10 +66,10 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         {
             if avx512::is_here() {
-                let (mut pairs, mut seen) = (vec![], Seen::default());
+                let (mut pairs, mut seen) = (vec![], PairFacts::default());
                 // SAFETY: the processor has what the function is compiled for.
                 let end = unsafe { avx512::pair_lines(text, 0, &mut pairs, &mut seen) };
-                let mut expected = Seen::default();
+                let mut expected = PairFacts::default();
                 pairs.iter().for_each(|&pair| expected.add(pair));
                 assert_eq!(seen, expected, "{:?}", String::from_utf8_lossy(text));
                 fewest = fewest.min(are_the_first_lines(text, &pairs, end));
@@ -84,7 +84,7 @@ mod tests {
         let mut edges = EdgeBlock::default();
         let end = pair_lines(text, 0, &mut edges);
         let pairs = edges.narrow_mut().expect("short numbers").clone();
-        let mut expected = Seen::default();
+        let mut expected = PairFacts::default();
         pairs.iter().for_each(|&pair| expected.add(pair));
         assert_eq!(edges.largest(), u64::from(expected.most));
         assert_eq!(edges.looped(), expected.looped);

@@ -1,4 +1,4 @@
-//! Axes: where ticks stand, and how their names fit side by side.
+//! Axes: positions of ticks, and labels that do not overlap.
 
 use std::ops::Range;
 

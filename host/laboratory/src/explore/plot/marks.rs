@@ -1,4 +1,4 @@
-//! What tells series apart: colour, dash and marker.
+//! Colour, dash and marker of each series.
 
 use gramer_picture::colour::{Colour, SERIES};
 use plotters::coord::Shift;

@@ -13,7 +13,7 @@ use super::{Axis, Failure, Kind, Plot, colour, line, marker, name, rgb};
 const SMALL: i32 = 12;
 /// Height of a line of them.
 const LINE: i32 = 14;
-/// Up to so many dots have their value beside them.
+/// Maximum number of dots that are labelled with their value.
 const VALUES: usize = 12;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

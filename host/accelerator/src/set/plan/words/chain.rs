@@ -1,6 +1,6 @@
-//! The chain that a search plan is: a vertex after the other, and one measure at the end.
+//! A search plan as a chain: one vertex after another, and one measure at the end.
 
-use gramer_pattern::plan::search::{Formula, SearchPlan, Source, Step, Then};
+use gramer_pattern::plan::search::{Formula, NextStep, SearchPlan, Source, Step};
 
 /// The steps of a plan in their order, and what is counted at the end.
 pub(super) struct Chain<'a> {
@@ -24,18 +24,18 @@ pub(super) fn chain(plan: &SearchPlan) -> Option<Chain<'_>> {
             Some(Chain { steps, source, measured, pairs, times, other: None })
         };
         match last.then.as_slice() {
-            [Then::Step(next)] => steps.push(&plan.steps[*next]),
-            [Then::Emit] => {
+            [NextStep::Step(next)] => steps.push(&plan.steps[*next]),
+            [NextStep::Emit] => {
                 steps.pop();
                 return whole(steps, last.source.as_ref()?, None, false, 1);
             }
-            [Then::Formula(Formula::One(source))] => {
+            [NextStep::Formula(Formula::One(source))] => {
                 return whole(steps, source, None, false, 1);
             }
-            [Then::Formula(Formula::Intersection(source))] => {
+            [NextStep::Formula(Formula::Intersection(source))] => {
                 return whole(steps, source, Some(source.set), false, 1);
             }
-            [Then::Formula(Formula::Partitions(parts))] => {
+            [NextStep::Formula(Formula::Partitions(parts))] => {
                 let [one, other] = &parts.sources[..] else { return None };
                 if parts.blocks != [1, 2, 3] || parts.terms != [(1, vec![0, 1]), (-1, vec![2])] {
                     return None;
@@ -50,7 +50,7 @@ pub(super) fn chain(plan: &SearchPlan) -> Option<Chain<'_>> {
                 let whole = whole(steps, source, None, false, 1);
                 return whole.map(|chain| Chain { other: Some(other), ..chain });
             }
-            [Then::Formula(Formula::Same { source, vertices: 2, ordered })] => {
+            [NextStep::Formula(Formula::Same { source, vertices: 2, ordered })] => {
                 return whole(steps, source, None, true, if *ordered { 1 } else { 2 });
             }
             _ => return None,

@@ -1,29 +1,29 @@
 //! Counts of a pattern from the sums of one program, or of two.
 //!
-//! The house is counted without its degenerate members first. With t(e) the triangles on an edge e = {u, v}, and
-//! c(e) the 4-cycles through it, Σ t(e) c(e) has each house once, and each diamond four times: at each of its four outer
-//! edges the third vertex of the triangle is one of the cycle. c(e) is Σ (|N(v) ∩ N(w)| - 1) over the
-//! neighbours w of u but v: one set for each path of two edges, of which u may be the end with fewer neighbours.
+//! With t(e) the triangles on an edge e = {u, v}, and c(e) the 4-cycles through it, Σ t(e) c(e) has each house once and
+//! each diamond four times: at each of its four outer edges the third vertex of the triangle is on the cycle. c(e) is
+//! Σ (|N(v) ∩ N(w)| - 1) over the neighbours w ≠ v of u: one set for each path of two edges, with the end of fewer
+//! neighbours as u.
 
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Pattern, named};
 
 use super::{Kind, Program, Term, Word};
 
-/// Diamonds have so many houses whose fifth vertex is one of the four.
+/// Number of degenerate houses of a diamond: the fifth vertex is one of its four.
 const DIAMONDS: u128 = 4;
 
-/// What the core counts for a pattern.
+/// The programs by which the core counts a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountPlan {
     /// The program whose occurrences are those of the pattern.
     pub program: Program,
-    /// So many times the occurrences of another one are too many.
+    /// Factor of a second program, whose count is subtracted.
     pub less: Option<(u128, Program)>,
     automorphisms: u128,
 }
 
-impl Counted {
+impl CountPlan {
     /// The programs that count the occurrences of a pattern from all roots.
     ///
     /// # Errors
@@ -36,9 +36,9 @@ impl Counted {
         if induced == Induced::Edge && small && levels >= 3 && house() {
             let diamond = Pattern::from_edges(4, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]);
             let less = (DIAMONDS, Program::counting(&diamond, induced, levels)?);
-            return Ok(Counted { program: house_program(), less: Some(less), automorphisms });
+            return Ok(CountPlan { program: house_program(), less: Some(less), automorphisms });
         }
-        Ok(Counted::from(program))
+        Ok(CountPlan::from(program))
     }
 
     /// Occurrences, from the sums of all clusters. With a part of the roots of the one and all of the other it is no more than
@@ -54,9 +54,9 @@ impl Counted {
     }
 }
 
-impl From<Program> for Counted {
+impl From<Program> for CountPlan {
     fn from(program: Program) -> Self {
-        Counted { automorphisms: program.automorphisms, program, less: None }
+        CountPlan { automorphisms: program.automorphisms, program, less: None }
     }
 }
 

@@ -1,0 +1,206 @@
+//! The vertices of a search that are counted rather than listed.
+
+use ethnum::{I256, U256};
+use gramer_graph::VertexId;
+use gramer_pattern::plan::search::{Formula, Partitions, Source};
+
+use super::search::{Conclusion, LONGER, Search};
+use super::sets;
+use crate::number::{Number, choices};
+
+impl<'a, N: Number> Search<'a, N> {
+    /// The value of a formula.
+    pub(super) fn formula(&mut self, formula: &'a Formula) -> Conclusion<N> {
+        let (count, reasons) = match formula {
+            Formula::One(source) => (N::from(self.free(source) as u64), source.reasons),
+            Formula::Intersection(source) => {
+                (N::from(self.intersection(source) as u64), source.reasons)
+            }
+            Formula::Same { source, vertices, ordered } => {
+                (ways(self.free(source), *vertices, *ordered), source.reasons)
+            }
+            Formula::Partitions(partitions) => {
+                let reasons = partitions.sources.iter().fold(0, |m, s| m | s.reasons);
+                let count = match &partitions.sources[..] {
+                    [a, b] if partitions.terms.len() == 2 => self.different(a, b),
+                    _ => None,
+                };
+                (count.unwrap_or_else(|| self.partitions(partitions)), reasons)
+            }
+        };
+        if count == N::ZERO { Conclusion::none(reasons) } else { Conclusion::some(count) }
+    }
+
+    /// How many candidates of a source are not in use.
+    fn free(&self, source: &Source) -> usize {
+        let set = self.candidates(source);
+        let used = |&&u: &&usize| {
+            let place = self.place(source, self.images[u], u);
+            place.is_some_and(|p| self.holds(source.set, set, p))
+        };
+        set.len() - source.conflicts.iter().filter(used).count()
+    }
+
+    /// The size of an intersection that isn't made, without what is in use.
+    fn intersection(&mut self, source: &Source) -> usize {
+        let set = &self.plan.sets[source.set];
+        let (u, lists) = self.access[source.set].list.expect("an intersection has a list");
+        let parent = set.parent.expect("an intersection has a parent");
+        let a = self.within(self.set(parent), set.bounds);
+        let b = lists.of(self.positions[u]);
+        let work = a.len().min(b.len());
+        let row = lists.row(self.positions[u]);
+        let size = match row {
+            Some(row) if a.len() <= LONGER * b.len() => row.intersection_size(a),
+            _ => sets::intersection_size(a, self.within(b, set.bounds)),
+        };
+        let used = |&&u: &&usize| {
+            self.place(source, self.images[u], u).is_some_and(|p| {
+                let in_b = match row {
+                    Some(row) => row.contains(p),
+                    None => b.binary_search(&p).is_ok(),
+                };
+                in_b && self.holds(parent, a, p)
+            })
+        };
+        let used = match size {
+            0 => 0,
+            _ => source.conflicts.iter().filter(used).count(),
+        };
+        self.spend(work);
+        size - used
+    }
+
+    /// The position of the image of `u` among the candidates of a source's class.
+    #[inline]
+    fn place(&self, source: &Source, image: VertexId, u: usize) -> Option<u32> {
+        match self.access[source.set].classmates >> u & 1 == 1 {
+            true => Some(self.positions[u]),
+            false => self.space.place(self.plan.sets[source.set].class, image),
+        }
+    }
+
+    /// Whether `set`, the beginning of the set of this number, holds a position.
+    #[inline]
+    fn holds(&self, number: usize, set: &[u32], position: u32) -> bool {
+        // What conditions rule out comes after the last element.
+        if set.last().is_none_or(|&last| last < position) {
+            return false;
+        }
+        match &self.access[number].tests {
+            Some(tests) => tests.iter().all(|&(u, lists)| {
+                lists.row(self.positions[u]).expect("it has rows").contains(position)
+            }),
+            None => set.binary_search(&position).is_ok(),
+        }
+    }
+
+    /// In how many ways two vertices get different candidates of two sources; `None` if their candidates
+    /// can't be compared quickly.
+    fn different(&mut self, a: &Source, b: &Source) -> Option<N> {
+        let (free_a, free_b) = (self.free(a), self.free(b));
+        if free_a == 0 || free_b == 0 {
+            return Some(N::ZERO);
+        }
+        let (class_a, class_b) = (self.plan.sets[a.set].class, self.plan.sets[b.set].class);
+        let (in_a, in_b) = (self.candidates(a), self.candidates(b));
+        let ids = |id: VertexId| (self.space.place(class_a, id), self.space.place(class_b, id));
+        let mut both = if class_a == class_b {
+            sets::intersection_size(in_a, in_b)
+        } else if in_a.len() <= in_b.len() {
+            self.common(in_a, class_a, b.set, in_b, class_b)?
+        } else {
+            self.common(in_b, class_b, a.set, in_a, class_a)?
+        };
+        if both > 0 {
+            let others = b.conflicts.iter().filter(|u| !a.conflicts.contains(u));
+            let used = |&&u: &&usize| match ids(self.images[u]) {
+                (Some(p), Some(q)) => self.holds(a.set, in_a, p) && self.holds(b.set, in_b, q),
+                _ => false,
+            };
+            both -= a.conflicts.iter().chain(others).filter(used).count();
+        }
+        let work = in_a.len().min(in_b.len());
+        self.spend(work);
+        let pairs = free_a as u128 * free_b as u128 - both as u128;
+        Some(N::saturating_from(pairs.into()))
+    }
+
+    /// How many of `some`, positions of one class, are in a set of another class.
+    fn common(&self, some: &[u32], class: u8, number: usize, set: &[u32], of: u8) -> Option<usize> {
+        if !self.space.has_places() {
+            return None;
+        }
+        let inside = |&&p: &&u32| {
+            let place = self.space.place(of, self.space.id(class, p));
+            place.is_some_and(|p| self.holds(number, set, p))
+        };
+        Some(some.iter().filter(inside).count())
+    }
+
+    fn partitions(&mut self, partitions: &'a Partitions) -> N {
+        let mut sizes = [0i128; 1 << 5];
+        let mut blocks = std::mem::take(&mut self.blocks);
+        blocks.resize(partitions.blocks.len().max(blocks.len()), vec![]);
+        let mut work = 0;
+        for (i, &block) in partitions.blocks.iter().enumerate() {
+            // Sets become lists of ids without the images in use, so that they can be compared
+            // whatever their classes.
+            let low = block.trailing_zeros() as usize;
+            let source = &partitions.sources[low];
+            let class = self.plan.sets[source.set].class;
+            let rest = block & (block - 1);
+            let (made, next) = blocks.split_at_mut(i);
+            let out = &mut next[0];
+            if rest == 0 {
+                out.clear();
+                let set = self.candidates(source);
+                work += set.len();
+                out.extend(
+                    set.iter()
+                        .map(|&p| self.space.id(class, p))
+                        .filter(|id| !source.conflicts.iter().any(|&u| self.images[u] == *id)),
+                );
+            } else {
+                let at = |wanted: u16| {
+                    partitions.blocks[..i].iter().position(|&b| b == wanted).expect("made before")
+                };
+                sets::intersect(&made[at(rest)], &made[at(block & !rest)], out);
+                work += out.len();
+            }
+            sizes[i] = out.len() as i128;
+        }
+        self.blocks = blocks;
+        self.spend(work);
+        let narrow = partitions.terms.iter().try_fold(0i128, |sum, (coefficient, factors)| {
+            let term = factors
+                .iter()
+                .try_fold(i128::from(*coefficient), |term, &b| term.checked_mul(sizes[b]))?;
+            sum.checked_add(term)
+        });
+        let sum = narrow.map(I256::from).unwrap_or_else(|| {
+            // At most five sizes below 2^32 are multiplied.
+            let term = |(coefficient, factors): &(i64, Vec<usize>)| -> I256 {
+                factors.iter().fold(I256::from(*coefficient), |term, &b| term * sizes[b])
+            };
+            partitions.terms.iter().map(term).sum()
+        });
+        N::saturating_from(U256::try_from(sum).expect("a number of mappings"))
+    }
+}
+
+/// Number of choices among `free` vertices, in all orders, or in one if they are `ordered`.
+#[inline]
+fn ways<N: Number>(free: usize, vertices: usize, ordered: bool) -> N {
+    let free = free as u64;
+    let mut count = 1u128;
+    for i in 0..vertices as u64 {
+        // C(free, i) · (free − i) is C(free, i + 1) · (i + 1).
+        match count.checked_mul(free.saturating_sub(i).into()) {
+            Some(product) if ordered => count = product / u128::from(i + 1),
+            Some(product) => count = product,
+            None => return N::saturating_from(choices(free, vertices as u64, ordered)),
+        }
+    }
+    N::saturating_from(count.into())
+}

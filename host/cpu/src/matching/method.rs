@@ -1,0 +1,170 @@
+//! Unlabelled patterns that are only counted: whether a search is the best way to their number.
+
+use gramer_base::error::Result;
+use gramer_graph::View;
+use gramer_pattern::Pattern;
+use gramer_pattern::plan::homomorphism::Shape;
+use gramer_pattern::task::Induced;
+use tracing::debug;
+
+use super::too_many;
+use crate::clique::almost;
+use crate::homomorphism::{self, CountFailure, Decomposition};
+use crate::{Job, Resident, clique, cycle, motif};
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_pattern::closing::equations;
+
+/// Steps of a search cost more than those of a pass over rows: images are looked up, sets are made.
+const SEARCH_STEP: f64 = 3.0;
+/// Ratio of the search's estimate to that of closed forms above which no search is tried.
+const FAR: f64 = 100.0;
+/// Cost of the closed forms of all five-vertex patterns relative to triangles and 4-cycles.
+const FORMS_OF_FIVE: f64 = 12.0;
+/// Most vertices of a pattern that is decomposed: the 8-path has some 200 quotients.
+const DECOMPOSED: usize = 8;
+/// Most vertices of a motif.
+const MOTIF: usize = 6;
+
+/// How a number was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    /// A search along a plan.
+    Search,
+    /// The number of cliques.
+    Cliques,
+    /// Common neighbours of smaller cliques.
+    AlmostCliques,
+    /// Paths of two edges that meet.
+    Cycles,
+    /// The equations or closed forms that give all motifs of the size.
+    Motifs,
+    /// Homomorphisms of the pattern's quotients.
+    Homomorphisms,
+}
+
+impl Method {
+    /// What results call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Search => "search plan",
+            Method::Cliques => "cliques",
+            Method::AlmostCliques => "common neighbours of cliques",
+            Method::Cycles => "cycles",
+            Method::Motifs => "motif equations",
+            Method::Homomorphisms => "homomorphisms",
+        }
+    }
+
+    /// The method as a result states it.
+    pub fn metrics(self) -> DeviceMetrics {
+        let mut metrics = DeviceMetrics::of("cpu");
+        metrics.detail("match.method", "", Value::Text(self.name().into()));
+        metrics
+    }
+}
+
+/// Result of the choice.
+pub(super) enum MethodChoice {
+    /// Another way than a search: its number, whether it was finished, and the way.
+    Count(u128, bool, Method),
+    /// A search; with `most`, unless it would visit more elements than that.
+    Search { most: Option<f64> },
+}
+
+/// The number of mappings or occurrences by another way than a search, where the search, of estimated cost `search`,
+/// is not the best way.
+///
+/// # Errors
+/// As counting cliques.
+pub(super) fn count(
+    graph: &Resident,
+    pattern: &Pattern,
+    induced: Induced,
+    search: f64,
+    job: Job<'_>,
+) -> Result<MethodChoice> {
+    let k = pattern.vertices();
+    let edges = pattern.edge_count();
+    if k < 3 {
+        return Ok(MethodChoice::Search { most: None });
+    }
+    if edges == k * (k - 1) / 2 {
+        let (count, complete) = clique::count(graph, k, job)?;
+        return Ok(MethodChoice::Count(count, complete, Method::Cliques));
+    }
+    if k >= almost::LEAST && edges + 1 == k * (k - 1) / 2 {
+        let (count, complete) = almost_cliques(graph, k, induced, job)?;
+        return Ok(MethodChoice::Count(count, complete, Method::AlmostCliques));
+    }
+    let view = graph.graph.view();
+    let ring = edges == k && (0..k).all(|v| pattern.degree(v) == 2);
+    if ring && induced == Induced::Edge && (k == 4 || k == 5) {
+        let (count, complete) = if k == 4 {
+            cycle::four(view, job)
+        } else {
+            let (pairs, complete) = cycle::five(view, job);
+            (if complete { equations::five_cycles(pairs) } else { 0 }, complete)
+        };
+        return Ok(MethodChoice::Count(count, complete, Method::Cycles));
+    }
+    let shape = homomorphism::shape(view);
+    let search = search * SEARCH_STEP;
+    let motifs = motifs(k, view, &shape);
+    debug!(search, motifs, "estimated elements that each way visits");
+    let forms = k == MOTIF && motif::cost_of_six(view, &shape).is_some();
+    let decomposition = (induced == Induced::Edge && k <= DECOMPOSED)
+        .then(|| Decomposition::new(view, pattern, &shape))
+        .flatten()
+        .filter(|decomposition| decomposition.cost < search.min(motifs))
+        .filter(|decomposition| !forms || decomposition.apexes() <= 1);
+    if let Some(decomposition) = decomposition {
+        match decomposition.count(view, job) {
+            Ok(count) => return Ok(MethodChoice::Count(count, true, Method::Homomorphisms)),
+            Err(CountFailure::Stopped) => {
+                return Ok(MethodChoice::Count(0, false, Method::Homomorphisms));
+            }
+            // The number needs more than 128 bits, whatever the way.
+            Err(CountFailure::Overflow) => return Err(too_many(false)),
+        }
+    }
+    // The estimate of a search of six vertices may be far from its cost, so that a sample says which way is cheaper.
+    let tried = forms && job.others.is_none() && search < FAR * motifs;
+    if tried || motifs >= search {
+        return Ok(MethodChoice::Search { most: tried.then_some(motifs / SEARCH_STEP) });
+    }
+    let (count, complete) = motif::one(graph, pattern, induced, job)?;
+    Ok(MethodChoice::Count(count, complete, Method::Motifs))
+}
+
+/// The number of cliques of k vertices that lack an edge, and whether the run was finished.
+fn almost_cliques(
+    graph: &Resident,
+    k: usize,
+    induced: Induced,
+    job: Job<'_>,
+) -> Result<(u128, bool)> {
+    let (count, complete) = almost::count(graph, k, job)?;
+    if induced == Induced::Edge || !complete {
+        return Ok((if induced == Induced::Edge { count } else { 0 }, complete));
+    }
+    // A whole clique has one of them for each of its edges.
+    let (cliques, complete) = clique::count(graph, k, job)?;
+    let edges = (k * (k - 1) / 2) as u128;
+    Ok((if complete { count - edges * cliques } else { 0 }, complete))
+}
+
+/// Estimated cost of all motifs of k vertices.
+fn motifs(k: usize, view: View<'_>, shape: &Shape) -> f64 {
+    let steps = shape.triangle_steps + shape.cycle_steps + shape.arcs;
+    let reach = shape.walks / shape.arcs.max(1.0);
+    match k {
+        3 => steps,
+        4 => 2.0 * steps,
+        5 => FORMS_OF_FIVE * steps,
+        // Otherwise every connected set of four vertices, and the row of its last one.
+        MOTIF => motif::cost_of_six(view, shape).unwrap_or_else(|| {
+            shape.walks * reach * reach / 6.0 * (16.0 + shape.arcs / shape.vertices.max(1.0))
+        }),
+        _ => f64::INFINITY,
+    }
+}

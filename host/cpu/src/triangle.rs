@@ -1,0 +1,230 @@
+//! Number of triangles.
+//!
+//! Each triangle is found from its largest (least valuable) vertex v: for each neighbour u before
+//! v, the neighbours of u before u that are also neighbours of v. In the order of Rank(ON_1) the
+//! lists before a vertex are short, and the few valuable vertices are in most of them: where there
+//! are several of those below [`HUBS`] in a list, they are kept as bits, so that one intersection of
+//! two rows of words finds all triangles that end in one of them. What has fewer is looked up.
+//!
+//! Lists that are looked up are short, and no processor foresees where each of them ends. So nothing is done list by
+//! list: they are copied behind each other, in whole blocks, of which the next list overwrites what is too much, and
+//! then looked up as one list. Neither has a list without a row of bits its own branch: it has an empty row.
+//!
+//! What is read of the neighbours u lies anywhere in memory. So the lists come to lie close together first, and are
+//! asked for some neighbours ahead: where they and their rows of bits are, then these, and the counting finds them in the
+//! nearest caches.
+
+mod lists;
+
+use std::borrow::Cow;
+use std::ops::{ControlFlow, Range};
+
+use gramer_base::budget::touch;
+use gramer_base::prefetch::prefetch;
+use gramer_graph::{Graph, Order, VertexId, View};
+
+use super::reach::{Sparse, fits};
+use super::sets::{Bitmap, Bits};
+use super::{Job, Starts, arcs};
+use lists::{EarlierNeighbours, HUBS, HubBits, LONG, Lists, NO_ROW, WORDS, as_bits, copy};
+
+/// Number of triangles, and whether the run was finished.
+pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
+    let view = graph.view();
+    // A thread has a bit for each vertex.
+    if !fits(view.vertices().div_ceil(8), 1) {
+        let ran = arcs::triangles::<Sparse, _>(view, job, || 0u128, |sum, _, _| *sum += 1);
+        return ran.sum(|sum| *sum);
+    }
+    // Shares name the graph's own numbers, and where memory is limited its rows are all that there is room for.
+    let whole = job.units.share().is_none() && job.others.is_none() && job.context.budget.is_none();
+    let lists = match graph.order() {
+        Order::Input if whole => Lists::by_degree(view, job),
+        _ => Lists::by_number(view, job),
+    };
+    lists.map_or((0, false), |lists| count_by(&lists, view, job))
+}
+
+fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
+    let bits = lists.bits.all();
+    // Copies of all lists of a part.
+    let longest = lists.lengths.iter().max().map_or(0, |&len| len as usize);
+    let room = (longest.min(LOOK) + 1) * LONG;
+    // The largest vertex of a triangle has two others before it.
+    let list = |v: VertexId| match lists.lengths[v as usize] as usize {
+        0 | 1 => 0,
+        len => len,
+    };
+    let units = Starts::vertices(graph).units_of_few_steps(job, list, |v| (list(v) as u64).pow(2));
+    let ran = job.run(
+        &units,
+        || (0u128, Bitmap::new(graph.vertices().max(HUBS)), vec![0; room]),
+        |(total, marked, room), unit| {
+            let (row, in_bits) = lists.of(unit.start);
+            touch(row);
+            let (others, mine) = match lists.before[unit.start as usize].row {
+                NO_ROW => {
+                    // Few, or all of a list for whose bits there was no room.
+                    let hubs = row.iter().take_while(|&&u| (u as usize) < HUBS).count();
+                    (&row[hubs..], as_bits(&row[..hubs]))
+                }
+                number => (&row[in_bits..], bits[number as usize]),
+            };
+            marked.set_first(&mine.0);
+            marked.insert_all(others);
+            // Nothing of an ascending list is before its first entry.
+            let first = unit.range().start.max(usize::from(lists.ascend));
+            let mut flow = ControlFlow::Continue(());
+            for part in row[first..unit.range().end.max(first)].chunks(LOOK) {
+                if context.cancel.is_cancelled() {
+                    flow = ControlFlow::Break(());
+                    break;
+                }
+                *total += u128::from(through(lists, &mine, marked.as_bits(), part, room));
+            }
+            marked.set_first(&[0; WORDS]);
+            marked.clear_all(others);
+            flow
+        },
+    );
+    ran.sum(|state| state.0)
+}
+
+/// Lists that are gone through between two looks at the stop flag.
+const LOOK: usize = 1 << 7;
+
+/// Number of triangles of a vertex with those of `part`. `mine` are the hubs before the vertex, `marked` are all
+/// neighbours before it; `room` is for copies of lists.
+fn through(
+    lists: &Lists<'_>,
+    mine: &HubBits,
+    marked: Bits<'_>,
+    part: &[VertexId],
+    room: &mut [VertexId],
+) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512vpopcntdq") && has!("popcnt") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { through_avx512(lists, mine, marked, part, room) };
+        }
+        if has!("avx2") && has!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { through_avx2(lists, mine, marked, part, room) };
+        }
+    }
+    through_with(lists, mine, part, room, |array, list| marked.intersection_size(&array[list]))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
+fn through_avx512(
+    lists: &Lists<'_>,
+    mine: &HubBits,
+    marked: Bits<'_>,
+    part: &[VertexId],
+    room: &mut [VertexId],
+) -> u64 {
+    through_with(lists, mine, part, room, |array, list| {
+        marked.intersection_size_avx512(array, list)
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn through_avx2(
+    lists: &Lists<'_>,
+    mine: &HubBits,
+    marked: Bits<'_>,
+    part: &[VertexId],
+    room: &mut [VertexId],
+) -> u64 {
+    through_with(lists, mine, part, room, |array, list| marked.intersection_size(&array[list]))
+}
+
+/// `marked` says how many of a list in an array are marked.
+#[inline(always)]
+fn through_with(
+    lists: &Lists<'_>,
+    HubBits(mine): &HubBits,
+    part: &[VertexId],
+    room: &mut [VertexId],
+    marked: impl Fn(&[VertexId], Range<usize>) -> usize,
+) -> u64 {
+    let Lists { before, all, .. } = lists;
+    let bits = lists.bits.all();
+    for &u in part {
+        prefetch(before, u as usize, 1);
+    }
+    let ask = |&u: &VertexId| {
+        let EarlierNeighbours { at, row, .. } = before[u as usize];
+        prefetch(bits, row as usize, 1);
+        prefetch(all, at as usize, 1);
+    };
+    part.iter().take(AHEAD).for_each(ask);
+    // Whatever is read of the graph's own rows is told, and where it lies in copies nobody has to know.
+    let longest = if matches!(all, Cow::Owned(_)) { LONG } else { 0 };
+    let all = &all[..];
+    let (mut both, mut found, mut copied) = ([0; WORDS], 0, 0);
+    for (i, &u) in part.iter().enumerate() {
+        part.get(i + AHEAD).into_iter().for_each(ask);
+        let EarlierNeighbours { at, others, row } = before[u as usize];
+        let HubBits(theirs) = &bits[row as usize];
+        for w in 0..WORDS {
+            both[w] += u64::from((mine[w] & theirs[w]).count_ones());
+        }
+        let (at, others) = (at as usize, others as usize);
+        if others <= longest && copy(all, at, others, room, copied) {
+            copied += others;
+        } else {
+            touch(&all[at..at + others]);
+            found += marked(all, at..at + others);
+        }
+    }
+    both.iter().sum::<u64>() + (found + marked(room, 0..copied)) as u64
+}
+
+/// Prefetch distance of lists, in neighbours.
+const AHEAD: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_base::context::Context;
+    use gramer_graph::Builder;
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+        /// Vertices 0 to 599 are linked to their like and to leaves behind them, so that lists hold no
+        /// hubs, few, many, and those beyond the last hub.
+        #[test]
+        fn triangles_with_and_without_rows_of_bits(
+            edges in proptest::collection::vec((0u64..600, 0u64..700), 1..3000),
+            few in 1u64..12,
+            threads in 1usize..3,
+        ) {
+            let mut builder = Builder::new();
+            builder.vertex_range(0..700);
+            for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+                builder.edge(u, v);
+                builder.edge(u % few, v);
+            }
+            let graph = builder.build();
+            let view = graph.view();
+            let mut expected = 0u128;
+            for v in 0..700 {
+                for &u in view.neighbours(v).iter().filter(|&&u| u < v) {
+                    let third = |w: &&VertexId| **w < u && view.has_edge(v, **w);
+                    expected += view.neighbours(u).iter().filter(third).count() as u128;
+                }
+            }
+            let context = Context::with_threads(threads);
+            let job = Job::whole(&context);
+            proptest::prop_assert_eq!(count(&graph, job), (expected, true));
+            let lists = Lists::by_number(view, job).unwrap();
+            proptest::prop_assert_eq!(count_by(&lists, view, job), (expected, true));
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The reader of each format of the table: the first byte says which one.
+#![no_main]
+
+mod common;
+
+use gramer::base::choice::Choice;
+use gramer::graph::read::Format;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, text)) = bytes.split_first() else { return };
+    let (format, ..) = Format::ALL[usize::from(*first) % Format::ALL.len()];
+    // Those have targets of their own.
+    if !matches!(format, Format::Image | Format::BvGraph) {
+        common::read_as(Some(format), text);
+    }
+});

@@ -1,0 +1,12 @@
+//! Tables of edges between names.
+#![no_main]
+
+mod common;
+
+use gramer::graph::read::Format;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    common::read_as(Some(Format::Table), bytes);
+    common::table_comes_back(bytes);
+});

@@ -1,0 +1,81 @@
+//! Words and numbers of a line, for readers of tools' formats.
+
+use super::Sink;
+use crate::read::scan::{self, is_blank, quote};
+use gramer_base::error::Result;
+
+/// The words of a line, parted by white space.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
+}
+
+/// The words of the first line of a head that is neither blank nor begins with one of `comments`.
+pub(super) fn first_words<'h>(head: &'h [u8], comments: &[u8]) -> Vec<&'h [u8]> {
+    let content = |line: &&[u8]| !line.is_empty() && !comments.contains(&line[0]);
+    let first = scan::lines(head).map(|(_, line)| line).find(content);
+    first.map_or(vec![], |line| words(line).collect())
+}
+
+/// A number of a line; `of` says what it should be.
+///
+/// # Errors
+/// [`Error::Input`](gramer_base::Error::Input) for a missing word and for anything but digits.
+pub(super) fn number(sink: &Sink<'_>, line: u64, word: Option<&[u8]>, of: &str) -> Result<u64> {
+    let Some(word) = word else { return Err(sink.fault_at(line, format!("the {of} is missing"))) };
+    scan::count(word).ok_or_else(|| {
+        sink.fault_at(
+            line,
+            format!("{} is not a whole number, where the {of} should be", quote(word)),
+        )
+    })
+}
+
+/// Vertices that a format numbers: `count` of them, from `first` on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbered {
+    pub first: u64,
+    pub count: u64,
+    /// The line that says how many there are.
+    pub line: u64,
+}
+
+impl Numbered {
+    /// The vertex of a number.
+    ///
+    /// # Errors
+    /// [`Error::Input`](gramer_base::Error::Input) for a word that is not a number, or out of range.
+    pub fn vertex(&self, sink: &mut Sink<'_>, line: u64, word: Option<&[u8]>) -> Result<u64> {
+        let number = number(sink, line, word, "number of a vertex")?;
+        self.check(sink, line, number)?;
+        sink.vertex(itoa::Buffer::new().format(number).as_bytes())
+    }
+
+    /// Refuses a number beyond the last vertex.
+    pub fn check(&self, sink: &Sink<'_>, line: u64, number: u64) -> Result<()> {
+        let Numbered { first, count, line: declared } = self;
+        if number >= *first && number - first < *count {
+            return Ok(());
+        }
+        let what = format!(
+            "vertex {number} is out of range: line {declared} says {count} vertices, numbered from {first}"
+        );
+        Err(sink.fault_at(line, what))
+    }
+
+    /// Declares all of them, once the edges are read: a few bytes can't ask for all memory.
+    ///
+    /// # Errors
+    /// [`Error::Input`](gramer_base::Error::Input) for too many.
+    pub fn declare(&self, sink: &mut Sink<'_>) -> Result<()> {
+        sink.check_vertices(self.count, sink.edges(), self.line)?;
+        self.declare_listed(sink)
+    }
+
+    /// As [`Numbered::declare`], where the file has something for each of them.
+    pub fn declare_listed(&self, sink: &mut Sink<'_>) -> Result<()> {
+        for number in self.first..self.first + self.count {
+            sink.vertex(itoa::Buffer::new().format(number).as_bytes())?;
+        }
+        Ok(())
+    }
+}

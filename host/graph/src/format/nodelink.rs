@@ -1,0 +1,167 @@
+//! JSON with nodes and links, as NetworkX and D3 write it, and the elements of Cytoscape.
+
+use std::io::{self, BufRead, Write};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Sink;
+use super::attributes::{Attributed, Values};
+use crate::Graph;
+use crate::write::each_edge;
+use gramer_base::error::{Result, quote, said};
+
+/// Whether a text is an object of JSON. There is no other format of graphs in JSON here.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let Some(rest) = head.trim_ascii_start().strip_prefix(b"{") else { return false };
+    matches!(rest.trim_ascii_start().first(), Some(b'"' | b'}'))
+}
+
+type Object = Map<String, Value>;
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    directed: bool,
+    nodes: Option<Vec<Value>>,
+    links: Option<Vec<Object>>,
+    edges: Option<Vec<Object>>,
+    elements: Option<Elements>,
+}
+
+/// Cytoscape's.
+#[derive(Deserialize)]
+struct Elements {
+    nodes: Vec<Element>,
+    #[serde(default)]
+    edges: Vec<Element>,
+}
+
+#[derive(Deserialize)]
+struct Element {
+    data: Object,
+}
+
+pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
+    sink.hold_whole()?;
+    let mut text = vec![];
+    input.read_to_end(&mut text).map_err(|source| sink.refused(source))?;
+    let document: Document = serde_json::from_slice(&text).map_err(|error| {
+        let cut = if error.is_eof() { "the file is cut off: " } else { "" };
+        sink.fault_at(error.line() as u64, format!("{cut}{}", said(&error.to_string())))
+    })?;
+    let Document { directed, nodes, links, edges, elements } = document;
+    let (nodes, edges) = match (nodes, links.or(edges), elements) {
+        (_, _, Some(Elements { nodes, edges })) => {
+            let data = |elements: Vec<Element>| elements.into_iter().map(|element| element.data);
+            (data(nodes).map(Value::Object).collect(), data(edges).collect())
+        }
+        (Some(nodes), Some(edges), None) => (nodes, edges),
+        (nodes, ..) => {
+            let what = if nodes.is_some() {
+                "`links` or `edges`"
+            } else {
+                "`nodes` and `links`, or `elements`"
+            };
+            let all: Object = serde_json::from_slice(&text).unwrap_or_default();
+            let others = all.keys().filter(|key| !matches!(key.as_str(), "nodes" | "directed"));
+            let found: Vec<String> = others.take(5).map(quote).collect();
+            let what = format!(
+                "holds no {what}, but {}; in Python: gramer.Graph.from_networkx takes what NetworkX reads",
+                if found.is_empty() { "nothing".into() } else { found.join(", ") }
+            );
+            return Err(sink.fault(what));
+        }
+    };
+    let mut graph = Attributed::new(sink.path());
+    // Without ids, links name nodes by their positions, from 0.
+    let mut by_position = true;
+    for node in &nodes {
+        by_position &= node.as_object().is_some_and(|node| !node.contains_key("id"));
+    }
+    for (at, node) in nodes.into_iter().enumerate() {
+        let (id, node) = match node {
+            Value::Object(mut node) => {
+                let id = node.remove("id").or(by_position.then(|| at.into()));
+                (id.ok_or_else(|| sink.fault(format!("node {at} has no `id`")))?, node)
+            }
+            id => (id, Object::new()),
+        };
+        let values = values(node, sink, |key| graph.left_out(false, key))?;
+        graph.vertex(1, &name(&id, sink)?, values)?;
+    }
+    for mut edge in edges {
+        let ends = ["source", "target"].map(|end| edge.remove(end));
+        let [Some(source), Some(target)] = ends else {
+            return Err(sink.fault("an edge has no `source` or no `target`"));
+        };
+        edge.remove("key");
+        edge.remove("id");
+        let values = values(edge, sink, |key| graph.left_out(true, key))?;
+        graph.edge(1, [&name(&source, sink)?, &name(&target, sink)?], values)?;
+    }
+    if directed {
+        sink.directed();
+    }
+    graph.finish(sink)
+}
+
+/// The attributes that count; `left_out` takes the names of others.
+fn values(object: Object, sink: &Sink<'_>, mut left_out: impl FnMut(String)) -> Result<Values> {
+    let mut values = Values::default();
+    for (key, value) in object {
+        let counts = !value.is_null() && !value.is_object() && !value.is_array();
+        if !counts || !values.set(&key, name(&value, sink)?) {
+            left_out(key);
+        }
+    }
+    Ok(values)
+}
+
+/// The text of an id or a label.
+fn name(value: &Value, sink: &Sink<'_>) -> Result<String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        // Whole numbers of more than 64 bits have lost digits.
+        Value::Number(number)
+            if number.as_f64().is_some_and(|n| number.is_f64() && n.abs() >= 2f64.powi(53)) =>
+        {
+            let what = format!(
+                "the number {number} is too large to be told from others: write it as a text"
+            );
+            Err(sink.fault(what))
+        }
+        // Tuples of NetworkX are lists.
+        other => Ok(other.to_string()),
+    }
+}
+
+/// Writes names as ids. A graph with labels has them as the attribute `name`, too: labels that all differ would
+/// else pass for names.
+pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    let names: Vec<String> =
+        (0..graph.vertices() as u32).map(|v| graph.vertex_name(v).to_string()).collect();
+    // Numbers stay numbers.
+    let id = |v: u32| serde_json::to_string(&graph.vertex_name(v));
+    write!(out, "{{\"directed\": false, \"multigraph\": false, \"graph\": {{}},\n\"nodes\": [")?;
+    for v in 0..graph.vertices() as u32 {
+        let comma = if v == 0 { "" } else { "," };
+        write!(out, "{comma}\n{{\"id\": {}", id(v)?)?;
+        if graph.has_vertex_labels() {
+            let label = graph.vertex_label_name(graph.view().vertex_label(v)).to_string();
+            write!(out, ", \"name\": {}, \"label\": {}", json!(names[v as usize]), json!(label))?;
+        }
+        write!(out, "}}")?;
+    }
+    write!(out, "],\n\"links\": [")?;
+    let mut comma = "";
+    each_edge(graph, |u, v, label| {
+        write!(out, "{comma}\n{{\"source\": {}, \"target\": {}", id(u)?, id(v)?)?;
+        comma = ",";
+        if graph.has_edge_labels() {
+            write!(out, ", \"label\": {}", json!(graph.edge_label_name(label).to_string()))?;
+        }
+        write!(out, "}}")
+    })?;
+    writeln!(out, "]}}")
+}

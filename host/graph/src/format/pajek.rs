@@ -1,0 +1,294 @@
+//! Pajek's `.net`, as Pajek, NetworkX, igraph and Gephi write it.
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use super::Sink;
+use super::attributes::{Attributed, Values};
+use super::fields::{Numbered, first_words, number, words};
+use crate::Graph;
+use crate::read::scan::{self, is_blank};
+use crate::write::each_edge;
+use gramer_base::error::{Error, Place, Result, quote};
+
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let word = |word: &&[u8]| {
+        word.eq_ignore_ascii_case(b"*vertices") || word.eq_ignore_ascii_case(b"*network")
+    };
+    first_words(head, b"%").first().is_some_and(word)
+}
+
+/// What the lines of a section are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Section {
+    Vertices,
+    /// `source target weight …`
+    Pairs,
+    /// `source target target …`
+    Lists,
+    Matrix,
+    Other,
+}
+
+/// The parts of a line: a label in quotes, which may hold blanks and quotes, is one.
+fn parts(line: &[u8]) -> Vec<&[u8]> {
+    let (mut parts, mut rest) = (vec![], line.trim_ascii());
+    while !rest.is_empty() {
+        let quoted = rest[0] == b'"';
+        let end = if quoted { closing(rest) } else { rest.iter().position(|&byte| is_blank(byte)) };
+        let end = end.unwrap_or(rest.len());
+        let (part, others) = rest.split_at(end);
+        parts.push(if quoted { part[1..].strip_suffix(b"\"").unwrap_or(&part[1..]) } else { part });
+        rest = others.trim_ascii_start();
+    }
+    parts
+}
+
+/// Where a text in quotes ends: behind a quote in front of a number or the end, as NetworkX doubles no quotes
+/// within; else behind the next quote.
+fn closing(text: &[u8]) -> Option<usize> {
+    let ends = |at: &usize| text.get(at + 1).is_none_or(|&next| is_blank(next));
+    let last = |at: &usize| {
+        let next = words(&text[at + 1..]).next();
+        ends(at) && next.is_none_or(scan::is_number)
+    };
+    let quotes = || memchr::memchr_iter(b'"', &text[1..]).map(|at| at + 1);
+    quotes().find(last).or_else(|| quotes().find(ends)).map(|at| at + 1)
+}
+
+/// The value behind a key among the parameters of a line.
+fn parameter<'l>(parts: &[&'l [u8]], keys: &[&str]) -> Option<&'l [u8]> {
+    let at = parts
+        .iter()
+        .position(|part| keys.iter().any(|key| part.eq_ignore_ascii_case(key.as_bytes())))?;
+    parts.get(at + 1).copied()
+}
+
+/// A graph as its sections come.
+struct Sections<'a> {
+    path: &'a Path,
+    graph: Attributed<'a>,
+    vertices: Option<Numbered>,
+    /// Vertices of the first of two sides.
+    left: Option<u64>,
+    section: Section,
+    /// The name of the relation of a section.
+    relation: Option<String>,
+    /// Rows of a matrix so far.
+    row: u64,
+    directed: bool,
+    /// True within a partition, a vector or a permutation: its `*Vertices` are not the graph's.
+    beside: bool,
+    /// The first section that is left out, with its line.
+    skipped: Option<(u64, String)>,
+}
+
+impl Sections<'_> {
+    fn fault(&self, line: u64, what: impl Into<String>) -> Error {
+        Error::input(Place::line(self.path, line), what)
+    }
+
+    fn text(&self, line: u64, bytes: &[u8]) -> Result<String> {
+        String::from_utf8(bytes.to_vec()).map_err(|_| {
+            let cure = "convert the file: iconv -f LATIN1 -t UTF-8 FILE";
+            self.fault(line, format!("{} is not UTF-8; {cure}", quote(bytes)))
+        })
+    }
+
+    /// Begins a section.
+    fn begin(&mut self, line: u64, parts: &[&[u8]], sink: &Sink<'_>) -> Result<()> {
+        let name = String::from_utf8_lossy(parts[0]).to_ascii_lowercase();
+        self.directed |= matches!(name.as_str(), "*arcs" | "*arcslist");
+        (self.row, self.relation) = (0, None);
+        self.section = match name.as_str() {
+            "*vertices" if self.beside => Section::Other,
+            "*vertices" => {
+                if let Some(first) = self.vertices {
+                    let first = first.line;
+                    let what = format!(
+                        "more vertices begin here, after line {first}: one file is one graph"
+                    );
+                    return Err(self.fault(line, what));
+                }
+                let count = number(sink, line, parts.get(1).copied(), "number of vertices")?;
+                self.vertices = Some(Numbered { first: 1, count, line });
+                self.left = parts.get(2).and_then(|word| scan::count(word));
+                Section::Vertices
+            }
+            "*arcs" | "*edges" => {
+                // `*Arcs :2 "friend of"` are of one relation among several.
+                let named = parts.get(1).filter(|part| part.starts_with(b":"));
+                let label = named.map(|number| parts.get(2).unwrap_or(number));
+                self.relation = label.map(|label| self.text(line, label)).transpose()?;
+                Section::Pairs
+            }
+            "*arcslist" | "*edgeslist" => Section::Lists,
+            "*matrix" => Section::Matrix,
+            "*network" => {
+                self.beside = false;
+                Section::Other
+            }
+            _ => {
+                self.beside = true;
+                self.skipped.get_or_insert((line, quote(&name)));
+                Section::Other
+            }
+        };
+        Ok(())
+    }
+
+    /// Takes a line of a section.
+    fn line(&mut self, line: u64, parts: &[&[u8]], sink: &Sink<'_>) -> Result<()> {
+        let Some(numbered) = self.vertices else { return Ok(()) };
+        let id = |word: Option<&&[u8]>| -> Result<String> {
+            let id = number(sink, line, word.copied(), "number of a vertex")?;
+            numbered.check(sink, line, id)?;
+            Ok(id.to_string())
+        };
+        let mut values = Values::default();
+        let parameters = parts.get(2..).unwrap_or_default();
+        match self.section {
+            Section::Vertices => {
+                if let Some(label) = parts.get(1) {
+                    values.set("label", self.text(line, label)?);
+                }
+                if let Some(kind) = parameter(parameters, &["type"]) {
+                    values.set("type", self.text(line, kind)?);
+                }
+                self.graph.vertex(line, &id(parts.first())?, values)
+            }
+            Section::Pairs => {
+                let own = parameter(parameters, &["l", "label"]);
+                let own = own.map(|label| self.text(line, label)).transpose()?;
+                if let Some(label) = own.or(self.relation.clone()) {
+                    values.set("label", label);
+                }
+                if parameters
+                    .first()
+                    .is_some_and(|weight| *weight != b"1" && scan::is_number(weight))
+                {
+                    self.graph.left_out(true, "weight");
+                }
+                self.graph.edge(line, [&id(parts.first())?, &id(parts.get(1))?], values)
+            }
+            Section::Lists => {
+                let source = id(parts.first())?;
+                parts[1..].iter().try_for_each(|target| {
+                    self.graph.edge(line, [&source, &id(Some(target))?], Values::default())
+                })
+            }
+            Section::Matrix => {
+                self.row += 1;
+                let (row, count) = (self.row, numbered.count);
+                numbered.check(sink, line, row)?;
+                if parts.len() as u64 != count {
+                    let what =
+                        format!("row {row} of the matrix has {} numbers, not {count}", parts.len());
+                    return Err(self.fault(line, what));
+                }
+                let entries = (1..).zip(parts).filter(|(_, value)| !scan::is_zero(value));
+                entries.map(|(column, _)| column).try_for_each(|column: u64| {
+                    self.graph.edge(
+                        line,
+                        [&row.to_string(), &column.to_string()],
+                        Values::default(),
+                    )
+                })
+            }
+            Section::Other => Ok(()),
+        }
+    }
+
+    /// Hands the graph over. Vertices without a line are called by their numbers.
+    fn finish(mut self, is_ended: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let Some(numbered) = self.vertices else {
+            return Err(sink.fault("holds no line `*Vertices N`"));
+        };
+        if self.section == Section::Vertices && numbered.count > 0 {
+            sink.note("no section of edges follows the vertices: the file may be cut off");
+        } else if !is_ended {
+            sink.note("the last line has no end: the file may be cut off");
+        }
+        if self.section == Section::Matrix && self.row < numbered.count {
+            let (row, count) = (self.row, numbered.count);
+            let what =
+                format!("the matrix has {row} rows, but {count} vertices: the file is cut off");
+            return Err(sink.fault(what));
+        }
+        sink.check_vertices(numbered.count, self.graph.edges() as u64, numbered.line)?;
+        for id in 1..=numbered.count {
+            let mut buffer = itoa::Buffer::new();
+            let id = buffer.format(id);
+            if !self.graph.is_declared(id) {
+                self.graph.vertex(numbered.line, id, Values::default())?;
+            }
+        }
+        if let Some(left) = self.left {
+            sink.note(format!("the graph has two sides: the first {left} vertices are of one"));
+        }
+        if let Some((line, name)) = self.skipped {
+            sink.note(format!("the section {name} in line {line} is left out"));
+        }
+        if self.directed {
+            sink.directed();
+        }
+        self.graph.finish(sink)
+    }
+}
+
+pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
+    sink.hold_whole()?;
+    let path = sink.path();
+    let mut lines = sink.lines(input);
+    let mut sections = Sections {
+        path,
+        graph: Attributed::new(path),
+        vertices: None,
+        left: None,
+        section: Section::Other,
+        relation: None,
+        row: 0,
+        directed: false,
+        beside: false,
+        skipped: None,
+    };
+    while let Some((line, text)) = lines.next()? {
+        let parts = parts(text);
+        match text[0] {
+            b'*' => sections.begin(line, &parts, sink)?,
+            _ => sections.line(line, &parts, sink)?,
+        }
+    }
+    sections.finish(lines.is_ended(), sink)
+}
+
+/// A label in quotes, in which the format has no way to write quotes, backslashes and line ends.
+fn quoted(text: &str) -> io::Result<String> {
+    if text.contains(['"', '\\', '\n', '\r']) || text.is_empty() {
+        let what =
+            format!("the name {} can't be written as Pajek: write another format", quote(text));
+        return Err(io::Error::other(what));
+    }
+    Ok(format!("\"{text}\""))
+}
+
+/// Writes names as labels, and labels of vertices as `type`.
+pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
+    writeln!(out, "*Vertices {}", graph.vertices())?;
+    for v in 0..graph.vertices() as u32 {
+        write!(out, "{} {}", v + 1, quoted(&graph.vertex_name(v).to_string())?)?;
+        if graph.has_vertex_labels() {
+            let label = graph.vertex_label_name(graph.view().vertex_label(v)).to_string();
+            write!(out, " 0.0 0.0 ellipse type {}", quoted(&label)?)?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "*Edges")?;
+    each_edge(graph, |u, v, label| {
+        write!(out, "{} {}", u + 1, v + 1)?;
+        if graph.has_edge_labels() {
+            write!(out, " 1 l {}", quoted(&graph.edge_label_name(label).to_string())?)?;
+        }
+        writeln!(out)
+    })
+}

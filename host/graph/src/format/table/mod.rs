@@ -1,0 +1,199 @@
+//! Tables of edges whose vertices have names: CSV and its relatives.
+//!
+//! A row is an edge: two columns hold its ends, which are any text, and perhaps one its label. Columns are found by
+//! their names, or told by [`Columns`](crate::read::Columns). A file whose ids are all numbers is an edge list, which
+//! all threads read.
+
+mod column;
+mod rows;
+mod shape;
+mod vertices;
+
+use std::io::{BufRead, Write};
+
+use csv::ByteRecord;
+
+use self::rows::Rows;
+use self::shape::field;
+use super::Sink;
+use crate::names::AHEAD;
+use crate::read::is_number;
+use crate::write::each_edge;
+use crate::{Graph, VertexId};
+use gramer_base::error::{Result, quote};
+
+#[cfg(feature = "columnar")]
+pub(super) use shape::SAMPLE;
+pub(super) use shape::{Sample, Shape};
+pub(crate) use vertices::read_vertices;
+
+/// Reads the edges of a table.
+pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
+    let head = reader.fill_buf().map_err(|source| sink.refused(source))?.to_vec();
+    let sample = Sample::of(sink, &head)?;
+    let options = sink.options();
+    let shape = Shape::of(&sample, &options.columns, options.format.is_some(), sink)?;
+    let path = sink.path();
+    let mut rows = Rows::new(reader, shape.separator, path);
+    let mut several: Vec<(u64, ByteRecord)> = vec![Default::default(); AHEAD / 2];
+    let mut before = shape.header;
+    let mut first: Option<(u64, u64, u64, bool)> = None;
+    let (u, v) = shape.ends;
+    loop {
+        let (count, ended) = next_rows(&mut rows, &mut several);
+        let ends = several[..count]
+            .iter()
+            .flat_map(|(_, row)| [u, v].map(|end| field(row, end, shape.trims)));
+        sink.ask_ahead(ends);
+        for (line, row) in &several[..count] {
+            let line = *line;
+            if std::mem::take(&mut before) {
+                continue;
+            }
+            if row.len() != shape.width {
+                check_width(row, &shape, line, sink)?;
+            }
+            let (source, target) = (field(row, u, shape.trims), field(row, v, shape.trims));
+            if source.is_empty() || target.is_empty() {
+                let which = 1 + if source.is_empty() { u } else { v };
+                let what = format!("column {which} is empty, but it holds an end of an edge");
+                return Err(sink.fault_at(line, what));
+            }
+            let (source, target) = (sink.vertex(source)?, sink.vertex(target)?);
+            if let Some(weight) = shape.weight {
+                check_weight(field(row, weight, shape.trims), line, sink)?;
+            }
+            let label = shape.edge_label.map(|column| field(row, column, shape.trims));
+            sink.edge(source, target, label)?;
+            match &mut first {
+                None => first = Some((line, source, target, false)),
+                Some((_, u, v, again)) => {
+                    *again |= source == *u || source == *v || target == *u || target == *v;
+                }
+            }
+        }
+        if ended? {
+            break;
+        }
+    }
+    let Some((line, u, v, again)) = first else {
+        return Err(sink.fault("holds no edge: every line is blank, a comment or a header"));
+    };
+    if !shape.header && !again && sink.edges() > 1 {
+        let (u, v) = (quote(sink.name(u)), quote(sink.name(v)));
+        sink.note(format!(
+            "line {line} is read as an edge from {u} to {v}, which no other line has; if these are names of columns, \
+             say so with the setting `source` and the setting `target`"
+        ));
+    }
+    if let Some((comments, line)) = rows.comments() {
+        let lines = if comments == 1 { "line begins" } else { "lines begin" };
+        sink.note(format!(
+            "{comments} {lines} with # or % and are taken as comments, the first is line {line}; a name that \
+             begins so belongs in quotes"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the next rows, with their lines: how many, and whether the table has ended or what is wrong behind these.
+fn next_rows(rows: &mut Rows<'_>, several: &mut [(u64, ByteRecord)]) -> (usize, Result<bool>) {
+    for (count, (line, row)) in several.iter_mut().enumerate() {
+        match rows.next(row) {
+            Ok(Some(number)) => *line = number,
+            Ok(None) => return (count, Ok(true)),
+            Err(error) => return (count, Err(error)),
+        }
+    }
+    (several.len(), Ok(false))
+}
+
+/// Refuses a weight that is no number.
+fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
+    let none: [&[u8]; 5] = [b"", b"na", b"nan", b"null", b"none"];
+    let is_none = || none.iter().any(|none| field.eq_ignore_ascii_case(none));
+    if is_number(field) || is_none() {
+        return Ok(());
+    }
+    let what = format!("the weight {} is no number: name another column", quote(field));
+    Err(sink.fault_at(line, what))
+}
+
+/// Refuses a row that lacks an end, or has more than the others.
+#[cold]
+fn check_width(row: &ByteRecord, shape: &Shape, line: u64, sink: &Sink<'_>) -> Result<()> {
+    let by_byte = matches!(shape.separator, crate::read::Separator::Byte(_));
+    let more = row.iter().skip(shape.width).any(|field| !field.is_empty());
+    let ends = shape.ends.0.max(shape.ends.1) < row.len();
+    if by_byte && ends && !more {
+        return Ok(());
+    }
+    let columns = if row.len() == 1 { "column" } else { "columns" };
+    let shown = quote(row.iter().collect::<Vec<_>>().join(&b' ').as_slice());
+    let what = format!(
+        "{shown} has {} {columns}, but the first line has {}; a name with a separator in it belongs in quotes",
+        row.len(),
+        shape.width
+    );
+    Err(sink.fault_at(line, what))
+}
+
+/// Writes the edges of a graph as a table with names of columns.
+pub(crate) fn write(out: &mut dyn Write, graph: &Graph) -> std::io::Result<()> {
+    write_by(out, graph, b',', true)
+}
+
+/// As [`write`], separated by a byte; with or without labels.
+pub(crate) fn write_by(
+    out: &mut dyn Write,
+    graph: &Graph,
+    separator: u8,
+    labels: bool,
+) -> std::io::Result<()> {
+    let labels = labels && graph.has_edge_labels();
+    let (source, target) = free_names(graph);
+    let mut head = format!("{source}{}{target}", separator as char);
+    if labels {
+        head += &format!("{}edge_label", separator as char);
+    }
+    writeln!(out, "{head}")?;
+    let style = csv::QuoteStyle::NonNumeric;
+    let mut builder = csv::WriterBuilder::new();
+    let mut rows = builder.delimiter(separator).quote_style(style).from_writer(out);
+    each_edge(graph, |u: VertexId, v: VertexId, label| {
+        let (u, v) = (graph.vertex_name(u).to_string(), graph.vertex_name(v).to_string());
+        match labels {
+            true => rows.write_record([u, v, graph.edge_label_name(label).to_string()]),
+            false => rows.write_record([u, v]),
+        }
+        .map_err(failed)
+    })?;
+    rows.flush()
+}
+
+/// Names of both columns of ends, which are recognised as no vertex is called so.
+pub(super) fn free_names(graph: &Graph) -> (&'static str, &'static str) {
+    let pairs = [("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver")];
+    let free = |name| graph.names().vertices.is_none() || graph.id_of_name(name).is_none();
+    pairs.into_iter().find(|(u, v)| free(u) && free(v)).unwrap_or(pairs[0])
+}
+
+/// Writes the vertices of a graph as a table, with their labels.
+pub(crate) fn write_vertices(out: &mut dyn Write, graph: &Graph) -> std::io::Result<()> {
+    let style = csv::QuoteStyle::NonNumeric;
+    writeln!(out, "id,label")?;
+    let mut rows = csv::WriterBuilder::new().quote_style(style).from_writer(out);
+    for v in 0..graph.vertices() as VertexId {
+        let label = graph.vertex_label_name(graph.view().vertex_label(v));
+        rows.write_record([graph.vertex_name(v).to_string(), label.to_string()]).map_err(failed)?;
+    }
+    rows.flush()
+}
+
+/// The error of the stream behind an error of the writer.
+fn failed(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
+}

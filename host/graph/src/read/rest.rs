@@ -1,0 +1,60 @@
+//! All of a source as one stream of bytes.
+
+use std::io::{self, BufRead, Read};
+
+use super::source::{BLOCK, Source};
+
+/// All of a source, from its first byte on, as a buffered reader.
+pub(crate) struct Rest {
+    source: Source,
+    buffer: Vec<u8>,
+    at: usize,
+    ended: bool,
+    bytes: u64,
+}
+
+impl Source {
+    /// The source with its first bytes, which have been read, in front.
+    pub fn behind(self, head: Vec<u8>) -> Rest {
+        Rest { source: self, bytes: head.len() as u64, buffer: head, at: 0, ended: false }
+    }
+}
+
+impl Rest {
+    /// Bytes that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// As [`Source::trailing`].
+    pub fn trailing(&mut self) -> Option<String> {
+        self.source.trailing()
+    }
+}
+
+impl BufRead for Rest {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.buffer.len() && !self.ended {
+            self.buffer.clear();
+            self.at = 0;
+            // Interruption and the words of the source for what is wrong go on as they are.
+            self.ended = self.source.fill(&mut self.buffer, BLOCK).map_err(io::Error::other)?;
+            self.bytes += self.buffer.len() as u64;
+        }
+        Ok(&self.buffer[self.at..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.at += amount;
+    }
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let ready = self.fill_buf()?;
+        let count = ready.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&ready[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}

@@ -1,0 +1,122 @@
+//! Files as people have them, with the numbers of edges and triangles that NetworkX finds.
+
+mod common;
+
+use common::{parse, parse_named, refused};
+use gramer_graph::Graph;
+use gramer_graph::read::Format;
+
+fn triangles(graph: &Graph) -> usize {
+    let view = graph.view();
+    let edges = (0..graph.vertices() as u32)
+        .flat_map(|u| view.neighbours(u).iter().filter(move |&&v| v > u).map(move |&v| (u, v)));
+    let above = |u: u32, v: u32| {
+        view.neighbours(u).iter().filter(|&&w| w > v && view.has_edge(v, w)).count()
+    };
+    edges.map(|(u, v)| above(u, v)).sum()
+}
+
+#[test]
+fn files_that_were_read_as_something_else() {
+    for (text, format, edges, expected) in [
+        // Adjacency lists.
+        ("0 1 2\n1 0 2\n2 0 1 3\n3 2\n", Format::AdjList, 4, 1),
+        // Matrices, with commas, blanks, and as NumPy and igraph write them.
+        ("0,1,1,0\n1,0,1,0\n1,1,0,1\n0,0,1,0\n", Format::Matrix, 4, 1),
+        ("0 1 1 0\n1 0 1 0\n1 1 0 1\n0 0 1 0\n", Format::Matrix, 4, 1),
+        // Columns by their names.
+        ("index,source,target\n0,1,2\n1,2,3\n2,1,3\n", Format::Edges, 3, 1),
+        ("weight,source,target\n5,1,2\n6,2,3\n7,1,3\n", Format::Edges, 3, 1),
+        ("edge_id,u,v\n0,1,2\n1,2,3\n2,1,3\n", Format::Edges, 3, 1),
+        (",source,target\n0,1,2\n1,2,3\n2,1,3\n", Format::Edges, 3, 1),
+        // V and E in front.
+        ("8 7\n0 1\n0 2\n0 3\n0 4\n4 5\n5 6\n6 7\n", Format::Orca, 7, 0),
+        // NetworkX, R, Excel.
+        ("0 1 {}\n1 2 {}\n2 0 {}\n", Format::Edges, 3, 1),
+        ("\"\",\"from\",\"to\"\n\"1\",1,2\n\"2\",2,3\n\"3\",1,3\n", Format::Edges, 3, 1),
+        ("sep=,\r\nSource,Target\r\n1,2\r\n2,3\r\n1,3\r\n", Format::Edges, 3, 1),
+        // Dates, empty fields, other separators, decimals.
+        ("1 2 2009-01-01\n2 3 NA\n1 3 2010-01-01\n", Format::Edges, 3, 1),
+        ("1, 2,\n2, 3,\n1, 3,\n", Format::Edges, 3, 1),
+        ("1;2\n2;3\n1;3\n", Format::Edges, 3, 1),
+        ("1|2\n2|3\n1|3\n", Format::Edges, 3, 1),
+        ("1.0 2.0\n2.0 3.0\n1.0 3.0\n", Format::Edges, 3, 1),
+        (
+            "%MatrixMarket matrix coordinate pattern symmetric\n5 5 5\n2 1\n3 1\n4 3\n5 4\n3 2\n",
+            Format::Mtx,
+            5,
+            1,
+        ),
+        ("p edge 5 6\ne 1 2\ne 2 3\ne 1 3\ne 3 4\ne 4 5\ne 3 5\n", Format::Dimacs, 6, 2),
+        // Ids that JavaScript would round, and the largest one.
+        (
+            "9007199254740993 9007199254740995\n9007199254740995 18446744073709551615\n\
+             9007199254740993 18446744073709551615\n",
+            Format::Edges,
+            3,
+            1,
+        ),
+        ("-1 -2\n-2 -3\n-1 -3\n", Format::Table, 3, 1),
+        ("18446744073709551616 5\n5 7\n7 18446744073709551616\n", Format::Table, 3, 1),
+    ] {
+        let read = parse(text);
+        let found = (read.format, read.graph.edges(), triangles(&read.graph));
+        assert_eq!(found, (format, edges, expected), "{text:?}: {:?}", read.notes);
+    }
+}
+
+#[test]
+fn files_that_are_cut_off_or_say_too_much() {
+    let cut = refused("# Nodes: 6 Edges: 9\n# FromNodeId\tToNodeId\n0\t1\n0\t2\n1\t2\n2\t3\n");
+    assert!(cut.contains("says 9 edges, but 4 follow"), "{cut}");
+    let labels = refused("t # 0\nv 0 3 4\nv 1 3 4\nv 2 3 9\ne 0 1\ne 1 2\n");
+    assert!(labels.starts_with("g:2: 4 is not the degree of vertex 0"), "{labels}");
+    let turbo = parse("t # 0 0\nv 0 0 -1\nv 1 1 -1\ne 0 1 5\n");
+    assert_eq!((turbo.format, turbo.graph.edge_label_count()), (Format::Lg, 1));
+}
+
+#[test]
+fn first_lines_of_other_tools_name_the_format() {
+    for (text, format) in [
+        ("*Vertices 3\n*Edges\n1 2\n", Format::Pajek),
+        ("graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]\n", Format::Gml),
+        (
+            "<?xml version=\"1.0\"?><graphml><graph edgedefault=\"undirected\"><node id=\"a\"/><node id=\"b\"/>\
+             <edge source=\"a\" target=\"b\"/></graph></graphml>",
+            Format::GraphMl,
+        ),
+        ("LEDA.GRAPH\nvoid\nvoid\n-2\n2\n|{}|\n|{}|\n1\n1 2 0 |{}|\n", Format::Leda),
+        (">>graph6<<A_\n", Format::Graph6),
+        (
+            "{\"directed\": false, \"nodes\": [{\"id\": 0}, {\"id\": 1}], \"links\": [{\"source\": 0, \"target\": 1}]}",
+            Format::NodeLink,
+        ),
+        ("AdjacencyGraph\n2\n2\n0\n1\n1\n0\n", Format::Ligra),
+    ] {
+        let read = parse(text);
+        assert_eq!((read.format, read.graph.edges()), (format, 1), "{text}");
+    }
+    let dot = refused("strict graph {\n a -- b\n}\n");
+    assert!(dot.contains("DOT"), "{dot}");
+    let named = parse_named("out.csv", "a,b\nb,c\n", None).unwrap();
+    assert_eq!(named.format, Format::Table);
+}
+
+#[test]
+fn several_graphs_of_one_file() {
+    let text = "t # 0\nv 0 1\nv 1 2\nv 2 4\ne 0 1 7\ne 1 2 8\nt # 1\nv 0 2\nv 1 4\nv 2 5\ne 0 1 8\ne 0 2 9\nt # 2\n\
+                v 0 1\nv 1 2\nv 2 4\ne 0 1 7\ne 1 2 8\ne 0 2 9\nt # -1\n";
+    let read = parse(text);
+    assert_eq!(
+        (read.format, read.graph.vertices(), read.graph.edges()),
+        (Format::Transactions, 9, 7)
+    );
+    let sizes: Vec<usize> = gramer_graph::transactions::of(&read.graph)
+        .iter()
+        .map(|(_, vertices)| vertices.len())
+        .collect();
+    assert_eq!(sizes, [3, 3, 3]);
+    // The third one alone is a triangle.
+    let (_, third) = &gramer_graph::transactions::of(&read.graph)[2];
+    assert_eq!(triangles(&gramer_graph::transactions::alone(&read.graph, third)), 1);
+}

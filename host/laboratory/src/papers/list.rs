@@ -1,0 +1,277 @@
+//! Every experiment of the papers: figures and tables with measurements.
+
+/// An experiment.
+#[derive(Debug)]
+pub(super) struct Experiment {
+    pub paper: &'static str,
+    /// Figure or table.
+    pub name: &'static str,
+    pub what: &'static str,
+    /// As the claims of the reports name it.
+    pub places: &'static [&'static str],
+    /// What of it isn't run, and why.
+    pub note: &'static str,
+}
+
+const fn of(
+    paper: &'static str,
+    name: &'static str,
+    what: &'static str,
+    places: &'static [&'static str],
+    note: &'static str,
+) -> Experiment {
+    Experiment { paper, name, what, places, note }
+}
+
+const GRAMER: &str = "GRAMER";
+const DUMATO: &str = "DuMato";
+const GAMMA: &str = "GAMMA";
+const GSI: &str = "GSI";
+const SGSI: &str = "SGSI";
+
+const OTHERS: &str = "other programs, not part of the project";
+const LARGE: &str = "Mico, Patents, Youtube and LiveJournal aren't at hand";
+
+/// All of them.
+pub(super) const EXPERIMENTS: &[Experiment] = &[
+    of(
+        GRAMER,
+        "figure 3",
+        "stalls of a CPU for random accesses",
+        &["figure 3"],
+        "a profiler's stalls of the paper's CPU",
+    ),
+    of(GRAMER, "figure 5a", "accesses to the top 5 % of the vertices", &["figure 5a"], LARGE),
+    of(GRAMER, "figure 5b", "accesses to the top 5 % of the edges", &["figure 5b"], LARGE),
+    of(GRAMER, "figure 8a", "accuracy of ON_k", &["figure 8a"], ""),
+    of(GRAMER, "figure 8b", "cost of ON_k", &["figure 8b"], ""),
+    of(
+        GRAMER,
+        "table II",
+        "resources and clock",
+        &["tables II, IV"],
+        "no place and route; area by Yosys in docs/results/hardware",
+    ),
+    of(
+        GRAMER,
+        "table III",
+        "running times",
+        &["table III"],
+        "24 of 42 rows are of graphs that aren't at hand; 5-CF and 4-MC of Astro are longer than a point may be",
+    ),
+    of(GRAMER, "figure 11a", "energy", &["figure 11a"], "no power was measured"),
+    of(GRAMER, "figure 11b", "share of the preparation", &["figure 11b"], LARGE),
+    of(
+        GRAMER,
+        "figure 12",
+        "hit ratios and speed of three memory hierarchies on P2P",
+        &["figure 12 (a tenth)", "figure 12 (a fifth)", "figure 12 (by size)"],
+        "4-MC takes 30 million cycles and more",
+    ),
+    of(
+        GRAMER,
+        "table IV",
+        "clock with ancestor buffers and compaction",
+        &["tables II, IV"],
+        "no place and route",
+    ),
+    of(GRAMER, "figure 13a", "speed by slots", &["figure 13a"], LARGE),
+    of(GRAMER, "figure 13b", "work stealing", &["figure 13b"], LARGE),
+    of(GRAMER, "figure 14a", "speed by τ", &["figure 14a"], LARGE),
+    of(GRAMER, "figure 14b", "speed by λ", &["figure 14b"], LARGE),
+    of(
+        DUMATO,
+        "table 6.3",
+        "depth-first search by thread, by warp, and by hand",
+        &[],
+        "there is no search by single threads and no program by hand here",
+    ),
+    of(DUMATO, "figure 6.1", "instructions and divergence", &[], "a profiler's counters"),
+    of(
+        DUMATO,
+        "table 6.4",
+        "transactions and instructions by thread and by warp",
+        &[],
+        "a profiler's counters of a search by single threads",
+    ),
+    of(
+        DUMATO,
+        "table 6.5",
+        "virtual warps",
+        &["DuMato, table 6.5"],
+        "motifs of 8 of citeseer and of 6 of ca-astroph take minutes; Mico and DBLP aren't at hand",
+    ),
+    of(
+        DUMATO,
+        "figure 6.2",
+        "active warps over time",
+        &[],
+        "the activity of a launch isn't recorded",
+    ),
+    of(
+        DUMATO,
+        "figure 6.3",
+        "active virtual warps over time",
+        &[],
+        "the activity of a launch isn't recorded",
+    ),
+    of(
+        DUMATO,
+        "figure 6.4",
+        "threshold and number of threads, motifs",
+        &["DuMato, figure 6.4"],
+        "",
+    ),
+    of(
+        DUMATO,
+        "figure 6.5",
+        "threshold and number of threads, cliques",
+        &[],
+        "motifs are run; the thesis calls its results for cliques equivalent",
+    ),
+    of(
+        DUMATO,
+        "figure 6.6",
+        "active warps by threshold",
+        &[],
+        "the activity of a launch isn't recorded",
+    ),
+    of(
+        DUMATO,
+        "table 6.6",
+        "donations",
+        &["DuMato, table 6.6"],
+        "Mico, DBLP and LiveJournal aren't at hand; cliques of 10 and 11 of ca-astroph take minutes",
+    ),
+    of(
+        DUMATO,
+        "table 6.7",
+        "balance off and on",
+        &["DuMato, table 6.7"],
+        "motifs of citeseer alone; larger ones take hours without balance",
+    ),
+    of(DUMATO, "table 6.8", "other programs", &[], OTHERS),
+    of(DUMATO, "table A.1", "compression by cliques", &["DuMato, table A.1"], ""),
+    of(
+        GAMMA,
+        "figure 7",
+        "hot pages that stay hot",
+        &[],
+        "which pages stay isn't reported; their hits are",
+    ),
+    of(
+        GAMMA,
+        "figure 16",
+        "peak memory",
+        &[],
+        "peaks of the device aren't in the report; the budget bounds them",
+    ),
+    of(GAMMA, "figures 17 to 23", "against other programs", &[], OTHERS),
+    of(GAMMA, "table 4", "frequent patterns by other sorts", &[], "there is one sort here"),
+    of(
+        GAMMA,
+        "figure 24",
+        "density of Kronecker graphs",
+        &[],
+        "not part of the report; `gramer graph generate rmat` makes such graphs",
+    ),
+    of(GAMMA, "figure 25", "number of warps", &[], "the tables' kernels choose it by themselves"),
+    of(
+        GAMMA,
+        "figure 26",
+        "prefix groups, cliques",
+        &["GAMMA, figure 26"],
+        "twelve graphs of the paper aren't at hand",
+    ),
+    of(GAMMA, "figure 27", "prefix groups, subgraph matching", &[], "the report has cliques alone"),
+    of(
+        GAMMA,
+        "figure 28",
+        "pages by heat",
+        &["GAMMA, figure 28"],
+        "cliques alone, of the paper's three tasks; OpenCL has no demand paging",
+    ),
+    of(
+        GAMMA,
+        "figure 29",
+        "merge of sorted segments",
+        &["GAMMA, figure 29"],
+        "xtr2sort is another program",
+    ),
+    of(
+        GAMMA,
+        "figure 30",
+        "time of computation and of transfers",
+        &[],
+        "Orkut isn't at hand, and kernels overlap with transfers",
+    ),
+    of(
+        GAMMA,
+        "figure 31",
+        "compression of embedding tables",
+        &[],
+        "tables are always compressed here",
+    ),
+    of(
+        GAMMA,
+        "figure 32",
+        "intersections, cliques",
+        &["GAMMA, figure 32"],
+        "whole runs, not recorded intersections alone",
+    ),
+    of(GAMMA, "figure 33", "intersections, subgraph matching", &[], "the report has cliques alone"),
+    of(GAMMA, "figure 34", "layout without bank conflicts", &["GAMMA, figure 34"], ""),
+    of(
+        GAMMA,
+        "figures 35 and 36",
+        "one to eight GPUs",
+        &[],
+        "one device is measured; docs/results/bench/gpus.md compares two",
+    ),
+    of(GAMMA, "figures 37 and 38", "several GPUs against other programs", &[], OTHERS),
+    of(
+        GSI,
+        "table 3",
+        "steps of the join",
+        &["GSI, table 3"],
+        "10 queries a graph, not 100; gowalla, patent, road, WatDiv and DBpedia aren't at hand",
+    ),
+    of(
+        GSI,
+        "table 4",
+        "PCSR against compressed rows",
+        &[],
+        "rows found by binary search aren't built",
+    ),
+    of(
+        SGSI,
+        "table 5",
+        "layers of balance",
+        &["SGSI, table 5"],
+        "FR, YH and WD aren't at hand: graphs of 10^9 edges",
+    ),
+    of(GSI, "figure 14", "against other programs", &[], OTHERS),
+    of(
+        GSI,
+        "figure 15",
+        "by size of the graph and number of multiprocessors",
+        &[],
+        "WatDiv isn't at hand; multiprocessors can't be switched off by OpenCL",
+    ),
+    of(
+        GSI,
+        "figure 16",
+        "by labels and size of the query",
+        &[],
+        "not part of the report; any labelled graph would do",
+    ),
+    of(SGSI, "table 6", "memory", &[], "peaks of the device aren't in the report"),
+    of(SGSI, "table 7", "breakdown of time", &[], "graphs of 10^9 edges aren't at hand"),
+    of(
+        SGSI,
+        "figure 17",
+        "enormous graphs",
+        &[],
+        "graphs of 10^9 edges aren't at hand; 17c (labels, size of the query) is not part of the report",
+    ),
+];

@@ -1,0 +1,95 @@
+"""Tasks whose answers are numbers of vertices and edges."""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Tuple
+
+import numpy as _np
+
+from ._questions import options as _options
+
+
+class Orbits(NamedTuple):
+    """Graphlet degrees."""
+
+    #: A name for each column: the pattern, and the number of the orbit in it.
+    names: List[str]
+    #: A row for each vertex or edge.
+    count: _np.ndarray  # type: ignore[assignment]
+
+
+Orbits.__module__ = "gramer"
+
+
+class Numbers:
+    """Methods of :class:`gramer.Graph`."""
+
+    _inner: Any
+
+    def _column(self, task: str, per: str, device: str, threads: int, timeout: Any) -> Any:
+        options = _options(device, threads, None, timeout)
+        return self._inner.columns({"task": task}, per, options)[0][2]
+
+    def orbits(
+        self, k: int, *, per: str = "vertex", device: str = "cpu", threads: int = 0, timeout: Any = None
+    ) -> Any:
+        """Graphlet degrees: in how many places of each orbit each vertex is, for edges and motifs of 3 vertices, and with ``k`` 4 of 4 vertices as well.
+
+        The answer has ``names``, one for each column (``"4-path:5"``, with ORCA's number of the orbit), and ``count``,
+        a matrix with a row for each vertex. With ``per="edge"`` the edges as positions in ``ids``, shape (E, 2), come
+        first, and there is a row for each of them.
+
+        >>> import gramer
+        >>> found = gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).orbits(3)
+        >>> found.names
+        ['edge:0', 'wedge:1', 'wedge:2', 'triangle:3']
+        >>> found.count[2]
+        array([3, 0, 2, 1], dtype=uint64)
+        """
+        if per not in ("vertex", "edge"):
+            raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
+        question = {"task": "motif", "k": k, "induced": "vertex"}
+        columns = self._inner.columns(question, per, _options(device, threads, None, timeout))
+        names = [name if orbit is None else f"{name}:{orbit}" for name, orbit, _ in columns]
+        matrix = _np.column_stack([column for *_, column in columns])
+        if per == "vertex":
+            return Orbits(names, matrix)
+        ends, once = self._edges_once()
+        return ends, Orbits(names, matrix[once])
+
+    def core_numbers(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Any:
+        """The core number of each vertex: the largest k of a k-core with it.
+
+        >>> import gramer
+        >>> gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).core_numbers()
+        array([2, 2, 2, 1], dtype=uint64)
+        """
+        return self._column("core", "vertex", device, threads, timeout)
+
+    def truss_numbers(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Tuple[Any, Any]:
+        """The edges as positions in ``ids``, shape (E, 2), and the truss number of each: the largest k of a k-truss with it.
+
+        >>> import gramer
+        >>> ends, numbers = gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).truss_numbers()
+        >>> numbers
+        array([3, 3, 3, 2], dtype=uint64)
+        """
+        numbers = self._column("truss", "edge", device, threads, timeout)
+        ends, once = self._edges_once()
+        return ends, numbers[once]
+
+    def densest_subgraph(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Any:
+        """The vertices of a subgraph with many edges per vertex, at least half of the most, as positions in ``ids``.
+
+        >>> import gramer
+        >>> gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).densest_subgraph()
+        array([0, 1, 2, 3])
+        """
+        return _np.flatnonzero(self._column("densest", "vertex", device, threads, timeout))
+
+    def _edges_once(self) -> Any:
+        """Each edge once, as positions, and which entries of ``neighbours`` these are."""
+        graph: Any = self
+        rows = _np.repeat(_np.arange(graph.vertices), _np.diff(graph.offsets).astype(_np.int64))
+        once = rows < graph.neighbours
+        return _np.column_stack([rows[once], graph.neighbours[once]]), once

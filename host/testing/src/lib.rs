@@ -1,0 +1,30 @@
+//! Helpers shared by the tests of several crates.
+//!
+//! | module | has |
+//! |---|---|
+//! | [`environment`] | what the machine offers, and how a test skips itself without it |
+//! | [`commands`] | commands of pages, which run and print what the page shows |
+//! | [`golden`] | comparison with files that are checked in |
+//! | [`graphs`] | graphs from edges, from models and from seeds |
+//! | [`truth`] | graphs of a few vertices with every task by brute force, and random ones of them |
+//! | [`schema`] | the JSON Schema of answers, and a check of documents |
+//! | [`sinks`] | sinks that keep what is listed |
+//! | [`ground_truth`], [`query_sets`] | readers of what comes with the real graphs |
+//!
+//! All but the first three have the feature `mining`.
+
+pub mod commands;
+pub mod environment;
+pub mod golden;
+#[cfg(feature = "mining")]
+pub mod graphs;
+#[cfg(feature = "mining")]
+pub mod ground_truth;
+#[cfg(feature = "mining")]
+pub mod query_sets;
+#[cfg(feature = "mining")]
+pub mod schema;
+#[cfg(feature = "mining")]
+pub mod sinks;
+#[cfg(feature = "mining")]
+pub mod truth;
