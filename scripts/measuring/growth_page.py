@@ -117,22 +117,22 @@ def largest(rows, family, task):
     return min(bounds)
 
 
-def shown(edges):
-    """Edges to two digits."""
-    return f"{edges:,.0f}" if edges < 1000 else f"{float(f'{edges:.2g}'):,.0f}"
+def short(edges):
+    """Edges to two digits, in thousands (K), millions (M) or thousand millions (G)."""
+    for unit, sign in ((1e9, "G"), (1e6, "M"), (1e3, "K")):
+        if edges >= unit:
+            return f"{float(f'{edges / unit:.2g}'):g}{sign}"
+    return f"{edges:.0f}"
 
 
 def table(rows):
-    """Of each family and task: the largest graph that was run, its time and memory, and the largest that fits."""
+    """Of each task, by family: the largest graph that fits, what ends it, and the largest that was run."""
     for task in dict.fromkeys(row["task"] for row in rows):
-        for family, name in FAMILIES.items():
-            seconds = points(rows, family, task, "gramer", "cpu_s")
-            if not seconds:
-                continue
-            memory = points(rows, family, task, "gramer", "peak_mib")[-1][1]
-            fits = largest(rows, family, task)
-            tail = f"{shown(fits[0])} | {fits[1]} | {fits[2]:.2f}" if fits else "– | – | –"
-            yield f"| {task} | {name} | {seconds[-1][0]:,} | {seconds[-1][1]:.2f} | {memory:,.0f} | {tail} |"
+        cells = []
+        for family in FAMILIES:
+            found, fits = points(rows, family, task, "gramer", "cpu_s"), largest(rows, family, task)
+            cells.append(f"{short(fits[0])} {fits[1]} ({short(found[-1][0])})" if found and fits else "–")
+        yield f"| {task} | {' | '.join(cells)} |"
 
 
 def gains(rows):
@@ -172,12 +172,11 @@ form a ring; *grid* is a square grid with every eighth diagonal, numbered row by
 
 ## Largest graphs
 
-The largest graph that was run, and an estimate of the largest that one thread mines within {SECONDS // 60} minutes and
-{MEMORY // 1024} GiB: the measured growth of the last three sizes, continued. *Exponent* is that of the quantity that is reached
-first (at least 1). Estimates far beyond the graphs that were run are rough.
+Edges of the largest graph that one thread mines within {SECONDS // 60} minutes and {MEMORY // 1024} GiB, what ends it, and in
+brackets the largest graph that was run: the growth of the last three sizes, continued. Estimates far beyond the runs are rough.
 
-| task | graphs | edges, run | CPU s | MiB | edges that fit | limit | exponent |
-|---|---|---:|---:|---:|---:|---|---:|""", *table(rows), "", "## Beside libraries for Python", "",
+| task | {' | '.join(FAMILIES.values())} |
+|---|{'---:|' * len(FAMILIES)}""", *table(rows), "", "## Beside libraries for Python", "",
         "On the largest graph that both finished: edges, seconds of the library / of gramer = ratio.", "",
         "| task | library | graphs |", "|---|---|---|", *gains(rows)]) + "\n"
 
