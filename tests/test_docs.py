@@ -57,6 +57,12 @@ class Docs(unittest.TestCase):
         found = [f"{page.relative_to(ROOT)}: {link}" for page in pages() for link in broken(page, page.read_text())]
         self.assertEqual(found, [])
 
+    def test_the_documents_stay_short(self):
+        # A word has a letter or a digit: bars of tables are none.
+        words = {page: sum(any(map(str.isalnum, word)) for word in page.read_text().split()) for page in pages()}
+        longest = sorted(words, key=words.get, reverse=True)[:5]
+        self.assertLessEqual(sum(words.values()), 60_000, [f"{page.relative_to(ROOT)}: {words[page]}" for page in longest])
+
     def test_broken_links_are_noticed(self):
         page = DOCS / "README.md"
         for text in ("[a](gone.md)", "![a](gone.svg)", "# A b\n[a](#a-c)", "[a](reference/json.md#gone)"):

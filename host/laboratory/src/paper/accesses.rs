@@ -173,8 +173,8 @@ impl Locality {
                 claim: "the top 5 % of the edges reach 87.80 % on Citeseer",
                 bar: format!("from {reaches:.2} % on in the fourth iteration"),
                 answer: Answer::Any(self.citeseer.finding(|share| share >= reaches, 2, " %")),
-                why: "the paper traces memory requests of its own program; an access for each edge of each embedding \
-                      doesn't reach its figure"
+                why: "the paper traces the memory requests of a program that it doesn't describe; an access \
+                      for each edge of each embedding doesn't reach its figure"
                     .into(),
             },
         ]

@@ -35,8 +35,8 @@ pub fn memory(lab: &Lab<'_>) -> Result<Section> {
         false => "memory=64K,128K,256K,512K,1M,2M,4M,6M",
     };
     let mut blocks = vec![Block::Text(
-        "DDR latency is the unloaded one, from an address to its line; a bank gives one 64-byte line \
-         in so many cycles (12.8 GB/s at 1 and 200 MHz). On-chip memory is divided as in the \
+        "DDR latency is the unloaded one, from an address to its line. *Cycles between beats*: a bank gives \
+         one 64-byte line in that time (12.8 GB/s at 1 and 200 MHz). On-chip memory is divided as in the \
          paper's machine: a third for vertices, half of each scratchpad."
             .into(),
     )];
