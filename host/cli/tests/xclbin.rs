@@ -323,7 +323,7 @@ fn what_has_no_end_is_not_read_to_it() {
     (&file).write_all(b"xclbin2\0").unwrap();
     file.set_len((1 << 30) + 1).unwrap();
     let info = |path: &Path| cargo_bin_cmd!("gramer").args(["xclbin", "info"]).arg(path).assert();
-    info(&large).code(1).stderr(contains("large.xclbin: it has more than 1024 MiB"));
+    info(&large).code(1).stderr(contains("large.xclbin: the file exceeds 1024 MiB"));
     info(Path::new("/dev/zero")).code(1).stderr(contains("this is not an xclbin"));
 }
 

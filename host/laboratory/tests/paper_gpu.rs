@@ -83,8 +83,8 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
     ];
     for (claim, ours, bar) in rows {
         let verdict = match ours >= bar {
-            true => "🟢 reproduced, 1 of 1 cases",
-            false => "🔴 not reproduced, 0 of 1 cases",
+            true => "🟢 reproduced, 1 of 1 case",
+            false => "🔴 not reproduced, 0 of 1 case",
         };
         let line = readme.lines().find(|line| line.contains(claim)).expect(claim);
         assert!(line.contains(&format!("| {verdict};")), "{ours} {bar}: {line}");

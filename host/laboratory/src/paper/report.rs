@@ -418,7 +418,7 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let markdown = read("README.md");
         let row = "| figure 1 | a < b | from 2 on | 🟡 partly, 1 of 2 cases; 1\\|2 | 🔴 not reproduced, 0 of 1 \
-                   cases; 1\\|2 | cases |";
+                   case; 1\\|2 | cases |";
         assert!(markdown.contains(row), "{markdown}");
         let row = "| table 1 | watts | – | ⚪ no verdict: contains the paper's own | the same: no order in it \
                    | – |";

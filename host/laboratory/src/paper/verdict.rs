@@ -241,8 +241,8 @@ mod tests {
     #[test]
     fn an_average_is_one_case() {
         let mut cases = Cases { values: vec![1.0, 4.0], not_run: 0 };
-        assert_eq!(cases.mean().finding(|v| v > 1.9, 2, " times").ours, "2.00 to 2.00 times");
-        assert_eq!(cases.mean().verdict(|v| v > 1.9).to_string(), "reproduced, 1 of 1 cases");
+        assert_eq!(cases.mean().finding(|v| v > 1.9, 2, " times").ours, "2.00 times");
+        assert_eq!(cases.mean().verdict(|v| v > 1.9).to_string(), "reproduced, 1 of 1 case");
         cases.add(None);
         assert_eq!(cases.mean().verdict(|_| true), Verdict::None(NOT_MEASURED));
         assert!(Cases::default().mean().values.is_empty());
