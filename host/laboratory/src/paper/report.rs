@@ -140,7 +140,7 @@ impl Part {
 /// let folder = tempfile::tempdir()?;
 /// report.write(folder.path(), true, false)?;
 /// let text = std::fs::read_to_string(folder.path().join("README.md"))?;
-/// assert!(text.contains("| 🟢 reproduced, 1 of 1 cases; 1.70 to 1.70 times |"));
+/// assert!(text.contains("| 🟢 reproduced, 1 of 1 case; 1.70 times |"));
 /// assert!(text.contains("Numbers: [figure-12.csv](figure-12.csv)"));
 /// assert!(folder.path().join("index.html").is_file());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
