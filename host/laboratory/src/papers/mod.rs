@@ -183,7 +183,7 @@ mod tests {
             Status::of(&rows.iter().collect::<Vec<_>>())
         };
         let [yes, partly, no, none] =
-            ["🟢 reproduced, 1 of 1 cases", "🟡 partly", "🔴 not", "⚪ no verdict: x"];
+            ["🟢 reproduced, 1 of 1 case", "🟡 partly", "🔴 not", "⚪ no verdict: x"];
         assert_eq!(of(&[]), Status::NotRun);
         assert_eq!(of(&[none, none]), Status::NoVerdict);
         assert_eq!(of(&[yes, none]), Status::Reproduced);
