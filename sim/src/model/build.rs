@@ -1,4 +1,4 @@
-//! Builds models, or finds those that were built.
+//! Builds models, or finds them in the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use crate::cache::{self, Latest};
 use crate::compile::{self, Translated};
 use crate::verilated;
 
-/// How far the build of a model is.
+/// Progress of a model's build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Something that the user should know.
+    /// Message for the user.
     Note(String),
     /// Verilator translates the sources.
     Translating,
-    /// So many files are compiled, of so many.
+    /// Number of compiled files, and of all files.
     Compiling(usize, usize),
     /// The library is linked.
     Linking,
 }
 
-/// Hears of the steps of a build; an error ends it.
+/// Callback for the steps of a build; an error ends the build.
 pub type Tell<'a> = dyn FnMut(Step) -> Result<()> + 'a;
 
 /// [`build_telling`], without steps.
@@ -44,12 +44,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
-/// `GRAMER_COVERAGE=lines` counts which lines run, and `toggles` also which bits change, in a much
-/// larger build (`make coverage`). Assertions are left out then, since their messages would be lines
-/// that never run.
+/// `GRAMER_COVERAGE=lines` collects line coverage, and `toggles` also toggle coverage, in a much larger build
+/// (`make coverage`). It omits assertions, whose messages would be lines that never run.
 ///
 /// # Errors
-/// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
+/// If Verilator or the C++ compiler is missing or rejects the sources; the message has their
 /// output.
 pub fn build_telling(
     accelerator: &Accelerator,
@@ -59,10 +58,10 @@ pub fn build_telling(
     build_of(None, accelerator, options, tell)
 }
 
-/// [`build`] from another folder of sources, whatever `GRAMER_RTL` says.
+/// [`build`] from another folder of sources, ignoring `GRAMER_RTL`.
 ///
 /// # Errors
-/// Errors of [`build`].
+/// As [`build`].
 pub fn build_from(rtl: &Path, accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     build_of(Some(rtl), accelerator, options, &mut |_| Ok(()))
 }
@@ -148,13 +147,13 @@ fn build_of(
     Ok(library)
 }
 
-/// How folders begin in which models are built.
+/// Name prefix of build folders.
 const UNDER_WAY: &str = "building-";
 
-/// A folder that nothing was written into for so long belongs to a build that was killed: none takes so long.
+/// Age of the last write after which a build folder counts as abandoned; no build takes this long.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Removes folders of builds that were killed.
+/// Removes folders of abandoned builds.
 fn forget(models: &Path) {
     for entry in fs::read_dir(models).into_iter().flatten().flatten() {
         let old = |data: fs::Metadata| {
@@ -167,20 +166,20 @@ fn forget(models: &Path) {
     }
 }
 
-/// A lock on the build of a model, which ends with its program.
+/// Lock on the build of a model, released at the latest when its process ends.
 struct Turn {
     path: PathBuf,
-    /// The lock is the file's. Where files can't be locked nobody waits.
+    /// Locked file; `None` if the file system has no locks, and then nobody waits.
     _file: Option<fs::File>,
-    /// Somebody else had it.
+    /// Whether another process held the lock first.
     waited: bool,
 }
 
 impl Turn {
-    /// Waits while another program builds the same model: each would take twice as long beside the other.
+    /// Waits while another process builds the same model: concurrent builds would take twice as long.
     ///
     /// # Errors
-    /// Errors of `tell`, which hears of the other's work as of its own.
+    /// Errors of `tell`, which also receives the other process' progress.
     fn wait(path: &Path, tell: &mut Tell<'_>) -> Result<Self> {
         let (path, mut waited) = (path.to_path_buf(), false);
         let Ok(file) = fs::File::create(&path) else {
@@ -201,7 +200,7 @@ impl Drop for Turn {
     }
 }
 
-/// Has Verilator write the C++ of a model into `work`.
+/// Runs Verilator, which writes the C++ of a model to `work`.
 fn translate(
     sources: &Sources,
     asked: &Asked,

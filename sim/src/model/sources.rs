@@ -1,4 +1,4 @@
-//! What a model is built from, and its name: hashes of the sources and of what is asked.
+//! Inputs of a model, and its name: hashes of sources and options.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::settings::TRACING;
 use crate::cache::{self, Latest};
 use crate::compile::processor;
 
-/// What decides how a model is built, beside what it is built from.
+/// Parameters of a build, in addition to its sources.
 const HOW: [&str; 8] = [
     include_str!("build.rs"),
     include_str!("files.rs"),
@@ -26,20 +26,20 @@ const HOW: [&str; 8] = [
     include_str!("../verilated.rs"),
 ];
 
-/// What Verilator's lint is told, in the folder of the sources.
+/// Verilator's lint settings, in the folder of the sources.
 pub(super) const LINT: &str = "verilator.vlt";
 
-/// Names another folder that stands for `rtl/`. Its files are those of the repository's list.
+/// Environment variable: folder used instead of `rtl/`, with the files of the repository's list.
 pub(super) const RTL: &str = "GRAMER_RTL";
 
-/// The version of Verilator, or `None` if there is none.
+/// Version of Verilator, or `None` if it is missing.
 pub fn verilator() -> Option<String> {
     let output = Command::new(program()?).arg("--version").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-/// The program that tells Verilator's version. `verilator` is a script, which takes ten times as long to tell
-/// it as the program beside it that it starts; every run on a model asks.
+/// Program that prints Verilator's version. `verilator` is a script that takes ten times as long as the binary it
+/// starts, and every run on a model needs the version.
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut scripts = std::env::split_paths(&path).map(|folder| folder.join("verilator"));
@@ -49,19 +49,19 @@ fn program() -> Option<PathBuf> {
     Some(if beside.is_file() && !chosen { beside } else { script })
 }
 
-/// What is counted while a model runs.
+/// Coverage collected while a model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// Lines, and ways of branches.
+    /// Lines and branches.
     Lines,
-    /// Bits of signals too.
+    /// Also toggles of signal bits.
     Toggles,
 }
 
-/// What a model is built from.
+/// Inputs of a model.
 pub(super) struct Sources {
     pub rtl: PathBuf,
-    /// The core's files in `rtl`, in the order in which they are read.
+    /// Files of the core in `rtl`, in compile order.
     pub files: Vec<PathBuf>,
     pub shim: PathBuf,
     pub wrapper: Option<PathBuf>, // of the shim
@@ -100,7 +100,7 @@ fn sources(
     Ok(Sources { rtl, files, shim, wrapper, bytes, content, root })
 }
 
-/// What is asked of a model beside its sources.
+/// Options of a model, without its sources.
 pub(super) struct Asked {
     pub core: Core,
     pub coverage: Option<Coverage>,
@@ -109,7 +109,7 @@ pub(super) struct Asked {
     pub accesses: bool,
     pub raw: bool,
     pub package: String,
-    /// All of this but `raw` as text, and its hash.
+    /// Text of all options but `raw`, and its hash.
     pub about: String,
     pub key: String,
 }
@@ -142,20 +142,20 @@ pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> 
     Ok(Asked { core, coverage, fast, trace, accesses, raw, package, about, key })
 }
 
-/// A model by its name: which sources, if they are there, and in which folders it may lie.
+/// Name of a model, with its sources (if available) and the folders that may hold it.
 pub(super) struct Named {
-    /// The hash of the whole model.
+    /// Hash of the whole model.
     pub hash: String,
     /// Name of its folder.
     pub folder: String,
     pub sources: Result<Sources>,
     pub folders: Vec<PathBuf>,
-    /// What the user should know of folders that it may not lie in.
+    /// Messages about skipped folders.
     pub notes: Vec<String>,
 }
 
-/// The name of a model. Without Verilator or without the sources it is that of the last one that
-/// was built of the same description, and, as far as they are there, of the same sources.
+/// Determines the name of a model. Without Verilator or the sources, it is the last model built from the same
+/// description and, if they are available, the same sources.
 pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
@@ -195,11 +195,11 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     }
 }
 
-/// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
-/// depend on, so not of compilers and their settings.
+/// Hash of a model's YAML, RTL and shim, and of Verilator's version: everything that affects results, which excludes
+/// compilers and their options.
 ///
 /// # Errors
-/// If Verilator or the sources are missing, and the model was never built.
+/// If Verilator or the sources are missing, and the model has never been built.
 pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
     Ok(name(None, &asked(accelerator, options)?)?.hash)
 }
