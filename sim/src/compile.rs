@@ -19,14 +19,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use self::own::{Header, Runtime, headers};
-use crate::model::{Step, Tell};
+use crate::model::{Step, StepSink};
 
 /// Target size of an optimised unit in bytes: large enough to read headers rarely, small enough to use several
 /// processors.
 const UNIT: usize = 600_000;
 
 /// Output of Verilator.
-pub(crate) struct Translated<'a> {
+pub(crate) struct VerilatorOutput<'a> {
     /// Folder of the files and of the resulting library.
     pub folder: &'a Path,
     /// Prefix of Verilator's files and of the model's class.
@@ -39,7 +39,7 @@ pub(crate) struct Translated<'a> {
     pub optimise: &'static str,
 }
 
-impl Translated<'_> {
+impl VerilatorOutput<'_> {
     /// Macros for Verilator's headers.
     fn switches(&self) -> [String; 3] {
         let (coverage, trace) = (u8::from(self.coverage), u8::from(self.trace));
@@ -188,7 +188,11 @@ impl Job {
 /// # Errors
 /// If a compiler is missing or fails, with its message; errors of `tell`, which also stop running
 /// compilers.
-pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>) -> Result<()> {
+pub(crate) fn library(
+    what: &VerilatorOutput<'_>,
+    models: &Path,
+    tell: &mut StepSink<'_>,
+) -> Result<()> {
     let options = Options::find()?;
     let mut jobs = VecDeque::new();
     let headers = headers(&options, what, models, tell)?;
@@ -219,7 +223,7 @@ pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>)
 /// Writes the units of a model; returns the object and the compile job of each.
 fn units(
     options: &Options,
-    what: &Translated<'_>,
+    what: &VerilatorOutput<'_>,
     headers: &[Header],
 ) -> Result<(Vec<PathBuf>, Vec<Job>)> {
     let mut files = vec![];
@@ -290,7 +294,7 @@ fn all(
     mut waiting: VecDeque<Job>,
     mut done: usize,
     count: usize,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<()> {
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let (end, mut told) = (done + waiting.len(), None);

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, bail, ensure};
 use libloading::Library;
 
-pub use build::{Step, Tell, build, build_from, build_telling};
+pub use build::{Step, StepSink, build, build_from, build_telling};
 pub use settings::STATE;
 pub use sources::{hash, verilator};
 

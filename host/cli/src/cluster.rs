@@ -49,7 +49,7 @@ fn link() -> Result<Box<dyn Link>> {
     Ok(match gramer_cluster::mpi::launched_as() {
         Some(_) => Box::new(gramer_cluster::mpi::Mpi::open()?),
         // Nobody else is there, and MPI isn't needed.
-        None => Box::new(gramer_cluster::Alone),
+        None => Box::new(gramer_cluster::SingleRank),
     })
 }
 

@@ -1,6 +1,6 @@
 //! How the program ends where the system refuses memory, and what it says of refused threads.
 
-use gramer_base::memory::{Ending, end_if_refused};
+use gramer_base::memory::{AllocationFailure, end_if_refused};
 use gramer_base::parallel;
 
 use crate::command_line::Command;
@@ -8,15 +8,17 @@ use crate::graph;
 use crate::program::warn;
 
 /// Of commands without an option that saves memory, and until the command line is read.
-pub static PLAIN: Ending =
-    Ending { program: "gramer", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+pub static PLAIN: AllocationFailure = AllocationFailure {
+    program: "gramer",
+    remedy: "raise the memory limit (ulimit -v, ulimit -d)",
+};
 /// Of commands whose threads are chosen.
-static THREADS: Ending = Ending {
+static THREADS: AllocationFailure = AllocationFailure {
     program: "gramer",
     remedy: "use fewer --threads, or raise the memory limit (ulimit -v, ulimit -d)",
 };
 /// Of commands that keep to a limit.
-static LIMITED: Ending = Ending {
+static LIMITED: AllocationFailure = AllocationFailure {
     program: "gramer",
     remedy: "use fewer --threads, --memory SIZE, or raise the memory limit (ulimit -v, ulimit -d)",
 };
@@ -27,12 +29,12 @@ pub fn begin() {
 }
 
 /// Has the line name what helps with the command at hand.
-pub fn name_options(ending: &'static Ending) {
+pub fn name_options(ending: &'static AllocationFailure) {
     end_if_refused(ending);
 }
 
 /// What helps with a command of `gramer`.
-pub fn of(command: &Command) -> &'static Ending {
+pub fn of(command: &Command) -> &'static AllocationFailure {
     match command {
         Command::Mine(_) | Command::Run(_) => &LIMITED,
         Command::Graph(command) if matches!(**command, graph::Command::Convert(_)) => &LIMITED,

@@ -17,7 +17,7 @@ use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::{InterruptibleReader, open};
 use gramer_base::output::check_output;
 use gramer_cpu::Cpu;
-use gramer_engine::compress::{self, Compressed};
+use gramer_engine::compress::{self, CompressionResult};
 use gramer_graph::Graph;
 
 /// Options of `gramer graph compress`.
@@ -81,8 +81,8 @@ struct Report {
 }
 
 impl Report {
-    fn new(name: &Path, graph: &Graph, compressed: &Compressed, seconds: f64) -> Self {
-        let Compressed { k, replaced, edges, .. } = compressed;
+    fn new(name: &Path, graph: &Graph, compressed: &CompressionResult, seconds: f64) -> Self {
+        let CompressionResult { k, replaced, edges, .. } = compressed;
         Report {
             graph: name.to_string_lossy().into_owned(),
             k: *k,

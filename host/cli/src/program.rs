@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gramer_base::context::{Context, Notes};
 use gramer_base::error::{Error, Result};
-use gramer_base::memory::Ending;
+use gramer_base::memory::AllocationFailure;
 use gramer_base::standard_output;
 
 use crate::{cluster, endings, log, options, signals, usage};
@@ -27,7 +27,7 @@ pub trait Program: clap::Parser {
     fn log(&self) -> &log::Args;
 
     /// How the program ends where the system refuses memory.
-    fn ending(&self) -> &'static Ending {
+    fn ending(&self) -> &'static AllocationFailure {
         &endings::PLAIN
     }
 

@@ -34,9 +34,9 @@ pub trait Link {
 
 /// The link of a single rank.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Alone;
+pub struct SingleRank;
 
-impl Link for Alone {
+impl Link for SingleRank {
     fn rank(&self) -> usize {
         0
     }

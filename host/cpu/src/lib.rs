@@ -26,7 +26,7 @@ mod units;
 
 pub use fsm::images;
 pub use matching::execute_plan;
-pub(crate) use units::{Starts, run_units};
+pub(crate) use units::{StartVertices, run_units};
 
 use std::sync::{Arc, OnceLock};
 
@@ -41,8 +41,8 @@ use tracing::info_span;
 use by_ids::ByIds;
 use gramer_engine::method::{choose, run_plan};
 use gramer_engine::{
-    Ask, Choices, Device, Engine, Failure, Held, Outcome, Plan, PreparedGraph, Query, Reply, Run,
-    Sink, Units,
+    Ask, Choices, Device, DeviceGraph, Engine, Failure, Outcome, Plan, PreparedGraph, Query, Reply,
+    Run, Sink, Units,
 };
 use methods::METHODS;
 use oriented::Oriented;
@@ -153,7 +153,7 @@ impl<'a> Job<'a> {
     }
 }
 
-impl Held for Resident {
+impl DeviceGraph for Resident {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         budget::check(self.graph.vertices(), run.context)?;
         let share = run.units.share().is_some();

@@ -17,7 +17,7 @@ use gramer_engine::query::{Answer, Ask, Needs, Query};
 use gramer_engine::reason::Reason;
 
 impl Kit for Cpu {
-    type Held = Resident;
+    type DeviceGraph = Resident;
     const KIND: &'static str = "cpu";
 }
 

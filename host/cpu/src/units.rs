@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::pages::in_large_pages;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
@@ -24,22 +24,22 @@ const GROUPS_A_THREAD: u64 = 64;
 const SHOWN_PARTS: usize = 16;
 
 /// The start vertices of an algorithm, numbered as it likes.
-pub(crate) struct Starts<'a> {
+pub(crate) struct StartVertices<'a> {
     count: usize,
     graph: View<'a>,
     /// The graph's vertices by number; ids are the numbers where there is none.
     ids: Option<&'a [VertexId]>,
 }
 
-impl<'a> Starts<'a> {
+impl<'a> StartVertices<'a> {
     /// The vertices of a graph under their own ids.
     pub fn vertices(graph: View<'a>) -> Self {
-        Starts { count: graph.vertices(), graph, ids: None }
+        StartVertices { count: graph.vertices(), graph, ids: None }
     }
 
     /// These vertices of a graph, numbered as they come.
     pub fn numbered(graph: View<'a>, ids: &'a [VertexId]) -> Self {
-        Starts { count: ids.len(), graph, ids: Some(ids) }
+        StartVertices { count: ids.len(), graph, ids: Some(ids) }
     }
 
     /// Cuts the work of a job. `list` gives the number of positions of a start vertex that can be
@@ -133,7 +133,7 @@ impl<'a> Starts<'a> {
         const STEPS: usize = 64;
         const STEPS_OF_NEIGHBOUR: usize = 16;
         let all = job.units.share().is_none();
-        let mut looks = Looks::new(&job.context.cancel);
+        let mut looks = CancelPoll::new(&job.context.cancel);
         for start in starts {
             let v = self.ids.map_or(start, |ids| ids[start as usize]);
             let degree = self.graph.degree(v);
@@ -189,7 +189,8 @@ pub(super) fn run_dealt<S: Send>(
         let mut state = make();
         while let Some(group) = dealt.next() {
             let all = units.group(group);
-            let mut shown = Shown { of_group: units.shown_of(group), units: all.len(), done: 0 };
+            let mut shown =
+                GroupProgress { of_group: units.shown_of(group), units: all.len(), done: 0 };
             for part in all.chunks(all.len().div_ceil(SHOWN_PARTS)) {
                 for unit in part {
                     if dealt.ended() || work(&mut state, unit).is_break() {
@@ -210,14 +211,14 @@ fn span(units: &Groups, context: &Context) -> Span {
 }
 
 /// How much of a group progress shows.
-struct Shown {
+struct GroupProgress {
     of_group: u64,
     /// Units of the group, and those that are done.
     units: usize,
     done: usize,
 }
 
-impl Shown {
+impl GroupProgress {
     /// Step for this many further units.
     fn more(&mut self, units: usize) -> u64 {
         let at = |done: usize| u128::from(self.of_group) * done as u128 / self.units as u128;
@@ -304,8 +305,8 @@ mod tests {
         let graph = edgeless(5);
         let context = Context::with_threads(2);
         let list = |v: u32| lists[v as usize];
-        let units =
-            Starts::vertices(graph.view()).units(all(&context), list, |v| weights[v as usize]);
+        let units = StartVertices::vertices(graph.view())
+            .units(all(&context), list, |v| weights[v as usize]);
         let mut seen: Vec<Vec<u32>> = lists.iter().map(|&l| vec![0; l]).collect();
         for unit in units.iter().flatten() {
             for p in unit.range() {
@@ -322,7 +323,7 @@ mod tests {
         let graph = edgeless(1000);
         let context = Context::with_threads(2);
         let weight = |v: u32| if v == 7 { 1_000_000 } else { 1 };
-        let mut units = Starts::vertices(graph.view()).units(all(&context), |_| 50, weight);
+        let mut units = StartVertices::vertices(graph.view()).units(all(&context), |_| 50, weight);
         for factor in [1, 3] {
             if factor > 1 {
                 units.show(|unit| factor * weight(unit.start) * unit.range().len() as u64 / 50);
@@ -343,7 +344,7 @@ mod tests {
         let context = Context::with_threads(1);
         context.cancel.cancel();
         let graph = edgeless(1 << 20);
-        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
+        let units = StartVertices::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
         assert!(units.iter().flatten().count() < 1 << 20);
         let (states, whole) = run_units(
             &units,
@@ -375,7 +376,7 @@ mod tests {
             weighed.fetch_add(graph.view().degree(v), Ordering::Relaxed);
             1
         };
-        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, weight);
+        let units = StartVertices::vertices(graph.view()).units(all(&context), |_| 1, weight);
         assert!(!run_units(&units, &context, || (), |_, _| ControlFlow::Continue(())).1);
         let weighed = weighed.into_inner();
         assert!(weighed < 60 * 299, "{weighed} neighbours were looked at");
@@ -385,7 +386,7 @@ mod tests {
     fn a_break_ends_the_run_and_says_so() {
         let graph = edgeless(100);
         let context = Context::with_threads(2);
-        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
+        let units = StartVertices::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
         let (states, whole) = run_units(
             &units,
             &context,

@@ -129,7 +129,7 @@ impl Moments {
 }
 
 /// Takes the values of a sample, by result; says whether more are wanted.
-pub type Take<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
+pub type SampleSink<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
 
 /// Draws samples: each has a value for each result, whose expectation is the result's number.
 pub trait Sampler: Sync {
@@ -146,7 +146,7 @@ pub trait Sampler: Sync {
         state: &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut Take<'_>,
+        take: &mut SampleSink<'_>,
     );
 }
 

@@ -242,7 +242,7 @@ pub trait Engine: Any + Send + Sync {
 
 /// A graph on a device, as the engine has it. It borrows nothing: it keeps a copy of the graph, which shares the arrays,
 /// and of the engine.
-pub trait Held: Send + Sync {
+pub trait DeviceGraph: Send + Sync {
     /// Answers a question by the method of a plan that [`Engine::choose`] made for it. With a sink every embedding is
     /// handed to it as well (for [`Task::Fsm`](gramer_pattern::Task::Fsm), those of the reported patterns). [`Outcome::merge`] joins the outcomes
     /// of shares. Once `context.cancel` is raised the engine returns what it has, with [`Outcome::complete`] unset.

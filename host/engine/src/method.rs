@@ -19,7 +19,7 @@ use crate::{Outcome, Peers, SampledCounts, Sink, Units};
 /// An engine as its methods see it: its settings, and the machine as far as it is known before opening.
 pub trait Kit: Send + Sync {
     /// A graph that the engine has made ready, with what its methods derive from it.
-    type Held;
+    type DeviceGraph;
     /// What [`Scheme::Own`] calls the engine. Engines of one kind that choose equal methods with equal settings divide
     /// work alike.
     const KIND: &'static str;
@@ -59,7 +59,7 @@ pub trait Method<K: Kit>: Sync {
     fn run(
         &self,
         query: &Query,
-        held: &K::Held,
+        held: &K::DeviceGraph,
         plan: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure>;
@@ -289,7 +289,7 @@ impl From<Error> for Failure {
 pub fn run_plan<K: Kit>(
     methods: &Methods<K>,
     query: &Query,
-    held: &K::Held,
+    held: &K::DeviceGraph,
     plan: &Plan,
     run: &Run<'_>,
 ) -> Result<Reply, Failure> {

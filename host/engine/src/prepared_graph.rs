@@ -12,7 +12,7 @@ use gramer_pattern::task::Task;
 use crate::method::{Choices, Failure, Plan, Reply, Run};
 use crate::query::{Answer, Ask, Facts, Query};
 use crate::reason::refusal;
-use crate::{Engine, Held, Outcome, Peers, Per, Precision, SampledCounts, Sink, Units};
+use crate::{DeviceGraph, Engine, Outcome, Peers, Per, Precision, SampledCounts, Sink, Units};
 
 /// What every [`Engine`] does by its methods.
 pub trait EngineExt: Engine {
@@ -94,12 +94,12 @@ impl<E: Engine + ?Sized> EngineExt for E {}
 pub struct PreparedGraph {
     engine: Arc<dyn Engine>,
     graph: Graph,
-    held: Arc<dyn Held>,
+    held: Arc<dyn DeviceGraph>,
 }
 
 impl PreparedGraph {
     /// What an engine holds of a graph.
-    pub fn new(engine: impl Engine, graph: &Graph, held: impl Held + 'static) -> Self {
+    pub fn new(engine: impl Engine, graph: &Graph, held: impl DeviceGraph + 'static) -> Self {
         PreparedGraph { engine: Arc::new(engine), graph: graph.clone(), held: Arc::new(held) }
     }
 
@@ -236,7 +236,7 @@ impl PreparedGraph {
 }
 
 /// The engine's own handle, with which another engine can use the prepared graph.
-impl Held for PreparedGraph {
+impl DeviceGraph for PreparedGraph {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         self.held.answer(query, plan, run)
     }

@@ -15,7 +15,7 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::{Resident, SLOTS, wide_sums};
-use crate::slices::{Slices, Works};
+use crate::slices::{PrefixWork, Slices};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
@@ -76,7 +76,7 @@ struct Lists {
 /// Tasks by falling work.
 struct Tasks {
     buffer: Buffer<u32>,
-    works: Works,
+    works: PrefixWork,
 }
 
 impl Tasks {
@@ -88,7 +88,7 @@ impl Tasks {
 
     /// Of tasks that are in order.
     fn sorted(device: &Device, ids: &[u32], works: impl Iterator<Item = f64>) -> Result<Self> {
-        let works = Works::new(works.map(|work| work + 1.0));
+        let works = PrefixWork::new(works.map(|work| work + 1.0));
         Ok(Tasks { buffer: Buffer::of(&device.place(), ids, "tasks")?, works })
     }
 }

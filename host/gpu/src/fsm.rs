@@ -79,7 +79,8 @@ pub(crate) fn by_images(
     }
     for edges in first..=max_edges {
         context.progress.begin(candidates.len() as u64);
-        let examined = Examine { device, by, candidates: &candidates, support, fault, context };
+        let examined =
+            CandidateBatch { device, by, candidates: &candidates, support, fault, context };
         // The domains of paths are found sooner than they are told.
         let together = together.filter(|_| !counted || edges > first);
         let mut level = match examined.level(&buffers, together, edges) {
@@ -123,7 +124,7 @@ struct Level {
 }
 
 /// Candidates of a level, and what they are examined with.
-struct Examine<'a> {
+struct CandidateBatch<'a> {
     device: &'a Device,
     by: &'a ByLabel,
     candidates: &'a [Candidate],
@@ -132,7 +133,7 @@ struct Examine<'a> {
     context: &'a Context,
 }
 
-impl Examine<'_> {
+impl CandidateBatch<'_> {
     /// Those of this device that are frequent; `None` once the run was cancelled.
     fn level(
         &self,

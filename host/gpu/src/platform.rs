@@ -61,14 +61,14 @@ pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
 
 /// What OpenCL lacks here, a sentence each.
 #[derive(Debug, Default)]
-pub(crate) struct Lacks {
+pub(crate) struct Shortcomings {
     /// Why there is no loader, and drivers that offer nothing.
     pub drivers: Vec<String>,
     /// Advice if there is no GPU.
     pub gpu: Option<String>,
 }
 
-impl Lacks {
+impl Shortcomings {
     fn into_sentences(self) -> Vec<String> {
         self.drivers.into_iter().chain(self.gpu).collect()
     }
@@ -116,9 +116,9 @@ fn number(handles: &mut [Handle]) {
     }
 }
 
-pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
+pub(crate) fn handles() -> (Vec<Handle>, Shortcomings) {
     let _alone = alone();
-    let mut lacks = Lacks::default();
+    let mut lacks = Shortcomings::default();
     if let Some(reason) = no_space() {
         lacks.drivers.push(reason);
         return (vec![], lacks);
@@ -128,7 +128,7 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
         Err(e) if e.0 == opencl3::error_codes::DLOPEN_RUNTIME_LOAD_FAILED => {
             let what = "GPUs: there is no OpenCL loader, libOpenCL.so.1; apt-get install \
                         ocl-icd-libopencl1, and the driver of the GPU";
-            return (vec![], Lacks { drivers: vec![what.into()], gpu: None });
+            return (vec![], Shortcomings { drivers: vec![what.into()], gpu: None });
         }
         // The loader found no driver.
         Err(_) => {

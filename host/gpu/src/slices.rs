@@ -20,12 +20,12 @@ const PORTABLE_RATE: f64 = 5e7;
 
 /// The work of tasks in their order. A slice is found in it by a search: to add up the work of tasks at each
 /// launch took as long as the kernels of a hundred thousand triangles.
-pub(crate) struct Works {
+pub(crate) struct PrefixWork {
     /// The work of all tasks before one, and of all.
     before: Vec<f64>,
 }
 
-impl Works {
+impl PrefixWork {
     pub fn new(works: impl IntoIterator<Item = f64>) -> Self {
         let works = works.into_iter();
         let mut before = Vec::with_capacity(works.size_hint().0 + 1);
@@ -35,7 +35,7 @@ impl Works {
             sum += work;
             sum
         }));
-        Works { before }
+        PrefixWork { before }
     }
 
     /// Number of tasks.
@@ -97,7 +97,7 @@ impl<'a> Slices<'a> {
     /// Errors of `launch`, and [`gramer_base::Error::Device`].
     pub fn run(
         &mut self,
-        works: &Works,
+        works: &PrefixWork,
         launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
         self.run_some(works, 0..works.len(), launch)
@@ -109,7 +109,7 @@ impl<'a> Slices<'a> {
     /// As [`Slices::run`].
     pub fn run_some(
         &mut self,
-        works: &Works,
+        works: &PrefixWork,
         which: Range<usize>,
         mut launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
@@ -153,12 +153,12 @@ mod tests {
 
     #[test]
     fn slices_end_where_their_work_does() {
-        let works = Works::new([4.0, 3.0, 2.0, 1.0, 1.0]);
+        let works = PrefixWork::new([4.0, 3.0, 2.0, 1.0, 1.0]);
         assert_eq!((works.len(), works.total(), works.of(1..3)), (5, 11.0, 5.0));
         // As many as are requested, however much work they have; then as many as fit.
         assert_eq!([works.end(0, 1, 0.5), works.end(0, 1, 7.0), works.end(0, 1, 8.9)], [1, 2, 2]);
         assert_eq!([works.end(2, 1, 2.5), works.end(2, 2, 0.0), works.end(2, 1, 99.0)], [3, 4, 5]);
         assert_eq!(works.end(3, 16, 0.0), 5);
-        assert_eq!((Works::new([]).len(), Works::new([]).total()), (0, 0.0));
+        assert_eq!((PrefixWork::new([]).len(), PrefixWork::new([]).total()), (0, 0.0));
     }
 }

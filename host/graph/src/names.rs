@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use xxhash_rust::xxh3::xxh3_64;
 
 use gramer_base::Storage;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed;
 use gramer_base::pages::in_large_pages;
@@ -89,7 +89,7 @@ impl Names {
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Memory`].
     pub(crate) fn are_sound(&self, cancel: &Cancel) -> Result<bool> {
-        let (mut interner, mut looks) = (Interner::default(), Looks::new(cancel));
+        let (mut interner, mut looks) = (Interner::default(), CancelPoll::new(cancel));
         for number in 0..self.len() as u64 {
             looks.check(1)?;
             let Some(text) = self.bytes_of(number) else { return Ok(false) };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::format::{Format, Keeps, write_by, write_vertices};
+use super::format::{Capabilities, Format, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
 use gramer_base::error::{Error, Result};
 
@@ -15,7 +15,7 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     let view = graph.view();
     let mut notes = Vec::new();
     let entry = format.entry();
-    let Keeps { vertex_labels, edge_labels, isolated, ids, texts } = entry.keeps;
+    let Capabilities { vertex_labels, edge_labels, isolated, ids, texts } = entry.keeps;
     let names = graph.names();
     match format {
         Format::Image => return Err(Error::usage("an image is not a text format")),

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{CLANG, GCC, Job, Options, SLOW, Translated, compiler, version};
+use super::{CLANG, GCC, Job, Options, SLOW, VerilatorOutput, compiler, version};
 use crate::cache;
-use crate::model::{Step, Tell};
+use crate::model::{Step, StepSink};
 
 /// Object compiled from one of Verilator's own files.
 pub(super) struct Object {
@@ -28,7 +28,7 @@ impl Object {
         extension: &str,
         made_of: &[u8],
         models: &Path,
-        tell: &mut Tell<'_>,
+        tell: &mut StepSink<'_>,
     ) -> Result<Self> {
         let hash = xxh3_64(made_of);
         let name = source.with_extension(extension);
@@ -67,9 +67,9 @@ const RUNTIME_OPTIMISE: &str = "-O1";
 impl Runtime {
     pub(super) fn find(
         options: &Options,
-        what: &Translated<'_>,
+        what: &VerilatorOutput<'_>,
         models: &Path,
-        tell: &mut Tell<'_>,
+        tell: &mut StepSink<'_>,
     ) -> Result<Self> {
         let mut names = vec!["verilated.cpp", "verilated_threads.cpp"];
         if what.trace {
@@ -114,9 +114,9 @@ pub(super) struct Header {
 /// only, the preferred compiler.
 pub(super) fn headers(
     options: &Options,
-    what: &Translated<'_>,
+    what: &VerilatorOutput<'_>,
     models: &Path,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<Vec<Header>> {
     if compiler() != CLANG {
         return Ok(vec![]);
@@ -151,7 +151,7 @@ pub(super) fn headers(
 
 impl Header {
     /// Jobs that precompile headers missing in the cache.
-    pub(super) fn job(&self, options: &Options, what: &Translated<'_>) -> Option<Job> {
+    pub(super) fn job(&self, options: &Options, what: &VerilatorOutput<'_>) -> Option<Job> {
         let made = self.object.at(what.folder);
         let mut command = options.compiler(CLANG, what.folder);
         command.arg(self.optimise).args(what.switches());

@@ -10,9 +10,9 @@ use gramer_machine::{Accelerator, trust};
 
 use super::Build;
 use super::settings::{TRACING, settings};
-use super::sources::{Asked, Coverage, LINT, Named, RTL, Sources, asked, name};
+use super::sources::{Coverage, LINT, ModelName, ModelRequest, RTL, Sources, asked, name};
 use crate::cache::{self, Latest};
-use crate::compile::{self, Translated};
+use crate::compile::{self, VerilatorOutput};
 use crate::verilated;
 
 /// Progress of a model's build.
@@ -29,7 +29,7 @@ pub enum Step {
 }
 
 /// Callback for the steps of a build; an error ends the build.
-pub type Tell<'a> = dyn FnMut(Step) -> Result<()> + 'a;
+pub type StepSink<'a> = dyn FnMut(Step) -> Result<()> + 'a;
 
 /// [`build_telling`], without steps.
 ///
@@ -53,7 +53,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
 pub fn build_telling(
     accelerator: &Accelerator,
     options: Build,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<PathBuf> {
     build_of(None, accelerator, options, tell)
 }
@@ -70,10 +70,10 @@ fn build_of(
     other: Option<&Path>,
     accelerator: &Accelerator,
     options: Build,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<PathBuf> {
     let asked = asked(accelerator, options)?;
-    let Named { hash, folder, sources, folders, mut notes } = name(other, &asked)?;
+    let ModelName { hash, folder, sources, folders, mut notes } = name(other, &asked)?;
     let find = |tell: &mut dyn FnMut(&str)| -> Result<Option<PathBuf>> {
         for models in &folders {
             let at = models.join(&folder);
@@ -107,7 +107,7 @@ fn build_of(
     }
     let sources = sources?;
     let models = cache::writable(&folders)?;
-    let turn = Turn::wait(&models.join(format!("{UNDER_WAY}{folder}")), tell)?;
+    let turn = BuildLock::wait(&models.join(format!("{UNDER_WAY}{folder}")), tell)?;
     if turn.waited
         && let Some(library) = find(&mut |_| ())?
     {
@@ -124,7 +124,7 @@ fn build_of(
     if !asked.raw {
         verilated::improve(work.path())?;
     }
-    let what = Translated {
+    let what = VerilatorOutput {
         folder: work.path(),
         prefix: &prefix,
         shim: sources.wrapper.as_ref().unwrap_or(&sources.shim),
@@ -167,7 +167,7 @@ fn forget(models: &Path) {
 }
 
 /// Lock on the build of a model, released at the latest when its process ends.
-struct Turn {
+struct BuildLock {
     path: PathBuf,
     /// Locked file; `None` if the file system has no locks, and then nobody waits.
     _file: Option<fs::File>,
@@ -175,26 +175,26 @@ struct Turn {
     waited: bool,
 }
 
-impl Turn {
+impl BuildLock {
     /// Waits while another process builds the same model: concurrent builds would take twice as long.
     ///
     /// # Errors
     /// Errors of `tell`, which also receives the other process' progress.
-    fn wait(path: &Path, tell: &mut Tell<'_>) -> Result<Self> {
+    fn wait(path: &Path, tell: &mut StepSink<'_>) -> Result<Self> {
         let (path, mut waited) = (path.to_path_buf(), false);
         let Ok(file) = fs::File::create(&path) else {
-            return Ok(Turn { path, _file: None, waited });
+            return Ok(BuildLock { path, _file: None, waited });
         };
         while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             waited = true;
             tell(Step::Translating)?;
             std::thread::sleep(Duration::from_millis(50));
         }
-        Ok(Turn { path, _file: Some(file), waited })
+        Ok(BuildLock { path, _file: Some(file), waited })
     }
 }
 
-impl Drop for Turn {
+impl Drop for BuildLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -203,12 +203,12 @@ impl Drop for Turn {
 /// Runs Verilator, which writes the C++ of a model to `work`.
 fn translate(
     sources: &Sources,
-    asked: &Asked,
+    asked: &ModelRequest,
     accelerator: &Accelerator,
     prefix: &str,
     work: &Path,
 ) -> Result<()> {
-    let Asked { coverage, fast, trace, accesses, ref package, .. } = *asked;
+    let ModelRequest { coverage, fast, trace, accesses, ref package, .. } = *asked;
     fs::write(work.join("gramer_pkg.sv"), package)?;
     fs::write(work.join("settings.vlt"), settings(accelerator))?;
     let mut command = compile::start("verilator", work);
@@ -271,12 +271,12 @@ mod tests {
     fn one_program_builds_and_the_others_wait() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("building");
-        let first = Turn::wait(&path, &mut |_| Ok(())).unwrap();
+        let first = BuildLock::wait(&path, &mut |_| Ok(())).unwrap();
         assert!(!first.waited);
-        let told = Turn::wait(&path, &mut |_| anyhow::bail!("nobody listens")).err().unwrap();
+        let told = BuildLock::wait(&path, &mut |_| anyhow::bail!("nobody listens")).err().unwrap();
         assert_eq!(told.to_string(), "nobody listens");
         let (mut first, mut heard) = (Some(first), 0);
-        let second = Turn::wait(&path, &mut |_| {
+        let second = BuildLock::wait(&path, &mut |_| {
             heard += 1;
             if heard == 3 {
                 first = None;

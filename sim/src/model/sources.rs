@@ -101,7 +101,7 @@ fn sources(
 }
 
 /// Options of a model, without its sources.
-pub(super) struct Asked {
+pub(super) struct ModelRequest {
     pub core: Core,
     pub coverage: Option<Coverage>,
     pub fast: bool,
@@ -114,7 +114,7 @@ pub(super) struct Asked {
     pub key: String,
 }
 
-pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
+pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<ModelRequest> {
     let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
         Ok("lines") => Some(Coverage::Lines),
         Ok("toggles") => Some(Coverage::Toggles),
@@ -139,11 +139,11 @@ pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> 
     let key = format!("{:016x}", xxh3_64(about.as_bytes()));
     let (accesses, raw) = (options.accesses, options.raw);
     let core = accelerator.core;
-    Ok(Asked { core, coverage, fast, trace, accesses, raw, package, about, key })
+    Ok(ModelRequest { core, coverage, fast, trace, accesses, raw, package, about, key })
 }
 
 /// Name of a model, with its sources (if available) and the folders that may hold it.
-pub(super) struct Named {
+pub(super) struct ModelName {
     /// Hash of the whole model.
     pub hash: String,
     /// Name of its folder.
@@ -156,7 +156,7 @@ pub(super) struct Named {
 
 /// Determines the name of a model. Without Verilator or the sources, it is the last model built from the same
 /// description and, if they are available, the same sources.
-pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
+pub(super) fn name(other: Option<&Path>, asked: &ModelRequest) -> Result<ModelName> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
     let how = [HOW.concat(), processor().concat()].concat();
@@ -174,7 +174,7 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
             }
             let hash = format!("{:016x}", hash.digest());
             let folder = format!("{hash}-{how}");
-            return Ok(Named { hash, folder, sources: Ok(sources), folders, notes });
+            return Ok(ModelName { hash, folder, sources: Ok(sources), folders, notes });
         }
         (Ok(sources), Err(missing)) => (Some(sources.content), missing),
         (Err(missing), _) => (None, missing),
@@ -184,7 +184,7 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
         same && std::env::var_os(RTL).is_none() && l.name.ends_with(&how)
     });
     match latest {
-        Some(latest) => Ok(Named {
+        Some(latest) => Ok(ModelName {
             hash: latest.name.split('-').next().unwrap_or_default().into(),
             folder: latest.name,
             sources: Err(missing),

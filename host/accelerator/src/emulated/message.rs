@@ -18,7 +18,7 @@ use crate::settings::Settings;
 
 /// To a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum ToWorker {
+pub enum WorkerRequest {
     /// First: the device.
     Open(Box<WorkerSetup>),
     /// The graph of the runs that follow.
@@ -82,7 +82,7 @@ pub struct RunRequest {
 
 /// From a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum FromWorker {
+pub enum WorkerReply {
     /// The device is open, or the graph is loaded.
     Ready,
     /// Measured speeds of the device's memories.

@@ -22,7 +22,7 @@ use gramer_crew::order::named;
 use gramer_engine::Engine;
 use gramer_engine::setting::Setting;
 
-use super::{DeviceOptions, Kind, Opening};
+use super::{DeviceOptions, Kind, OpenRequest};
 use crate::log;
 use crate::program::print_note;
 use crate::report::BuildMeter;
@@ -68,7 +68,7 @@ pub fn file(device: &str) -> Option<PathBuf> {
 /// Opens the accelerator: an emulated one in a worker.
 fn open(
     device: &str,
-    opening: Opening,
+    opening: OpenRequest,
     options: &DeviceOptions,
     context: &Context,
 ) -> Result<Box<dyn Engine>> {

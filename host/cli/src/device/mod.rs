@@ -23,7 +23,7 @@ pub use options::{DeviceOptions, listed, readers_of};
 
 /// What a device is opened for.
 #[derive(Debug, Clone, Copy)]
-pub struct Opening {
+pub struct OpenRequest {
     /// How often this device is named.
     pub same: usize,
     /// How many devices are named in all.
@@ -33,7 +33,7 @@ pub struct Opening {
 }
 
 /// Opens a device by its name, with its options.
-pub type OpenDevice = fn(&str, Opening, &DeviceOptions, &Context) -> Result<Box<dyn Engine>>;
+pub type OpenDevice = fn(&str, OpenRequest, &DeviceOptions, &Context) -> Result<Box<dyn Engine>>;
 
 /// Looks at the options of a device for a task; the flag says whether embeddings are listed.
 pub type Check = fn(&DeviceOptions, &Task, bool) -> Result<()>;
@@ -189,7 +189,7 @@ impl DeviceOptions {
     pub fn engine(&self, devices: &str, page: bool, context: &Context) -> Result<Box<dyn Engine>> {
         self.check_read(devices)?;
         if let [device] = &split(devices)[..] {
-            let alone = Opening { same: 1, all: 1, page };
+            let alone = OpenRequest { same: 1, all: 1, page };
             return (kind(device)?.open)(device, alone, self, context);
         }
         Ok(Box::new(self.crew(devices, page, context)?))
@@ -232,7 +232,7 @@ impl DeviceOptions {
         let mut opened: Vec<Box<dyn Engine>> = vec![];
         for device in &names {
             let same = names.iter().filter(|name| *name == device).count();
-            let opening = Opening { same, all: names.len(), page };
+            let opening = OpenRequest { same, all: names.len(), page };
             opened.push((kind(device)?.open)(device, opening, self, context)?);
         }
         Ok(Crew::new(opened))

@@ -59,7 +59,7 @@ pub trait Options {
 }
 
 /// What adds the options of a task to its command, by its name.
-type Add = fn(clap::Command) -> clap::Command;
+type AddOptions = fn(clap::Command) -> clap::Command;
 
 /// The tasks: a subcommand each, with its options.
 macro_rules! tasks {
@@ -71,7 +71,7 @@ macro_rules! tasks {
         }
 
         /// The options of each task, for who asks for one task alone.
-        const OPTIONS: &[(&str, Add)] = &[$(($word, <$args as clap::Args>::augment_args),)*];
+        const OPTIONS: &[(&str, AddOptions)] = &[$(($word, <$args as clap::Args>::augment_args),)*];
 
         impl Task {
             fn options(&self) -> &dyn Options {

@@ -9,7 +9,7 @@ use super::distribute::Ranks;
 use super::{Common, Form, Options};
 use crate::program::warn;
 use crate::report::per::list as list_columns;
-use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, Stopped, Tally, Times};
+use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, StopReason, Tally, Times};
 use crate::signals;
 use crate::{cluster, device};
 use gramer_base::budget::Keeper;
@@ -29,10 +29,10 @@ use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
 /// Exit of a run after its answer.
-fn ended(stopped: Option<Stopped>) -> Result<()> {
+fn ended(stopped: Option<StopReason>) -> Result<()> {
     match stopped {
-        Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
-        Some(Stopped::Limit) | None => Ok(()),
+        Some(StopReason::Interrupt | StopReason::TimeLimit) => Err(Error::Interrupted),
+        Some(StopReason::Limit) | None => Ok(()),
     }
 }
 
@@ -334,11 +334,11 @@ impl Miner {
 }
 
 /// What ended a run before its end.
-fn stopped(complete: bool, limited: bool) -> Option<Stopped> {
+fn stopped(complete: bool, limited: bool) -> Option<StopReason> {
     match complete {
         true => None,
-        false if limited => Some(Stopped::Limit),
-        false if signals::is_time_up() => Some(Stopped::TimeLimit),
-        false => Some(Stopped::Interrupt),
+        false if limited => Some(StopReason::Limit),
+        false if signals::is_time_up() => Some(StopReason::TimeLimit),
+        false => Some(StopReason::Interrupt),
     }
 }

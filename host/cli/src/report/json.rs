@@ -17,7 +17,7 @@ use gramer_picture::per::{ColumnReport, Item, PerReport};
 
 use super::list::text;
 use super::shape::Shape;
-use super::{Answer, Stopped};
+use super::{Answer, StopReason};
 use gramer_base::choice::Choice;
 
 /// The version of the document: it changes where a field goes, or means something else.
@@ -139,7 +139,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<EstimatePart>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<Stopped>,
+    stopped: Option<StopReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     listed: Option<Integer>,
     /// What devices measured of themselves.

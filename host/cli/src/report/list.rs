@@ -160,12 +160,12 @@ struct Buffer {
     bytes: Vec<u8>,
     /// Lines written so far, those in `bytes` included.
     lines: u64,
-    beginnings: Beginnings,
+    beginnings: LinePrefixes,
 }
 
 /// What the lines of the patterns met begin with: making it takes longer than writing the vertices.
 #[derive(Default)]
-struct Beginnings {
+struct LinePrefixes {
     all: Vec<(Pattern, Vec<u8>)>,
     numbers: HashMap<Pattern, usize>,
     /// By address of a pattern, the number of the one met there last. Engines hand on few patterns, each from one
@@ -176,7 +176,7 @@ struct Beginnings {
 /// Addresses that are told apart.
 const RECENT: usize = 32;
 
-impl Beginnings {
+impl LinePrefixes {
     /// That of a pattern; `make` makes it.
     fn of(&mut self, pattern: &Pattern, make: impl FnOnce() -> Vec<u8>) -> &[u8] {
         let slot = std::ptr::from_ref(pattern) as usize / size_of::<Pattern>() % RECENT;

@@ -17,7 +17,7 @@ use gramer_picture::number::{about, grouped};
 use gramer_picture::per::{Item, PerReport};
 
 use super::symbols::{Symbols, exact_time, new_table, symbols, time};
-use super::{Answer, Stopped};
+use super::{Answer, StopReason};
 
 /// Whether a table has a picture of each pattern, of Braille's characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -217,9 +217,9 @@ fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} {} listed", grouped(listed.into()), report.listed_what(listed))?;
     }
     let early = match report.stopped {
-        Some(Stopped::Interrupt) => "interrupted",
-        Some(Stopped::TimeLimit) => "INCOMPLETE, stopped at the time limit",
-        Some(Stopped::Limit) => {
+        Some(StopReason::Interrupt) => "interrupted",
+        Some(StopReason::TimeLimit) => "INCOMPLETE, stopped at the time limit",
+        Some(StopReason::Limit) => {
             return writeln!(out, "stopped at the limit: the counts are lower bounds");
         }
         None => return Ok(()),

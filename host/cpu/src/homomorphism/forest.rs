@@ -13,7 +13,7 @@ use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Node};
 
 use super::{CountFailure, Value, Values};
 use crate::number::Number;
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 
 /// What a lookup in a short list costs beside a step along a row.
 const LOOKUP: usize = 8;
@@ -39,7 +39,7 @@ pub(super) fn count<V: Value>(
     };
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>() + 1;
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || Walk {

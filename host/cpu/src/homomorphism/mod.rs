@@ -237,7 +237,7 @@ struct Tables<V> {
     known: BTreeMap<[usize; 4], usize>,
 }
 
-impl<V: tables::Make> Tables<V> {
+impl<V: tables::TableValue> Tables<V> {
     fn new() -> Self {
         Tables { values: vec![Rc::default()], known: BTreeMap::new() }
     }

@@ -47,7 +47,7 @@ use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_count};
 use tracing::{debug, info};
 
 use super::number::Number;
-use super::{Job, Resident, Starts, motif, sets};
+use super::{Job, Resident, StartVertices, motif, sets};
 use method::{Method, MethodChoice};
 use occurrence::Representative;
 use search::{Allowance, Search};
@@ -382,8 +382,8 @@ fn units(
         false => 0,
     };
     let starts = match space.ids(root.vertex) {
-        Some(ids) => Starts::numbered(space.graph, ids),
-        None => Starts::vertices(space.graph),
+        Some(ids) => StartVertices::numbered(space.graph, ids),
+        None => StartVertices::vertices(space.graph),
     };
     starts.units(job, length, weight)
 }

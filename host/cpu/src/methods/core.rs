@@ -1,6 +1,6 @@
 //! Core numbers, by removal of vertices of least degree.
 
-use gramer_base::context::Looks;
+use gramer_base::context::CancelPoll;
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
@@ -35,7 +35,7 @@ impl Method<Cpu> for Core {
 
     fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let view = on.graph.view();
-        let peeled = Peeling::of(view, &mut Looks::new(&run.context.cancel));
+        let peeled = Peeling::of(view, &mut CancelPoll::new(&run.context.cancel));
         let outcome = peeled.map(|peeled| answer(&peeled.cores, query.answer.per().is_some()));
         Ok(unless_stopped(outcome)?.into())
     }
@@ -74,7 +74,7 @@ impl Peeling {
     ///
     /// # Errors
     /// [`Interrupted`](gramer_base::Error::Interrupted).
-    pub fn of(view: View<'_>, looks: &mut Looks<'_>) -> Result<Self> {
+    pub fn of(view: View<'_>, looks: &mut CancelPoll<'_>) -> Result<Self> {
         let vertices = view.vertices();
         let mut degrees: Vec<u32> =
             (0..vertices as VertexId).map(|v| view.degree(v) as u32).collect();

@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use gramer_graph::{VertexId, View};
 
 use super::super::reach::{Form, by_form};
-use super::super::{Job, Starts, cycle, homomorphism};
-use super::collisions::{self, Hubs, Thirds};
+use super::super::{Job, StartVertices, cycle, homomorphism};
+use super::collisions::{self, CommonNeighbourLists, Hubs};
 use super::edges::EdgeCounts;
 use super::neighbourhood::{self, Neighbourhood};
 use gramer_pattern::closing::equations;
@@ -112,7 +112,7 @@ pub(super) fn all_but_cliques(graph: View<'_>, job: Job<'_>) -> Option<Sums> {
     }
     let counts = EdgeCounts::new(graph, job)?;
     let hubs = Hubs::new(graph, job.context)?;
-    let thirds = Thirds::new(graph, &counts, job.context);
+    let thirds = CommonNeighbourLists::new(graph, &counts, job.context);
     if let Some(thirds) = thirds.as_ref().filter(|_| job.others.is_some()) {
         thirds.find(graph, job)?;
     }
@@ -132,7 +132,7 @@ fn sums(
     graph: View<'_>,
     counts: &EdgeCounts,
     hubs: &Hubs,
-    thirds: Option<&Thirds>,
+    thirds: Option<&CommonNeighbourLists>,
     job: Job<'_>,
 ) -> Option<Sums> {
     by_form!(graph.vertices(), 8, F => sums_by::<F>(graph, counts, hubs, thirds, job))
@@ -157,13 +157,13 @@ fn sums_by<F: Form>(
     graph: View<'_>,
     counts: &EdgeCounts,
     hubs: &Hubs,
-    thirds: Option<&Thirds>,
+    thirds: Option<&CommonNeighbourLists>,
     job: Job<'_>,
 ) -> Option<Sums> {
     let context = job.context;
     let list = |v: VertexId| graph.degree(v);
     let weight = |v: VertexId| weight(graph, counts, v);
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || {
@@ -216,7 +216,7 @@ fn sums_by<F: Form>(
         },
     );
     // Each process chooses among the edges of its own units, and needs to know all that are chosen.
-    let chosen = |_: &[_]| thirds.map_or(vec![], Thirds::write);
+    let chosen = |_: &[_]| thirds.map_or(vec![], CommonNeighbourLists::write);
     let take = |bytes: &[u8]| match thirds {
         Some(thirds) => thirds.read(bytes),
         None => bytes.is_empty().then_some(()),

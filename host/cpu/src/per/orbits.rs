@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
@@ -96,7 +96,7 @@ impl<'a> Parts<'a> {
             _ => EdgeCounts::new(view, Job::whole(context)),
         };
         let counts = counts.ok_or_else(|| missing(context))?;
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let (mut triangles, mut degrees) = (vec![], vec![]);
         for v in 0..view.vertices() as VertexId {
             looks.check(1 + view.degree(v))?;
@@ -186,7 +186,7 @@ impl<'a> Parts<'a> {
             }
         }
         let some = |range: Range<usize>| -> Result<Vec<Numbers>> {
-            let mut looks = Looks::new(&context.cancel);
+            let mut looks = CancelPoll::new(&context.cancel);
             let columns: usize = sizes.iter().map(|orbits| orbits.all().len()).sum();
             let mut numbers = vec![Numbers::with_capacity(0); columns];
             let mut put = |all: &mut [u128]| {

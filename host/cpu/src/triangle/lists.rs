@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use bytemuck::{Pod, Zeroable};
 use gramer_base::budget::Budget;
-use gramer_base::context::Looks;
+use gramer_base::context::CancelPoll;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
@@ -320,7 +320,7 @@ fn of_numbers(
     keeps: Capacity,
     below: impl Fn(&[VertexId], Range<usize>, VertexId) -> usize,
 ) -> Option<()> {
-    let mut looks = Looks::new(&job.context.cancel);
+    let mut looks = CancelPoll::new(&job.context.cancel);
     let mut end = 0;
     for v in part.vertices.clone() {
         looks.check(16).ok()?;
@@ -349,7 +349,7 @@ fn of_degrees(
     part: &mut Part<'_>,
 ) -> Option<()> {
     let DegreeOrder { order, ranks, .. } = falling;
-    let mut looks = Looks::new(&job.context.cancel);
+    let mut looks = CancelPoll::new(&job.context.cancel);
     let mut end = 0;
     for rank in part.vertices.clone() {
         let v = order[rank];

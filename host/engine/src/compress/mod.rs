@@ -10,7 +10,7 @@
 
 mod text;
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::task::Task;
@@ -36,7 +36,7 @@ pub struct CliqueReplacement {
 
 /// Result of a compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compressed {
+pub struct CompressionResult {
     /// Vertices of a clique.
     pub k: usize,
     /// Cliques of k vertices in the graph.
@@ -77,7 +77,7 @@ pub fn compress(
     graph: &Graph,
     k: usize,
     context: &Context,
-) -> Result<Compressed> {
+) -> Result<CompressionResult> {
     if !(LEAST..=MOST).contains(&k) {
         return Err(Error::usage(format!(
             "cliques of {LEAST} to {MOST} vertices are replaced, not of {k}: smaller ones gain nothing"
@@ -99,7 +99,7 @@ pub fn compress(
     let cliques = found.results.first().map_or(0, |result| result.count);
     let mut own = EdgeFacts::new(graph.view(), k, counts);
     let mut replaced = vec![];
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let view = graph.view();
     for v in 0..view.vertices() as VertexId {
         for at in 0..own.lower(v) {
@@ -115,7 +115,7 @@ pub fn compress(
     let edges =
         crate::per::edges(view).zip(&own.gone).filter(|edge| !*edge.1).map(|e| e.0).collect();
     let score = replaced.iter().map(|clique| clique.rank).sum();
-    Ok(Compressed { k, cliques, replaced, edges, score })
+    Ok(CompressionResult { k, cliques, replaced, edges, score })
 }
 
 /// The edges and facts about them, in the order of [`crate::per::edges`].
@@ -158,7 +158,12 @@ impl<'a> EdgeFacts<'a> {
     }
 
     /// The clique of k that an edge is in; no vertex has to be tried that isn't in another one with both.
-    fn clique(&self, u: VertexId, v: VertexId, looks: &mut Looks<'_>) -> Result<Vec<VertexId>> {
+    fn clique(
+        &self,
+        u: VertexId,
+        v: VertexId,
+        looks: &mut CancelPoll<'_>,
+    ) -> Result<Vec<VertexId>> {
         let near = |w: &VertexId| self.edge(u, *w).is_some() && self.edge(v, *w).is_some();
         let candidates: Vec<VertexId> =
             self.view.neighbours(u).iter().copied().filter(near).collect();
@@ -174,7 +179,7 @@ impl<'a> EdgeFacts<'a> {
         &self,
         chosen: &mut Vec<VertexId>,
         candidates: &[VertexId],
-        looks: &mut Looks<'_>,
+        looks: &mut CancelPoll<'_>,
     ) -> Result<bool> {
         let missing = self.k - chosen.len();
         if missing == 0 {

@@ -67,8 +67,8 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
 use super::method::{self, Fit, Kit, Method, Methods, Scheme, choose, run_plan};
 use super::reason::Reason;
 use super::{
-    Ask, Choices, Count, Device, Engine, Failure, Held, Needs, Outcome, Plan, PreparedGraph, Query,
-    Reply, Sink, Units,
+    Ask, Choices, Count, Device, DeviceGraph, Engine, Failure, Needs, Outcome, Plan, PreparedGraph,
+    Query, Reply, Sink, Units,
 };
 use crate::work::WorkUnit;
 
@@ -138,14 +138,14 @@ pub struct Resident {
     graph: Graph,
 }
 
-impl Held for Resident {
+impl DeviceGraph for Resident {
     fn answer(&self, query: &Query, plan: &Plan, run: &method::Run<'_>) -> Result<Reply, Failure> {
         run_plan(METHODS, query, self, plan, run)
     }
 }
 
 impl Kit for Reference {
-    type Held = Resident;
+    type DeviceGraph = Resident;
     const KIND: &'static str = "reference";
 }
 

@@ -28,7 +28,7 @@ use crate::table::TableSettings;
 use crate::wide::Shape;
 use crate::{Settings, Steps, Strategy, Yardsticks, platform};
 pub(crate) use on_device::of_counted;
-use on_gpu::OnGpu;
+use on_gpu::GpuGraph;
 pub use trial::Trial;
 
 /// A GPU behind OpenCL.
@@ -216,6 +216,6 @@ impl Engine for Gpu {
 
     fn prepare(&self, graph: &Graph, _context: &Context) -> Result<PreparedGraph> {
         self.device()?;
-        Ok(PreparedGraph::new(self.clone(), graph, OnGpu::new(self, graph)))
+        Ok(PreparedGraph::new(self.clone(), graph, GpuGraph::new(self, graph)))
     }
 }

@@ -19,7 +19,7 @@ use gramer_engine::{Count, Outcome};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
-use super::on_device::{OnDevice, Part};
+use super::on_device::{Part, ResidentGraph};
 use crate::graph::Numbering;
 use crate::picked::RootSelection;
 use crate::plan::PlanWords;
@@ -115,7 +115,7 @@ impl TrialResult {
 /// A pattern as it was requested, with how it is counted.
 pub(super) type TrialRecord = (Pattern, Induced, bool, TrialResult);
 
-impl OnDevice {
+impl ResidentGraph {
     /// When a match is tried by both strategies, if either may count it.
     fn trial(&self) -> Option<Trial> {
         let steps = self.gpu.steps();

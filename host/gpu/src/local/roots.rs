@@ -10,7 +10,7 @@ use crate::large::Arcs;
 use crate::memory::{Buffer, Place};
 use crate::picked::RootSelection;
 use crate::resident::Resident;
-use crate::slices::Works;
+use crate::slices::PrefixWork;
 
 /// A class of roots, and how its kernel shares out the work. All numbers are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(super) struct List {
     /// Work of each task, in element tests.
     pub(super) weights: Vec<f32>,
     /// The same and 1, for slices.
-    pub(super) works: Works,
+    pub(super) works: PrefixWork,
     pub(super) buffer: Buffer<Task>,
 }
 
@@ -116,7 +116,7 @@ impl List {
     pub(super) fn new(place: &Place<'_>, tasks: Vec<(f32, Task)>) -> Result<Self> {
         let tasks = by_weight(tasks);
         let weights = tasks.iter().map(|t| t.0).collect();
-        let works = Works::new(tasks.iter().map(|t| f64::from(t.0) + 1.0));
+        let works = PrefixWork::new(tasks.iter().map(|t| f64::from(t.0) + 1.0));
         let tasks: Vec<Task> = tasks.into_iter().map(|t| t.1).collect();
         let buffer = Buffer::of(place, &tasks, "tasks")?;
         Ok(List { tasks, weights, works, buffer })

@@ -8,16 +8,16 @@ use gramer_engine::metrics::DeviceMetrics;
 use gramer_graph::Graph;
 
 use super::graph::{GraphRequest, Lists, TableGraph};
-use super::{OnTable, Steps};
+use super::{OnDemandGraph, Steps};
 use crate::Gpu;
 use crate::graph::ByDegree;
 use crate::plan::PlanWords;
 
-impl OnTable {
+impl OnDemandGraph {
     /// For a graph whose vertices were numbered already.
     pub fn beside(gpu: &Gpu, graph: &Graph, by: Arc<ByDegree>) -> Self {
         let (held, joins, mining) = (Mutex::new(None), Mutex::default(), Mutex::default());
-        OnTable { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
+        OnDemandGraph { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
     }
 
     /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,

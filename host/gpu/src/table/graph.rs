@@ -10,7 +10,7 @@ use crate::graph::ByDegree;
 use crate::memory::Buffer;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
-use super::pages::{Access, FIRST_WORDS, PageShape, Paged, marks};
+use super::pages::{Access, FIRST_WORDS, PageShape, PagedLists, marks};
 use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, TableArena};
 
 /// Sums of a run, as in `table.clh`.
@@ -67,13 +67,13 @@ pub(super) enum Lists {
     /// All of them.
     Whole(Buffer<u32>),
     /// By pages.
-    Paged(Box<Paged>),
+    PagedLists(Box<PagedLists>),
 }
 
 impl Lists {
     /// Whether elements wait until their pages are on the device.
     pub fn wait(&self) -> bool {
-        matches!(self, Lists::Paged(paged) if paged.marks().is_some())
+        matches!(self, Lists::PagedLists(paged) if paged.marks().is_some())
     }
 }
 
@@ -325,7 +325,7 @@ impl TableGraph {
                 let (bits, labelled) = (shares.page_bits, wanted.edge_labels);
                 let marks = marks(vertices, shares.arena_words) as usize;
                 let shape = PageShape { bits, slots, labelled, access, marks };
-                Lists::Paged(Box::new(Paged::new(device, &parts, shape)?))
+                Lists::PagedLists(Box::new(PagedLists::new(device, &parts, shape)?))
             }
         };
         let levels = (0..wanted.levels.max(1))
@@ -381,7 +381,7 @@ impl TableGraph {
         let none = Arg::Buffer(self.fault.raw());
         match &self.lists {
             Lists::Whole(entries) => [Arg::Buffer(entries.raw()), none, none],
-            Lists::Paged(paged) => [
+            Lists::PagedLists(paged) => [
                 Arg::Buffer(paged.slots.raw()),
                 Arg::Buffer(paged.table.raw()),
                 paged.cold().unwrap_or(none),
@@ -393,7 +393,7 @@ impl TableGraph {
     pub fn page(&self) -> (u32, bool) {
         let bits = match &self.lists {
             Lists::Whole(_) => 0,
-            Lists::Paged(paged) => paged.bits,
+            Lists::PagedLists(paged) => paged.bits,
         };
         (bits, self.wanted.edge_labels)
     }

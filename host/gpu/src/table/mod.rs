@@ -71,7 +71,7 @@ const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
 
 /// A graph that tasks bring to the device as they need it.
-pub struct OnTable {
+pub struct OnDemandGraph {
     gpu: Gpu,
     graph: Graph,
     by: Arc<ByDegree>,
@@ -123,7 +123,7 @@ impl Steps {
     }
 }
 
-impl OnTable {
+impl OnDemandGraph {
     /// Numbers the vertices by degree.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl OnTable {
         let without = &self.settings().without;
         let mut defines = format!("#define LANES {}u\n", lanes(device));
         for (name, set) in [
-            ("PAGED", matches!(lists, Lists::Paged(_))),
+            ("PAGED", matches!(lists, Lists::PagedLists(_))),
             ("DEFER", lists.wait()),
             ("NO_GROUPS", without.groups),
             ("NO_FILTER", without.filter),
@@ -221,7 +221,7 @@ impl OnTable {
     }
 }
 
-impl OnTable {
+impl OnDemandGraph {
     /// What a run took, and what it says of itself.
     fn measured(
         &self,
@@ -278,7 +278,7 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pool.refills", "", Value::Count(used.refills));
     metrics.detail("elements.tested", "", count(sums[1]));
     metrics.detail("filter.passed", "", count(sums[2]));
-    let Lists::Paged(paged) = &graph.lists else { return };
+    let Lists::PagedLists(paged) = &graph.lists else { return };
     let hits = paged.heat.hits();
     let bytes = 4u64 << paged.bits;
     let share = |part| Value::Share { part, whole: hits.all };
@@ -294,7 +294,7 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.hits.recent", "", share(hits.recent));
 }
 
-impl OnTable {
+impl OnDemandGraph {
     /// Answers a task by embedding tables.
     pub(crate) fn answer(&self, task: &Task, run: &gramer_engine::Run<'_>) -> Result<Outcome> {
         let context = run.context;

@@ -258,7 +258,7 @@ struct DeferredLists {
 }
 
 /// Lists in pages.
-pub(super) struct Paged {
+pub(super) struct PagedLists {
     pub bits: u32,
     labelled: bool,
     entries: u32,
@@ -273,7 +273,7 @@ pub(super) struct Paged {
     pub passes: u64,
 }
 
-/// Sizes of [`Paged`].
+/// Sizes of [`PagedLists`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageShape {
     pub bits: u32,
@@ -291,7 +291,7 @@ impl PageShape {
     }
 }
 
-impl Paged {
+impl PagedLists {
     /// All pages cold.
     ///
     /// # Errors
@@ -303,7 +303,7 @@ impl Paged {
         let pages = PageShape::pages(shape.bits, entries);
         let words = shape.slots << shape.bits << u32::from(shape.labelled);
         let slot_table = vec![NONE; pages];
-        Ok(Paged {
+        Ok(PagedLists {
             bits: shape.bits,
             labelled: shape.labelled,
             entries: entries as u32,

@@ -15,7 +15,7 @@ use super::{EdgeBlock, Pairs};
 use crate::VertexId;
 use gramer_base::Storage;
 use gramer_base::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed;
 
@@ -79,7 +79,7 @@ pub(super) fn rows_in_file(
     drop(blocks);
 
     let mut all = ArrayFile::create(&budget.folder)?;
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let (mut records, mut row_entries): (Vec<Record>, Vec<VertexId>) = (vec![], vec![]);
     let (mut cursor, mut spare, mut kept_before) = (vec![], vec![], 0);
     for region in regions.bounds.windows(2) {

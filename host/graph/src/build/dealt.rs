@@ -22,7 +22,7 @@ use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{DropCounts, RowSet, numbered_in_order};
 use crate::VertexId;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 use gramer_base::parallel::{for_parts, on_threads};
@@ -296,7 +296,7 @@ struct UpperRows<'a, P> {
 impl<P: Position> Source for UpperRows<'_, P> {
     #[inline(always)]
     fn scan(&self, cancel: &Cancel, mut each: impl FnMut(VertexId, VertexId)) {
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for v in self.rows.clone() {
             let row = self.halves.row(v);
             if looks.check(row.len() + 1).is_err() {

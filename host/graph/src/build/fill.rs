@@ -13,7 +13,7 @@ use super::ahead::{AHEAD, PrefetchWriter};
 use super::halves::HalfRowBuilder;
 use super::position::Position;
 use crate::VertexId;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
@@ -77,7 +77,7 @@ fn from_halves<P: Position>(
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..halves.ends.len() {
@@ -101,7 +101,7 @@ fn halves_by_rank<P: Position>(
     first: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_, true>::new(&mut waiting);
     for v in 0..halves.ends.len() {
@@ -126,7 +126,7 @@ fn first_halves<P: Position>(
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..first.len() {
@@ -149,7 +149,7 @@ fn second_halves<P: Position>(
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     for v in 0..next.len() {
         // Nothing has been appended to it so far: that comes from rows behind it.
         let before = offsets[v].at()..next[v].at();

@@ -19,7 +19,7 @@ use tracing::debug_span;
 
 use super::{Dictionaries, Graph, Label, Order, Parts, VertexId};
 use crate::prepare::renumber;
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{self, zeroed};
 use gramer_base::pages::in_large_pages;
@@ -419,7 +419,7 @@ impl Builder {
             None
         } else {
             let mut by_vertex: Vec<Label> = zeroed(ids.len())?;
-            let mut looks = Looks::new(cancel);
+            let mut looks = CancelPoll::new(cancel);
             for (id, label) in vertex_labels {
                 looks.check(1)?;
                 by_vertex[numbering.of(id) as usize] = label;

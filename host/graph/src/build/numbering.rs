@@ -8,7 +8,7 @@ use super::dictionary::Dictionary;
 use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs};
 use crate::VertexId;
 use gramer_base::budget::Budget;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed;
 use gramer_base::pages::in_large_pages;
@@ -111,7 +111,7 @@ pub(super) fn number_ids(
     // Arrays of rows for ids that aren't in use are small beside those of edges.
     if budget.is_none() && end <= (ends + 1024).min(MAX_GRAPH_VERTICES) {
         let mut used: Vec<u8> = zeroed(end as usize)?;
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for id in declared.into_iter().chain(declared_range) {
             looks.check(1)?;
             used[id as usize] = 1;
@@ -161,7 +161,7 @@ impl Ids<'_> {
             return Ok((Numbering::Offset(ids[0]), ids));
         }
         let mut table = zeroed::<VertexId>(end as usize)?;
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for (number, &id) in ids.iter().enumerate() {
             looks.check(1)?;
             table[id as usize] = number as VertexId;
@@ -267,7 +267,7 @@ fn searched(ids: Vec<u64>, cancel: &Cancel) -> Result<(Numbering, Vec<u64>)> {
     // About one bucket an id.
     let shift = (64 - span.leading_zeros()).saturating_sub(ids.len().ilog2());
     let mut starts: Vec<u32> = zeroed((span >> shift) as usize + 2)?;
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     for &id in &ids {
         looks.check(1)?;
         starts[((id - ids[0]) >> shift) as usize + 1] += 1;

@@ -16,7 +16,7 @@ use super::rows::{DropCounts, RowSet, numbered_in_order};
 use super::{EdgeBlock, Pairs};
 use crate::prepare::ranked;
 use crate::{Order, VertexId};
-use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
@@ -82,7 +82,7 @@ impl<P: Position> Halves<P> {
         let mut degrees: Vec<u32> = zeroed(vertices)?;
         // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
         let (mut stamps, mut stamp) = (zeroed::<u8>(vertices)?, 0u8);
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for v in 0..vertices {
             let from = rows.start[v].at();
             let row = &mut rows.entries[from..rows.ends[v].at()];
@@ -171,7 +171,7 @@ impl<P: Position> Halves<P> {
             order.extend(alone.into_iter().filter(|&v| used[v as usize] != 0));
         }
         let mut ranks: Vec<VertexId> = zeroed(degrees.len())?;
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for (rank, &v) in (0..).zip(&order) {
             looks.check(1)?;
             ranks[v as usize] = rank;
@@ -195,7 +195,7 @@ impl<P: Position> Halves<P> {
         for (to, &degree) in around.iter_mut().zip(&self.degrees) {
             to[DEGREE] = P::of(degree.into());
         }
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for v in 0..around.len() {
             let row = self.rows.row(v);
             looks.check(row.len() + 1)?;

@@ -59,7 +59,7 @@ struct Edge {
 
 /// A graph as its elements come, in any order.
 #[derive(Debug)]
-pub(super) struct Attributed<'a> {
+pub(super) struct AttributeGraph<'a> {
     path: &'a Path,
     vertices: Vec<Vertex>,
     numbers: HashMap<String, u32>,
@@ -68,11 +68,11 @@ pub(super) struct Attributed<'a> {
     left_out: [BTreeSet<String>; 2],
 }
 
-impl<'a> Attributed<'a> {
+impl<'a> AttributeGraph<'a> {
     /// Nothing yet, of a file.
     pub fn new(path: &'a Path) -> Self {
         let left_out = Default::default();
-        Attributed { path, vertices: vec![], numbers: HashMap::new(), edges: vec![], left_out }
+        AttributeGraph { path, vertices: vec![], numbers: HashMap::new(), edges: vec![], left_out }
     }
 
     fn fault(&self, line: u64, what: impl Into<String>) -> Error {
@@ -136,7 +136,7 @@ impl<'a> Attributed<'a> {
     /// # Errors
     /// For an edge to a vertex that isn't declared.
     pub fn finish(self, sink: &mut Sink<'_>) -> Result<()> {
-        let Attributed { path, vertices, edges, left_out, .. } = self;
+        let AttributeGraph { path, vertices, edges, left_out, .. } = self;
         let undeclared =
             |edge: &&Edge| edge.ends.iter().any(|&end| vertices[end as usize].line.is_none());
         if let Some(edge) = edges.iter().find(undeclared) {

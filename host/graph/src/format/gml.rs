@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
+use super::attributes::{AttributeGraph, Values};
 use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::{Error, Place, Result, quote};
@@ -118,7 +118,7 @@ struct Open {
 /// A graph as its keys come.
 struct Keys<'a> {
     path: &'a Path,
-    graph: Attributed<'a>,
+    graph: AttributeGraph<'a>,
     /// Keys of the lists that are open.
     lists: Vec<String>,
     open: Option<Open>,
@@ -196,7 +196,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     })?;
     let path = sink.path();
     let mut tokens = Tokens { text, at: 0, line: 1 };
-    let graph = Attributed::new(path);
+    let graph = AttributeGraph::new(path);
     let mut keys = Keys { path, graph, lists: vec![], open: None, graphs: 0, directed: false };
     while let Some((line, token)) = tokens.next().map_err(|what| keys.fault(tokens.line, what))? {
         let key = match token {

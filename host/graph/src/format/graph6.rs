@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use super::Sink;
-use super::fields::Numbered;
+use super::fields::VertexNumbers;
 use crate::Graph;
 use gramer_base::error::{Result, quote};
 
@@ -122,7 +122,7 @@ pub(super) fn read_sparse6(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Resu
             sink.edge(source?, target?, None)?;
         }
     }
-    Numbered { first: 0, count: vertices, line: 1 }.declare(sink)
+    VertexNumbers { first: 0, count: vertices, line: 1 }.declare(sink)
 }
 
 /// Bits of a number of a vertex.

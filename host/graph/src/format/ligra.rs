@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::Sink;
-use super::fields::{Numbered, number, words};
+use super::fields::{VertexNumbers, number, words};
 use gramer_base::error::Result;
 
 const HEADS: [&[u8]; 2] = [b"AdjacencyGraph", b"WeightedAdjacencyGraph"];
@@ -54,7 +54,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         );
         return Err(sink.fault(what));
     }
-    let numbered = Numbered { first: 0, count: vertices, line: 2 };
+    let numbered = VertexNumbers { first: 0, count: vertices, line: 2 };
     numbered.declare_listed(sink)?;
     let (begins, targets) = lists.split_at(vertices as usize);
     for (v, &begin) in begins.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::build::{EdgeBlock, Spill};
 use crate::names::{Interner, Names, plain_number};
 use crate::read::{Ids, ReadOptions, check_declared, in_memory};
 use crate::{Builder, Dictionaries, Label, MAX_GRAPH_VERTICES, NO_LABEL};
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Place, Result, quote};
 
 /// Edges that a block holds before the next one begins.
@@ -22,7 +22,7 @@ pub(crate) struct Sink<'a> {
     options: &'a ReadOptions,
     /// Where edges go if memory is limited.
     spill: Option<Arc<Spill>>,
-    looks: Looks<'a>,
+    looks: CancelPoll<'a>,
     /// Bytes of memory for names, if memory is limited.
     room: usize,
     vertices: Interner,
@@ -42,7 +42,7 @@ pub(crate) struct Sink<'a> {
 }
 
 /// The content of a sink.
-pub(crate) struct Gathered {
+pub(crate) struct SinkContent {
     pub builder: Builder,
     pub names: Dictionaries,
     pub notes: Vec<String>,
@@ -61,7 +61,7 @@ impl<'a> Sink<'a> {
             comments,
             options,
             spill: budget.map(|budget| Spill::create(&budget.folder)).transpose()?,
-            looks: Looks::new(&context.cancel),
+            looks: CancelPoll::new(&context.cancel),
             room: budget.map_or(usize::MAX, |budget| budget.bytes as usize / 2),
             vertices: Interner::default(),
             first_text: None,
@@ -296,7 +296,7 @@ impl<'a> Sink<'a> {
     ///
     /// # Errors
     /// [`Error::Input`] for other numbers than those that the head claims.
-    pub(crate) fn finish(mut self) -> Result<Gathered> {
+    pub(crate) fn finish(mut self) -> Result<SinkContent> {
         self.check_claim(self.claimed_vertices, self.vertices(), "vertices")?;
         self.check_claim(self.claimed_edges, self.edges, "edges")?;
         self.spill_last()?;
@@ -353,7 +353,7 @@ impl<'a> Sink<'a> {
                 names.vertices = Some(Arc::new(vertices.finish()));
             }
         }
-        Ok(Gathered { builder, names, notes: self.notes })
+        Ok(SinkContent { builder, names, notes: self.notes })
     }
 
     /// Compares a number that the head claims with what was read.

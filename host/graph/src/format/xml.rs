@@ -11,12 +11,12 @@ use super::lines::refused;
 use gramer_base::error::{Error, Place, Result, quote, said};
 
 /// An input whose line ends are counted as they are consumed.
-struct Counted<'a> {
+struct LineCounter<'a> {
     input: &'a mut dyn BufRead,
     lines: u64,
 }
 
-impl Read for Counted<'_> {
+impl Read for LineCounter<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.lines += memchr::memchr_iter(b'\n', &buffer[..count]).count() as u64;
@@ -24,7 +24,7 @@ impl Read for Counted<'_> {
     }
 }
 
-impl BufRead for Counted<'_> {
+impl BufRead for LineCounter<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.input.fill_buf()
     }
@@ -69,7 +69,7 @@ pub(super) enum Part {
 /// A document, part by part.
 pub(super) struct Xml<'a> {
     path: &'a Path,
-    reader: Reader<Counted<'a>>,
+    reader: Reader<LineCounter<'a>>,
     buffer: Vec<u8>,
     /// Names of the elements that are open.
     open: Vec<String>,
@@ -79,7 +79,7 @@ pub(super) struct Xml<'a> {
 
 impl<'a> Xml<'a> {
     pub fn new(input: &'a mut dyn BufRead, path: &'a Path) -> Self {
-        let mut reader = Reader::from_reader(Counted { input, lines: 0 });
+        let mut reader = Reader::from_reader(LineCounter { input, lines: 0 });
         reader.config_mut().expand_empty_elements = true;
         Xml { path, reader, buffer: vec![], open: vec![], begun: false }
     }

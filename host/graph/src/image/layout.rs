@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::packed::{Begin, DAMAGED, Rows};
+use super::packed::{DAMAGED, GroupHead, Rows};
 use super::rows::wrong_rows;
 use super::{
     ALIGNMENT, BYTE_ORDER_MARK, ENTRY, HEADER, MAGIC, MAX_SECTIONS, VERSION, header_checksum, kind,
@@ -27,7 +27,7 @@ pub(super) enum Source {
 }
 
 /// Where the rows are.
-enum RowsAt {
+enum RowLayout {
     Plain { offsets: Range<usize>, neighbours: Range<usize> },
     Packed { groups: Range<usize>, words: Range<usize> },
 }
@@ -47,7 +47,7 @@ pub(super) struct Layout {
     entries: usize,
     order: Order,
     stats: BuildStats,
-    rows: RowsAt,
+    rows: RowLayout,
     vertex_labels: Option<Range<usize>>,
     edge_labels: Option<Range<usize>>,
     original_ids: Option<Range<usize>>,
@@ -69,7 +69,7 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Bytes of a group of compressed rows in their table.
-const GROUP_BYTES: u64 = size_of::<Begin>() as u64;
+const GROUP_BYTES: u64 = size_of::<GroupHead>() as u64;
 
 /// The error of an image that contradicts itself.
 fn damaged(path: &Path, what: &str) -> Error {
@@ -144,7 +144,7 @@ impl Layout {
             entries: entries as usize,
             order,
             stats,
-            rows: RowsAt::Plain { offsets: 0..0, neighbours: 0..0 },
+            rows: RowLayout::Plain { offsets: 0..0, neighbours: 0..0 },
             vertex_labels: None,
             edge_labels: None,
             original_ids: None,
@@ -219,8 +219,10 @@ impl Layout {
         let [_, offsets, neighbours, vertex_labels, edge_labels, ids, name, groups, words, ..] =
             found;
         self.rows = match (offsets, neighbours, groups, words) {
-            (Some(offsets), Some(neighbours), None, None) => RowsAt::Plain { offsets, neighbours },
-            (None, None, Some(groups), Some(words)) => RowsAt::Packed { groups, words },
+            (Some(offsets), Some(neighbours), None, None) => {
+                RowLayout::Plain { offsets, neighbours }
+            }
+            (None, None, Some(groups), Some(words)) => RowLayout::Packed { groups, words },
             (None, _, None, _) | (_, None, _, None) | (None, _, _, None) | (_, None, None, _) => {
                 return damaged("the rows of the graph are missing");
             }
@@ -293,7 +295,7 @@ impl Layout {
             return damaged(what);
         }
         let (offsets, neighbours) = match &self.rows {
-            RowsAt::Plain { offsets, neighbours } => {
+            RowLayout::Plain { offsets, neighbours } => {
                 let offsets: Storage<u64> = source.storage(bytes, offsets);
                 if !self.offsets_ascend(&offsets, cancel)? {
                     let what = "its row offsets don't ascend from 0 to the number of entries";
@@ -301,9 +303,9 @@ impl Layout {
                 }
                 (offsets, source.storage(bytes, neighbours))
             }
-            RowsAt::Packed { groups, words } => {
+            RowLayout::Packed { groups, words } => {
                 // Aligned as an array is.
-                let groups: Storage<Begin> = source.storage(bytes, groups);
+                let groups: Storage<GroupHead> = source.storage(bytes, groups);
                 let words: Storage<u32> = source.storage(bytes, words);
                 let rows = Rows::new(&groups, &words, self.vertices, self.entries);
                 match rows.map(|rows| rows.unpack(context)).transpose()? {

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use crate::{Label, VertexId, View};
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 
 const DESCENDS: &str = "a row doesn't ascend";
@@ -41,7 +41,7 @@ fn wrong_plain(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> 
 }
 
 fn by_entries(view: View<'_>, keys: &Keys, cancel: &Cancel) -> Result<Option<&'static str>> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut edges = 0u64;
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
@@ -68,7 +68,7 @@ fn wrong_labelled(
     cancel: &Cancel,
 ) -> Result<Option<&'static str>> {
     let keys = Keys::new();
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let (mut edges, mut labelled) = (0u64, 0u64);
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
@@ -150,7 +150,7 @@ mod avx512 {
         keys: &Keys,
         cancel: &Cancel,
     ) -> Result<Option<&'static str>> {
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         let mask = _mm512_set1_epi64(keys.mask as i64);
         let [first, second] = keys.factors.map(|factor| _mm512_set1_epi64(factor as i64));
         let mut edges = _mm512_setzero_si512();

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::fill;
 use crate::VertexId;
-use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{collected, with_room, zeroed};
 
@@ -53,7 +53,7 @@ pub(crate) fn ranked(
     let keys = if parts == 1 { sorted.swap_remove(0) } else { merged(&sorted, context)? };
     let mut order = collected(keys.iter().map(|&key| key as VertexId))?;
     // Numbers of the same key may differ by less than it tells.
-    let (mut first, mut looks) = (0, Looks::new(&context.cancel));
+    let (mut first, mut looks) = (0, CancelPoll::new(&context.cancel));
     for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         looks.check(run.len())?;
         let part = &mut order[first..first + run.len()];

@@ -10,7 +10,7 @@ use super::{by_occurrence, fill, on_k};
 use crate::{Graph, Label, Order, Parts, VertexId, View};
 use gramer_base::Storage;
 use gramer_base::budget::{ArrayFile, Budget};
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{Phase, collected, with_room, zeroed};
 use gramer_base::prefetch::prefetch;
@@ -44,7 +44,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     let order = debug_span!("order").in_scope(|| by_occurrence(&on_1, context))?;
     drop(on_1);
 
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let mut ranks: Vec<VertexId> = zeroed(order.len())?;
     for (rank, &old) in order.iter().enumerate() {
         looks.check(1)?;
@@ -121,7 +121,7 @@ impl MovedGraph<'_> {
         labels: Option<&[Label]>,
         budget: &Budget,
     ) -> Result<(Storage<VertexId>, Option<Storage<Label>>)> {
-        let mut looks = Looks::new(&self.context.cancel);
+        let mut looks = CancelPoll::new(&self.context.cancel);
         let mut neighbours = ArrayFile::create(&budget.folder)?;
         let mut beside = labels.map(|_| ArrayFile::create(&budget.folder)).transpose()?;
         let (mut row, mut row_labels): (Vec<u64>, Vec<Label>) = (vec![], vec![]);
@@ -172,7 +172,7 @@ impl MovedGraph<'_> {
     /// Calls `each(row, source, position in the old array)` for the entries of some sources, in order.
     #[inline(always)]
     fn entries(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, usize)) {
-        let mut looks = Looks::new(&self.context.cancel);
+        let mut looks = CancelPoll::new(&self.context.cancel);
         let (offsets, neighbours) = (self.view.offsets, self.view.neighbours);
         for source in sources {
             // Neighbouring sources were anywhere in the old order.
@@ -197,7 +197,7 @@ impl MovedGraph<'_> {
 struct Plain<'a>(&'a MovedGraph<'a>);
 
 impl Sources for Plain<'_> {
-    type Beside = ();
+    type Payload = ();
 
     #[inline(always)]
     fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, ())) {
@@ -209,7 +209,7 @@ impl Sources for Plain<'_> {
 struct LabelledMove<'a>(&'a MovedGraph<'a>, &'a [Label]);
 
 impl Sources for LabelledMove<'_> {
-    type Beside = Label;
+    type Payload = Label;
 
     #[inline(always)]
     fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, Label)) {

@@ -5,7 +5,7 @@
 //! needed, since direction is dropped: in a general matrix the second of (i, j) and (j, i)
 //! counts as a duplicate.
 
-use super::chunk::{Chunk, End, Parser, gather};
+use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::edges::{line_end, pair_line};
 use super::scan::{self, Fault, fields, is_number, is_zero, quote, trim};
 use crate::Builder;
@@ -167,7 +167,7 @@ impl Parser for MatrixMarket {
         Ok(())
     }
 
-    fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         end.check_vertices(self.vertices, self.line)?;
         let entries: u64 = chunks.iter().map(|c| c.entries).sum();
         if entries != self.entries {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
-use super::watch::Watch;
+use super::watch::FileSnapshot;
 use gramer_base::context::{Cancel, Progress};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::{self, InterruptibleReader, STDIN};
@@ -45,7 +45,7 @@ pub(crate) struct Source {
     /// The file itself where it is a plain regular one; only such a file can be mapped.
     pub file: Option<File>,
     /// A regular file, plain or compressed, as it was when it was opened.
-    pub watch: Option<Watch>,
+    pub watch: Option<FileSnapshot>,
     reader: Box<dyn Read + Send>,
     cancel: Cancel,
     /// Whether something else followed the compressed data.
@@ -181,7 +181,7 @@ impl Source {
             return Self::new(shown, Box::new(raw), None, cancel);
         }
         let mappable = file.try_clone().map_err(refused)?;
-        let watch = Watch::new(shown.clone(), &file).map_err(refused)?;
+        let watch = FileSnapshot::new(shown.clone(), &file).map_err(refused)?;
         let raw: Box<dyn Read + Send> = match progress {
             Some(progress) => {
                 progress.begin(kind.len());

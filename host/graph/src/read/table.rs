@@ -3,7 +3,7 @@
 //! Two columns of numbers need none of this. Tables of other programs have an index in front, names in a first
 //! line, text, dates or nothing in further columns, and separators of other kinds.
 
-use super::names::{self, Ends};
+use super::names::{self, EndColumns};
 use super::scan::{self, Fault, fields, is_blank, is_comment, quote};
 
 /// What separates the columns of a line.
@@ -18,20 +18,20 @@ pub(crate) enum Separator {
 impl Separator {
     /// The fields of a trimmed line.
     #[inline]
-    pub fn split(self, line: &[u8]) -> Split<'_> {
-        Split { separator: self, rest: line, pending: !line.is_empty() }
+    pub fn split(self, line: &[u8]) -> FieldIter<'_> {
+        FieldIter { separator: self, rest: line, pending: !line.is_empty() }
     }
 }
 
 /// See [`Separator::split`].
-pub(crate) struct Split<'a> {
+pub(crate) struct FieldIter<'a> {
     separator: Separator,
     rest: &'a [u8],
     /// Whether a field is still to come, be it empty.
     pending: bool,
 }
 
-impl<'a> Split<'a> {
+impl<'a> FieldIter<'a> {
     /// Where the quoted text or the attributes in braces end with which `rest` begins, if it does.
     fn whole(&self) -> Option<usize> {
         match self.rest.first()? {
@@ -52,7 +52,7 @@ impl<'a> Split<'a> {
     }
 }
 
-impl<'a> Iterator for Split<'a> {
+impl<'a> Iterator for FieldIter<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -113,7 +113,7 @@ pub(crate) struct Table {
     /// Columns of a line.
     pub columns: usize,
     /// Columns of the ids, from 0.
-    pub ends: Ends,
+    pub ends: EndColumns,
     /// Remarks on what was taken for what.
     pub notes: Vec<String>,
 }

@@ -7,8 +7,8 @@ use super::claims::Claims;
 use super::scan::{self, quote};
 use super::source::Source;
 use super::text::{Text, complete_head};
-use super::{Format, Loaded, ReadOptions, VertexTable, edges, names};
-use crate::format::{self, Gathered, Reader, Sink, Texts};
+use super::{Format, GraphFile, ReadOptions, VertexTable, edges, names};
+use crate::format::{self, Reader, Sink, SinkContent, Texts};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::STDIN;
@@ -25,7 +25,7 @@ pub(super) fn whole(
     let mut sink = Sink::new(&path, format.entry().comments, options, context)?;
     let mut rest = source.behind(head);
     read(&mut rest, &mut sink)?;
-    let Gathered { builder, names, mut notes } = sink.finish()?;
+    let SinkContent { builder, names, mut notes } = sink.finish()?;
     notes.extend(rest.trailing());
     Ok(Text {
         builder,
@@ -155,7 +155,7 @@ pub(super) fn read_once(path: &Path, note: &str) -> Error {
 /// Takes the labels of a table of vertices.
 pub(super) fn vertex_table(
     table: &VertexTable,
-    loaded: &mut Loaded,
+    loaded: &mut GraphFile,
     options: &ReadOptions,
     context: &Context,
 ) -> Result<()> {

@@ -9,7 +9,7 @@ use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
-use crate::{Job, Starts, run_units, sets};
+use crate::{Job, StartVertices, run_units, sets};
 
 /// Number of members that two sets of bits have in common.
 #[inline(always)]
@@ -55,7 +55,8 @@ impl Common {
             let steps = |&u: &VertexId| graph.degree(v).min(graph.degree(u)) as u64 + 1;
             graph.neighbours(v).iter().map(steps).sum()
         };
-        let units = Starts::vertices(graph).units(Job::whole(context), |v| graph.degree(v), weight);
+        let units =
+            StartVertices::vertices(graph).units(Job::whole(context), |v| graph.degree(v), weight);
         let entries = AtomicUsize::new(0);
         let (parts, complete) = run_units(&units, context, Part::default, |part, unit| {
             let row = graph.row(unit.start).start;

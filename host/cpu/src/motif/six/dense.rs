@@ -16,7 +16,7 @@ use super::common::{Columns, Common, Sparse, shared, shared_by_three};
 use super::moments::{Group, Kind, Moments};
 use super::triples::Triples;
 use crate::arcs::turned;
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 
 const NONE: u32 = u32::MAX;
 
@@ -36,7 +36,7 @@ pub(super) fn sums(
     let list = |v: VertexId| graph.degree(v);
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || Root::new(known),

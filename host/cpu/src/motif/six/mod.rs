@@ -158,7 +158,7 @@ pub(super) fn vertex_induced(
     let Some(sums) = dense::sums(view, &common, system, job) else {
         return Ok(CountEnd::Stopped);
     };
-    let smaller = Smaller { view, counts: smaller };
+    let smaller = SmallerCounts { view, counts: smaller };
     let occurrences = |n: usize| {
         let place = |wanted: &usize| *wanted == n;
         match special.iter().find(|(known, _)| *known == n) {
@@ -182,13 +182,13 @@ pub(super) fn vertex_induced(
 }
 
 /// Numbers of smaller patterns.
-struct Smaller<'a> {
+struct SmallerCounts<'a> {
     view: View<'a>,
     /// Edge-induced, of 3, 4 and 5 vertices.
     counts: [Vec<u128>; 3],
 }
 
-impl Smaller<'_> {
+impl SmallerCounts<'_> {
     /// The number of occurrences from that of homomorphisms.
     fn occurrences(&self, pattern: &Pattern, homomorphisms: u128) -> u128 {
         let folded: u128 = folded(pattern)
@@ -318,7 +318,7 @@ mod tests {
                     &super::super::by_equations(&resident, k, Job::whole(&context)).unwrap(),
                 )
             });
-            let smaller = Smaller { view, counts };
+            let smaller = SmallerCounts { view, counts };
             let patterns = Dictionary::of(K).patterns();
             let all: Vec<&Pattern> = patterns.iter().collect();
             let shape = homomorphism::shape(view);

@@ -23,7 +23,7 @@ use gramer_base::memory::{filled_or_unwind, zeroed_or_unwind};
 use gramer_graph::{VertexId, View};
 
 use super::common::{shared, shared_by_three};
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 use table::{Bytes, CrossPairs, PairCounter, Sets, Table, Words};
 
 const NONE: u32 = u32::MAX;
@@ -61,10 +61,10 @@ fn weight(graph: View<'_>, v: VertexId) -> u64 {
 /// The numbers; `None` once the run was cancelled.
 pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
     let list = |v: VertexId| graph.degree(v).min(1);
-    let units = Starts::vertices(graph).units(job, list, |v| weight(graph, v) + 1);
+    let units = StartVertices::vertices(graph).units(job, list, |v| weight(graph, v) + 1);
     let ran = job.run(
         &units,
-        || Last::new(graph),
+        || SideState::new(graph),
         |state, unit| {
             state.enter(unit.start);
             let flow = state.occurrences(&job.context.cancel);
@@ -74,7 +74,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
     );
     let sums = ran.sums(|states| {
         let mut sums = [0; 4];
-        for Last { found, .. } in &states {
+        for SideState { found, .. } in &states {
             let Sides { bipartite_and_edge, clique_and_caps, bipartite, prism } = *found;
             let found = [bipartite_and_edge, clique_and_caps, bipartite, prism];
             sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
@@ -87,7 +87,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
 
 /// A thread's state. The neighbours before the root have numbers by their position in its row, and
 /// the vertices next to some of them slots.
-struct Last<'a> {
+struct SideState<'a> {
     graph: View<'a>,
     found: Sides,
     /// The neighbours before the root.
@@ -147,9 +147,9 @@ fn threes(n: u64) -> u64 {
     n * (n - 1) / 2 * (n - 2) / 3
 }
 
-impl<'a> Last<'a> {
+impl<'a> SideState<'a> {
     fn new(graph: View<'a>) -> Self {
-        Last {
+        SideState {
             graph,
             found: Sides::default(),
             before: &[],

@@ -10,7 +10,7 @@ use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
 
 use super::common::Common;
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 
 /// Numbers of homomorphisms.
 #[derive(Debug, Clone, Default)]
@@ -79,11 +79,11 @@ pub(super) fn count(graph: View<'_>, common: &Common, job: Job<'_>) -> Option<Wa
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
     let list = |v: VertexId| graph.degree(v).min(1);
-    let at_vertex = AtVertex::new(graph, common);
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let at_vertex = VertexWalks::new(graph, common);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
-        || Start::new(graph, common, &at_vertex),
+        || WalkState::new(graph, common, &at_vertex),
         |state, unit| {
             state.two_steps(unit.start);
             let mut flow = ControlFlow::Continue(());
@@ -118,17 +118,17 @@ pub(super) fn count(graph: View<'_>, common: &Common, job: Job<'_>) -> Option<Wa
 const INSIDE: u64 = u32::MAX as u64;
 
 /// By vertex: walks of two steps from it, and twice the triangles at it.
-struct AtVertex {
+struct VertexWalks {
     tails: Vec<u64>,
     triangles: Vec<u64>,
 }
 
-impl AtVertex {
+impl VertexWalks {
     fn new(graph: View<'_>, common: &Common) -> Self {
         let vertices = 0..graph.vertices() as VertexId;
         let tails = |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum();
         let triangles = |v| graph.row(v).map(|arc| u64::from(common.len(arc))).sum();
-        AtVertex {
+        VertexWalks {
             tails: vertices.clone().map(tails).collect(),
             triangles: vertices.map(triangles).collect(),
         }
@@ -136,10 +136,10 @@ impl AtVertex {
 }
 
 /// A thread's state; zero by vertex between starts.
-struct Start<'a> {
+struct WalkState<'a> {
     graph: View<'a>,
     common: &'a Common,
-    at_vertex: &'a AtVertex,
+    at_vertex: &'a VertexWalks,
     found: WalkCounts,
     /// By vertex: walks of two steps from the start, and those of them inside the neighbourhood
     /// that is being looked at.
@@ -158,9 +158,9 @@ struct Start<'a> {
 /// Bytes per vertex of a thread's state.
 pub(super) const BYTES: usize = 4 * 8 + 3 * 4;
 
-impl<'a> Start<'a> {
-    fn new(graph: View<'a>, common: &'a Common, at_vertex: &'a AtVertex) -> Self {
-        Start {
+impl<'a> WalkState<'a> {
+    fn new(graph: View<'a>, common: &'a Common, at_vertex: &'a VertexWalks) -> Self {
+        WalkState {
             graph,
             common,
             at_vertex,

@@ -8,7 +8,7 @@ use gramer_engine::{Count, Outcome, Peers};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::{OnDevice, made, unfinished};
+use super::{ResidentGraph, made, unfinished};
 use crate::formula::{self, Cycles};
 use crate::local::{self, Roots};
 use crate::resident::SUMS;
@@ -26,7 +26,7 @@ fn numbers_of(bytes: &[u8]) -> Vec<u128> {
     bytes.as_chunks().0.iter().map(|&bytes| u128::from_le_bytes(bytes)).collect()
 }
 
-impl OnDevice {
+impl ResidentGraph {
     /// Cliques of four vertices and more that other devices of this kind count as well: all get the count, or their own
     /// if they stop. Also the device's part of the work.
     pub(in crate::engine) fn cliques_together(

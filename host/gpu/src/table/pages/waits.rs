@@ -6,7 +6,7 @@ use crate::device::{Arg, Device};
 use crate::program::Program;
 use crate::table::shape::{LANES, NONE};
 
-use super::{MOST_ROWS, Paged, Source};
+use super::{MOST_ROWS, PagedLists, Source};
 
 /// Words that describe the first waiting element, as in `pages.cl`.
 pub(in crate::table) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
@@ -47,7 +47,7 @@ fn done(first: u32, from: u32, to: u32) -> u32 {
     below(from) | !below(to)
 }
 
-impl Paged {
+impl PagedLists {
     /// Page of each slot, if elements wait for pages.
     pub fn state(&self) -> Option<Vec<u32>> {
         matches!(self.source, Source::Host(_)).then(|| self.heat.state())

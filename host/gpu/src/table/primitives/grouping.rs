@@ -52,7 +52,7 @@ type RowTaker<'t> = dyn FnMut(&TableRun<'_>, (u32, u32)) -> Result<()> + 't;
 
 /// What is sorted of rows whose keys are known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sorting {
+pub(super) struct SortInput {
     pub records: Records,
     /// Records of a row; of more than one the kernel writes them that is named so.
     pub each: usize,
@@ -111,7 +111,7 @@ impl Keys {
         (from, to): (u32, u32),
         most: u32,
         values: Option<u32>,
-        (sorting, lanes): (Option<Sorting>, u64),
+        (sorting, lanes): (Option<SortInput>, u64),
     ) -> Areas {
         let (each, key) = sorting.map_or((0, 0), |s| (s.each as u64, u64::from(s.records.key)));
         let indexed = sorting.is_some_and(|s| s.sums);
@@ -168,7 +168,7 @@ impl Mining {
         &self,
         over: &SegmentSteps<'_>,
         segment: Segment,
-        (keys, sorting): (&Keys, Sorting),
+        (keys, sorting): (&Keys, SortInput),
         (say, bits): (&mut KeyReader<'_>, &dyn Fn() -> [u32; 2]),
         runs: &mut Runs,
     ) -> Result<()> {
@@ -291,7 +291,7 @@ impl Mining {
         let more = |first: u32| [areas.keys + (first - from) * width, width];
         self.read_rows(run, kernel, (all, from, to), &more)?;
         let rows = to - from;
-        let teaching = Teaching { keys, program, areas };
+        let teaching = KeyResolver { keys, program, areas };
         if keys.number {
             let words = [rows, areas.keys, width, areas.values];
             return teaching.launch(run, "give_numbers", rows, (false, &words, false));
@@ -330,13 +330,13 @@ impl Mining {
 }
 
 /// Keys that the host resolves.
-struct Teaching<'t> {
+struct KeyResolver<'t> {
     keys: &'t Keys,
     program: &'t Program,
     areas: &'t Areas,
 }
 
-impl Teaching<'_> {
+impl KeyResolver<'_> {
     /// A kernel over this many rows, with the dictionary and the error word if it takes them.
     fn launch(
         &self,

@@ -7,7 +7,7 @@ use gramer_graph::NO_LABEL;
 use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits_chain};
 
 use super::mining::Mining;
-use super::source::{Functions, Use};
+use super::source::{FunctionRole, Functions};
 
 /// What rows are aggregated by (GAMMA, section 4.2.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -303,7 +303,7 @@ impl<'k> KeyTable<'k> {
 pub(super) fn functions_of(key: &Key) -> Functions {
     match key {
         Key::Pattern => Functions::default(),
-        Key::Source(text) => Functions(vec![(Use::Key, text.as_str().into())]),
+        Key::Source(text) => Functions(vec![(FunctionRole::Key, text.as_str().into())]),
     }
 }
 

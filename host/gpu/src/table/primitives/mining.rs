@@ -173,7 +173,7 @@ impl Mining {
     pub fn pages(&self) -> Option<(usize, usize)> {
         match &self.lock().lists {
             Lists::Whole(_) => None,
-            Lists::Paged(paged) => {
+            Lists::PagedLists(paged) => {
                 Some((PageShape::pages(paged.bits, self.by.neighbours.len()), paged.heat.slots()))
             }
         }
@@ -183,7 +183,7 @@ impl Mining {
     pub(crate) fn exchanged(&self) -> (u64, u64) {
         match &self.lock().lists {
             Lists::Whole(_) => (0, 0),
-            Lists::Paged(paged) => (paged.copied, paged.passes),
+            Lists::PagedLists(paged) => (paged.copied, paged.passes),
         }
     }
 
@@ -239,7 +239,7 @@ impl Mining {
     pub(super) fn program(&self, kernels: Kernels, functions: &Functions) -> Result<Arc<Program>> {
         let pages = {
             let lists = &self.lock().lists;
-            (matches!(lists, Lists::Paged(_)), lists.wait())
+            (matches!(lists, Lists::PagedLists(_)), lists.wait())
         };
         if pages.1 {
             no_other_lists(kernels, functions)?;

@@ -77,7 +77,7 @@ pub use mining::{Mining, Numbers};
 pub(in crate::table) use others::LevelPeers;
 pub use positions::Positions;
 pub use rows::Rows;
-pub use table::{Keep, Table};
+pub use table::{RowFilter, Table};
 pub use workflow::Workflow;
 
 /// Vertices of the largest embeddings.

@@ -15,7 +15,7 @@ use super::mining::{Kernels, Mining, SegmentSteps};
 use super::others::{LevelPeers, own};
 use super::rows::{Rows, visit_rows};
 use super::segment::SegmentBuffer;
-use super::source::{Functions, Use};
+use super::source::{FunctionRole, Functions};
 use super::{Edges, FilterKind, Kind, Positions, Vertices};
 use crate::local::Member;
 
@@ -36,28 +36,28 @@ pub struct Table<'m, K: Kind> {
 /// What [`Table::filter`] keeps.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Keep<'f, K: Kind> {
+pub enum RowFilter<'f, K: Kind> {
     /// Rows whose last element fits the filter.
     Where(&'f K::Filter),
     /// Rows of these groups.
     In(&'f Selection),
 }
 
-impl<'f> From<&'f Filter> for Keep<'f, Vertices> {
+impl<'f> From<&'f Filter> for RowFilter<'f, Vertices> {
     fn from(filter: &'f Filter) -> Self {
-        Keep::Where(filter)
+        RowFilter::Where(filter)
     }
 }
 
-impl<'f> From<&'f EdgeFilter> for Keep<'f, Edges> {
+impl<'f> From<&'f EdgeFilter> for RowFilter<'f, Edges> {
     fn from(filter: &'f EdgeFilter) -> Self {
-        Keep::Where(filter)
+        RowFilter::Where(filter)
     }
 }
 
-impl<'f, K: Kind> From<&'f Selection> for Keep<'f, K> {
+impl<'f, K: Kind> From<&'f Selection> for RowFilter<'f, K> {
     fn from(selection: &'f Selection) -> Self {
-        Keep::In(selection)
+        RowFilter::In(selection)
     }
 }
 
@@ -295,10 +295,10 @@ impl<'m, K: Kind> Table<'m, K> {
     /// # Errors
     /// [`Error::Usage`] for positions that aren't there, labels that the graph hasn't, and a function that
     /// doesn't compile; [`Error::Interrupted`]; [`Error::Io`] of the file for tables; [`Error::Device`].
-    pub fn filter<'f>(&mut self, keep: impl Into<Keep<'f, K>>) -> Result<()> {
+    pub fn filter<'f>(&mut self, keep: impl Into<RowFilter<'f, K>>) -> Result<()> {
         match keep.into() {
-            Keep::Where(filter) => self.keep_where(filter),
-            Keep::In(selection) => self.keep_in(selection),
+            RowFilter::Where(filter) => self.keep_where(filter),
+            RowFilter::In(selection) => self.keep_in(selection),
         }
     }
 
@@ -308,11 +308,11 @@ impl<'m, K: Kind> Table<'m, K> {
             FilterKind::Vertex(filter) => {
                 let terms = filter.terms(self.columns - 1, mining.labels())?;
                 let step = (!terms.never).then(|| terms.step());
-                (step, terms.canonical, Functions::keep(Use::Vertex, &filter.sources))
+                (step, terms.canonical, Functions::keep(FunctionRole::Vertex, &filter.sources))
             }
             FilterKind::Edge(filter) => {
                 let step = filter.step(mining.labels())?;
-                (step, filter.is_canonical(), Functions::keep(Use::Edge, &filter.sources))
+                (step, filter.is_canonical(), Functions::keep(FunctionRole::Edge, &filter.sources))
             }
         };
         let program = mining.program(kernels::<K>(), &functions)?;

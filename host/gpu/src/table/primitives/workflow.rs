@@ -167,7 +167,7 @@ impl Workflow {
     }
 
     /// Calls `take` with embeddings of k − 1 vertices, some at a time, and with their extension.
-    fn run(&self, mining: &Mining, take: &mut Take<'_>) -> Result<()> {
+    fn run(&self, mining: &Mining, take: &mut SegmentSink<'_>) -> Result<()> {
         self.check()?;
         self.run_from(mining, &Table::vertices(mining, &self.first)?, take)
     }
@@ -177,7 +177,7 @@ impl Workflow {
         &self,
         mining: &Mining,
         table: &Table<'_, Vertices>,
-        take: &mut Take<'_>,
+        take: &mut SegmentSink<'_>,
     ) -> Result<()> {
         self.check()?;
         let extensions = (1..self.k)
@@ -195,7 +195,7 @@ impl Workflow {
         mining: &Mining,
         extensions: &[Extension],
         segment: Segment,
-        take: &mut Take<'_>,
+        take: &mut SegmentSink<'_>,
     ) -> Result<ControlFlow<()>> {
         let size = segment.rows.len();
         let extension = &extensions[size - 1];
@@ -233,7 +233,7 @@ impl Workflow {
 }
 
 /// Takes some embeddings, and their extension.
-type Take<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
+type SegmentSink<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
 
 /// Takes what was found, a segment at a time.
 fn each(
