@@ -34,7 +34,7 @@ struct Function {
 /// Replaces the scope's path in messages by the part below the instance, appended to the instance's name.
 fn relative(body: &str, instance: &str) -> String {
     let path = instance.replace("__KET__", "]").replace("__BRA__", "[").replace("__DOT__", ".");
-    // Below an instance that is a class of its own the name goes on without a dot.
+    // Below an instance that is a separate class, the name continues without a dot.
     let path = path.replace("__", ".");
     let (mut changed, mut done) = (String::with_capacity(body.len()), 0);
     for found in scan::messages(body) {

@@ -75,7 +75,7 @@ fn look_after_budget() -> bool {
 pub struct CancelPoll<'a> {
     cancel: &'a Cancel,
     since: usize,
-    /// Steps between two looks.
+    /// Steps between two checks.
     each: usize,
 }
 
@@ -289,7 +289,7 @@ impl Drop for Plan<'_> {
 #[derive(Clone, Default)]
 pub struct Notes(Option<Arc<Take>>);
 
-/// Takes a note.
+/// Receiver of notes.
 type Take = dyn Fn(&str) + Send + Sync;
 
 impl Notes {

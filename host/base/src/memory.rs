@@ -53,7 +53,7 @@ fn phase() -> &'static str {
     unsafe { PHASE.load(Ordering::Acquire).as_ref() }.copied().unwrap_or("starting")
 }
 
-/// How a program ends where memory is refused.
+/// Message with which a program ends if memory allocation fails.
 #[derive(Debug)]
 pub struct AllocationFailure {
     /// Name of the program, at the beginning of the line.

@@ -21,7 +21,7 @@ pub fn was_closed() {
     CLOSED.store(true, Ordering::Relaxed);
 }
 
-/// Refuses whatever is written, as the system does it for a file that isn't open.
+/// Output that rejects all writes, like a file that isn't open.
 struct ClosedOutput;
 
 impl Write for ClosedOutput {

@@ -21,9 +21,9 @@ thread_local! {
     static OPEN: RefCell<Option<Cluster>> = const { RefCell::new(None) };
 }
 
-/// After a signal the launcher of the job kills what is left within a second.
+/// Time to end after a signal: the job's launcher kills remaining processes within a second.
 const AFTER_SIGNAL: Duration = Duration::from_millis(700);
-/// After a time limit nobody does.
+/// Time to end after a time limit, which the launcher does not enforce.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
 /// How long a rank with an unreadable command line waits for rank 0 to report it: the launcher kills all ranks when
 /// the first one ends.
@@ -67,7 +67,7 @@ pub fn with<R>(work: impl FnOnce(&mut Cluster) -> R) -> Option<R> {
     OPEN.with_borrow_mut(|open| open.as_mut().map(work))
 }
 
-/// This rank, where it is another than 0; what it prints begins with that.
+/// Returns this process' rank unless it is 0; the rank prefixes its output.
 pub fn above_0() -> Option<usize> {
     RANK.get().copied().filter(|rank| *rank > 0)
 }

@@ -139,7 +139,7 @@ impl GraphArgs {
         }
     }
 
-    /// The files that are read.
+    /// Returns the input files.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
         let files = [Some(&self.graph), self.labels.as_ref(), self.vertex_table.as_ref()];
         files.into_iter().flatten().map(PathBuf::as_path)
@@ -153,7 +153,7 @@ impl GraphArgs {
         Ok(self.load_with_notes(context)?.graph)
     }
 
-    /// As [`GraphArgs::load`], with format and size of what was read.
+    /// As [`GraphArgs::load`], with the format and size of the file.
     ///
     /// # Errors
     /// As [`read`].

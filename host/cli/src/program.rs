@@ -56,7 +56,7 @@ static NAME: OnceLock<&str> = OnceLock::new();
 pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a program and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
-/// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
+/// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 for a broken pipe.
 pub fn main<P: Program>() -> u8 {
     let _ = NAME.set(P::NAME);
     endings::begin();

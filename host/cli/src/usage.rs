@@ -65,7 +65,7 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     options.mut_subcommands(with_negative_numbers)
 }
 
-/// What is wrong in one line, without the usage.
+/// Describes the fault in one line, without the usage.
 pub fn short(fault: &clap::Error) -> String {
     let text = fault.render().to_string();
     let ends = ["\n\nUsage:", "\n\nFor more"].into_iter().filter_map(|end| text.find(end));

@@ -32,7 +32,7 @@ pub trait Link {
     fn abort(self: Box<Self>, code: u8);
 }
 
-/// The link of a single rank.
+/// Link of a single rank.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SingleRank;
 

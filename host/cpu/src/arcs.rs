@@ -35,7 +35,7 @@ impl Sums {
         self.add_and_get(at, value);
     }
 
-    /// The same; what the sum was before.
+    /// Adds a value and returns the previous sum.
     #[inline]
     pub fn add_and_get(&self, at: usize, value: u64) -> u64 {
         let sum = &self.sums[at];
@@ -52,7 +52,7 @@ impl Sums {
         before
     }
 
-    /// Says that a value would not have fitted.
+    /// Records an overflow.
     pub fn overflowed(&self) {
         self.overflow.store(1, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ fn neighbours_before(graph: View<'_>, threads: usize) -> Vec<u32> {
         .concat()
 }
 
-/// Takes the triangles that a thread meets.
+/// Visitor of a thread's triangles.
 pub(super) trait Visitor {
     /// Triangles with this vertex as their largest come next; `row` are the arcs to those before it.
     #[inline(always)]

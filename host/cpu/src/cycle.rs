@@ -106,9 +106,8 @@ pub(super) fn within(row: &[VertexId], range: &Range<VertexId>) -> std::ops::Ran
     first..if whole { row.len() } else { row.partition_point(|&u| u < range.end) }
 }
 
-/// Calls `each` with the places in a sorted row that have vertices of a range, and these, in falling order. Mostly what
-/// comes after a root is asked for, which the end of a row has: to walk back from there takes less than to search where
-/// it begins.
+/// Calls `each` with the positions and vertices of a sorted row that are in a range, in descending order. Ranges mostly
+/// start after a root, at the end of a row: walking back from the end is cheaper than searching the start.
 #[inline(always)]
 pub(super) fn each_within(
     row: &[VertexId],

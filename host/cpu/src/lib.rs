@@ -127,19 +127,19 @@ impl Resident {
         if context.budget.is_some() || self.oriented.get().is_some() {
             return work();
         }
-        // If it is stopped, so is whoever asks for it next.
+        // If it is stopped, so is the next caller.
         // The progress is that of the work.
         let beside_it = Context { progress: Arc::default(), ..context.clone() };
         beside(context.threads(), || _ = self.oriented(&beside_it), work)
     }
 }
 
-/// What a run does on a graph, besides its task.
+/// Parameters of a run, in addition to its task.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
-    /// The units that count.
+    /// Work units of the run.
     pub units: Units<'a>,
-    /// Takes embeddings.
+    /// Receiver of embeddings.
     pub sink: Option<&'a dyn Sink>,
     pub context: &'a Context,
     /// Other processes that do the same.

@@ -422,7 +422,7 @@ impl Method<Cpu> for Orbits {
     }
 }
 
-/// Whether columns are asked for: a list of them is written by whoever asks.
+/// Whether columns are requested; listing them is the caller's task.
 fn of_columns(ask: &Ask<'_>) -> Fit {
     match ask.query.answer {
         Answer::PerVertex | Answer::PerEdge => Fit::Yes,

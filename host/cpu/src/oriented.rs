@@ -72,7 +72,7 @@ impl Oriented {
         self.vertex.len()
     }
 
-    /// The vertices that `n` leads to, ascending; all smaller than `n`.
+    /// Targets of `n`, ascending; all smaller than `n`.
     #[inline]
     pub fn targets(&self, n: u32) -> &[u32] {
         let targets = &self.targets[self.row(n)];
@@ -119,8 +119,8 @@ impl Oriented {
         &self.number
     }
 
-    /// The vertices that lead to `n`, in any order; `graph` is the graph that was oriented. Asks ahead for the targets of
-    /// those that come next.
+    /// Sources of `n`, in any order; `graph` is the graph before orientation. Prefetches the targets of the sources
+    /// that follow.
     pub fn sources(&self, graph: View<'_>, n: u32) -> impl Iterator<Item = u32> {
         const STEP: usize = 4;
         let neighbours = graph.neighbours(self.vertex[n as usize]);

@@ -5,9 +5,9 @@
 //! those of a thread together take at most [`MOST_BYTES`], and [`Sparse`] else, an open-addressing table of what isn't
 //! empty. Tasks are compiled for both.
 //!
-//! A sparse table is kept to [`ByVertex::most`] entries by whoever fills it: numbers by vertex are added up for one range of
-//! vertices after the other where a start vertex reaches more ([`parts`]), and what is known of one vertex' own
-//! neighbours is looked up in its row ([`NeighbourTable`]).
+//! The caller limits a sparse table to [`ByVertex::most`] entries: if a start vertex reaches more, numbers are added up
+//! for one range of vertices after another ([`parts`]), and values of a vertex' neighbours are looked up in its row
+//! ([`NeighbourTable`]).
 
 #[cfg(test)]
 mod tests;
@@ -286,7 +286,7 @@ pub(super) struct NeighbourTable<'a, T: Copy + PartialEq + Send + Sync, F: Form>
 }
 
 impl<'a, T: Copy + PartialEq + Send + Sync, F: Form> NeighbourTable<'a, T, F> {
-    /// Of no vertex. The table of a sparse one is one of `tables` of its thread.
+    /// Creates an empty table. A sparse table is one of `tables` of its thread.
     pub fn new(vertices: usize, empty: T, tables: usize) -> Self {
         NeighbourTable { row: &[], table: F::Table::new(vertices, empty, tables), empty }
     }

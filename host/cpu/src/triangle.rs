@@ -10,8 +10,8 @@
 //! list: they are copied behind each other, in whole blocks, of which the next list overwrites what is too much, and
 //! then looked up as one list. Neither has a list without a row of bits its own branch: it has an empty row.
 //!
-//! What is read of the neighbours u lies anywhere in memory. So the lists come to lie close together first, and are
-//! asked for some neighbours ahead: where they and their rows of bits are, then these, and the counting finds them in the
+//! The lists of the neighbours u are scattered in memory. So they are first copied close together, and prefetched
+//! several neighbours ahead: first their positions, then lists and rows of bits, so that counting finds them in the
 //! nearest caches.
 
 mod lists;

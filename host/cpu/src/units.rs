@@ -23,7 +23,7 @@ const GROUPS_A_THREAD: u64 = 64;
 /// Parts of a group that progress is shown by.
 const SHOWN_PARTS: usize = 16;
 
-/// The start vertices of an algorithm, numbered as it likes.
+/// Start vertices of an algorithm, in its numbering.
 pub(crate) struct StartVertices<'a> {
     count: usize,
     graph: View<'a>,
@@ -37,7 +37,7 @@ impl<'a> StartVertices<'a> {
         StartVertices { count: graph.vertices(), graph, ids: None }
     }
 
-    /// These vertices of a graph, numbered as they come.
+    /// Creates start vertices from these vertices of a graph, numbered in this order.
     pub fn numbered(graph: View<'a>, ids: &'a [VertexId]) -> Self {
         StartVertices { count: ids.len(), graph, ids: Some(ids) }
     }
@@ -77,7 +77,7 @@ impl<'a> StartVertices<'a> {
         self.ordered(job, cut_known(&units, self.cut(job)))
     }
 
-    /// The same where a weight costs less than to keep it.
+    /// Units with recomputed weights, for weights that cost less than storing them.
     #[inline]
     pub fn units_of_few_steps(
         &self,
@@ -210,7 +210,7 @@ fn span(units: &Groups, context: &Context) -> Span {
     debug_span!("units", groups = units.len(), work = units.work(), threads = context.threads())
 }
 
-/// How much of a group progress shows.
+/// Progress of a group as displayed.
 struct GroupProgress {
     of_group: u64,
     /// Units of the group, and those that are done.
@@ -260,7 +260,7 @@ impl<'a> GroupQueue<'a> {
 
     /// The next group of those that this process has or gets.
     fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<usize> {
-        // Whoever finds nothing asks, and the other threads wait for the answer.
+        // A thread that finds no group requests more, and the other threads wait for the answer.
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         if self.ended() {
             self.broken.store(true, Ordering::Relaxed);
@@ -329,7 +329,7 @@ mod tests {
                 units.show(|unit| factor * weight(unit.start) * unit.range().len() as u64 / 50);
             }
             let sums = (0..units.len()).map(|group| units.shown_of(group)).sum::<u64>();
-            // What each unit costs beside its weight is in it.
+            // It includes the fixed cost of each unit.
             assert!(sums == units.shown() && sums.abs_diff(factor * 1_000_999) < 4000, "{sums}");
             run_units(&units, &context, || (), |_, _| ControlFlow::Continue(()));
             assert_eq!(context.progress.get(), (sums, sums));

@@ -18,7 +18,7 @@ const PART: usize = 4;
 const LARGE_PART: usize = 2;
 const FIRST: (usize, usize) = (3, 4);
 
-/// How candidates of phases are dealt.
+/// Division of the candidates of phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseSettings {
     /// Threads of all members, among which candidates are divided; where it is `None`, each member is one taker.

@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Factor by which the wait for another device may exceed the own run.
 const TIMES: f64 = 2.0;
 
-/// A run of a device.
+/// Run in progress on a device.
 #[derive(Debug)]
 struct ActiveRun {
     number: u64,

@@ -159,7 +159,7 @@ fn on_threads(desk: &Desk<'_>, ready: &[MemberGraph], post: &MemberContext<'_>) 
     })
 }
 
-/// A thread that has ended.
+/// Guard that reports the end of a thread.
 struct EndNotice<'a> {
     desk: &'a Desk<'a>,
     caller: &'a Thread,

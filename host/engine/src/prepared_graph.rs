@@ -14,7 +14,7 @@ use crate::query::{Answer, Ask, Facts, Query};
 use crate::reason::refusal;
 use crate::{DeviceGraph, Engine, Outcome, Peers, Per, Precision, SampledCounts, Sink, Units};
 
-/// What every [`Engine`] does by its methods.
+/// Methods of every [`Engine`], provided by its basic ones.
 pub trait EngineExt: Engine {
     /// What results call it: `cpu`, `reference`, or a device's own name.
     fn name(&self) -> String {
@@ -98,12 +98,12 @@ pub struct PreparedGraph {
 }
 
 impl PreparedGraph {
-    /// What an engine holds of a graph.
+    /// Combines an engine and its representation of a graph.
     pub fn new(engine: impl Engine, graph: &Graph, held: impl DeviceGraph + 'static) -> Self {
         PreparedGraph { engine: Arc::new(engine), graph: graph.clone(), held: Arc::new(held) }
     }
 
-    /// The engine that has prepared it.
+    /// Returns the engine that has prepared it.
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }

@@ -65,7 +65,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A number that is out of range.
+    /// Reason for a number out of range.
     pub fn size(what: &'static str, value: usize, least: usize, most: usize) -> Self {
         let [value, least, most] = [value, least, most].map(|number| number as u64);
         Reason::Size { what, value, least, most }

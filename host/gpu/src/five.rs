@@ -112,7 +112,7 @@ fn falling(numbers: &[u32]) -> Vec<u32> {
     places
 }
 
-/// What is on the device for a run.
+/// Device resources of a run.
 struct FiveRun<'a> {
     graph: &'a Resident,
     program: Arc<Program>,

@@ -124,7 +124,7 @@ impl Cycles {
         })
     }
 
-    /// Those of a share.
+    /// Tasks of a share.
     ///
     /// # Errors
     /// [`gramer_base::Error::Unsupported`] if the budget is too small.
@@ -140,9 +140,9 @@ impl Cycles {
         self.some(graph, &few, &many)
     }
 
-    /// The part of one of several devices that do the same task, of which the first one also does `beside` work: each has
-    /// about as much. An element test of cliques counts as a wedge: two H100 took 62 ms for the motifs of a random graph of
-    /// 2^20 vertices so, 69 with half a wedge and 88 with two.
+    /// Part of one of several devices that share a task, of which the first one also does `beside` work: all get about
+    /// the same total. An element test of cliques counts as a wedge: with this weight two H100 took 62 ms for the
+    /// motifs of a random graph of 2^20 vertices, 69 ms with half a wedge and 88 ms with two.
     ///
     /// # Errors
     /// As [`Cycles::of_share`].
@@ -344,7 +344,7 @@ pub(crate) fn four_of_share(
         if !local::count(graph, all, 3, Some(edges), context)? {
             return Ok(None);
         }
-        // The triangles are not asked for by themselves.
+        // The triangles are not requested separately.
         graph.read()?;
     }
     graph.begin()?;

@@ -94,7 +94,7 @@ pub(crate) fn by_images(
         let patterns = known.iter().map(|known| known.pattern.clone());
         let counts: Vec<Count> =
             patterns.zip(supports).map(|(pattern, count)| Count { pattern, count }).collect();
-        // Of a level that isn't whole nothing is said.
+        // Incomplete levels are not reported.
         found.extend(counts);
         if edges == 1 {
             around_frequent = around(known.iter().map(|known| kind(&known.pattern)));
@@ -123,7 +123,7 @@ struct Level {
     kept: Vec<Buffer<u32>>,
 }
 
-/// Candidates of a level, and what they are examined with.
+/// Candidates of a level, with the resources to examine them.
 struct CandidateBatch<'a> {
     device: &'a Device,
     by: &'a ByLabel,

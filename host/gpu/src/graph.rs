@@ -21,16 +21,16 @@ pub(crate) struct ByDegree {
     pub offsets: Vec<u32>,
     /// 2 E numbers, row by row, ascending.
     pub neighbours: Vec<u32>,
-    /// By vertex: position of the first neighbour with a larger number.
+    /// Position of the first neighbour with a larger number, by vertex.
     pub split: Vec<u32>,
-    /// Most neighbours of a vertex.
+    /// Maximum degree.
     pub longest: u32,
 }
 
-/// How vertices are numbered.
+/// Numbering of the vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By ascending degree, which is the fastest.
+    /// By ascending degree; the fastest numbering.
     Degree,
     /// By falling number in the graph: roots are then those of [`gramer_engine::BY_IDS`].
     Ids,

@@ -1,9 +1,9 @@
 //! The devices that OpenCL offers, registered or not.
 //!
 //! The loader (`libOpenCL.so.1`) knows the drivers that have a file in `/etc/OpenCL/vendors`. A driver
-//! may be installed without one: then its library is opened here and asked for its platforms, as the
-//! loader would. Its objects work with the loader's functions, which only look into the table of
-//! functions that each object begins with (cl_khr_icd).
+//! may be installed without one: then its library is opened here and queried for its platforms, as the
+//! loader would. Its objects work with the loader's functions, which only use the function table at
+//! the start of each object (cl_khr_icd).
 
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use serde::Serialize;
 
 use crate::select;
 
-/// A device that can be named after `--device`.
+/// Device with a name for `--device`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NamedDevice {
-    /// Its name for `--device`, such as `gpu:0`.
+    /// Name for `--device`, such as `gpu:0`.
     pub device: String,
     /// Platform, such as `NVIDIA CUDA`.
     pub platform: String,
@@ -35,7 +35,7 @@ pub struct NamedDevice {
     pub compute_units: u32,
     /// Version of the driver.
     pub driver: String,
-    /// The library that was opened because the loader doesn't know it.
+    /// Driver library that was opened directly, because the loader doesn't know it.
     pub unregistered: Option<&'static str>,
 }
 
@@ -59,7 +59,7 @@ pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
     (handles.into_iter().map(|h| h.found).collect(), missing.into_sentences())
 }
 
-/// What OpenCL lacks here, a sentence each.
+/// Missing parts of OpenCL on this system, one sentence each.
 #[derive(Debug, Default)]
 pub(crate) struct Shortcomings {
     /// Why there is no loader, and drivers that offer nothing.

@@ -48,7 +48,7 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    /// Puts a graph onto the device.
+    /// Uploads a graph to the device.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the budget is too small, [`Error::Interrupted`].
@@ -167,7 +167,7 @@ impl Resident {
         if self.was_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Looks at the error word of checked kernels.
+    /// Checks the error word of checked kernels.
     pub fn check(&self) -> Result<()> {
         check_fault(&self.device, self.fault())
     }

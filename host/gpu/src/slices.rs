@@ -18,8 +18,8 @@ const RATE: f64 = 1.5e8;
 /// The same of a processor, all units together: groups cost it a tenth of a millisecond.
 const PORTABLE_RATE: f64 = 5e7;
 
-/// The work of tasks in their order. A slice is found in it by a search: to add up the work of tasks at each
-/// launch took as long as the kernels of a hundred thousand triangles.
+/// Prefix sums of the work of tasks. A slice is found by binary search: adding up the work at each launch would take
+/// as long as the kernels of a hundred thousand triangles.
 pub(crate) struct PrefixWork {
     /// The work of all tasks before one, and of all.
     before: Vec<f64>,
@@ -79,7 +79,7 @@ pub(crate) struct Slices<'a> {
 }
 
 impl<'a> Slices<'a> {
-    /// For tasks of `total` work in all.
+    /// Creates slices for tasks of `total` work.
     pub fn new(device: &'a Device, context: &'a Context, total: f64) -> Self {
         let rate = match device.limits.portable {
             true => PORTABLE_RATE,
@@ -103,7 +103,7 @@ impl<'a> Slices<'a> {
         self.run_some(works, 0..works.len(), launch)
     }
 
-    /// The same of some of the tasks.
+    /// Runs some of the tasks.
     ///
     /// # Errors
     /// As [`Slices::run`].

@@ -33,8 +33,8 @@ pub(crate) struct Words(Arc<Flag>);
 struct Flag {
     device: Arc<Device>,
     buffer: Buffer<u32>,
-    /// The second word where the host's processor runs the kernels: its driver runs nothing else beside them, so the
-    /// host writes where they read. It lies in `buffer`, and no copy of the reference leaves this structure.
+    /// The second word, if the host's CPU runs the kernels: its driver executes no other command concurrently, so the
+    /// host writes to their memory directly. It lies in `buffer`, and no copy of the reference leaves this structure.
     shared: Option<&'static AtomicU32>,
     raised: AtomicBool,
 }

@@ -38,7 +38,7 @@ const NEXT_ROOT: usize = 0;
 const ACTIVE: usize = 1;
 const GIVEN: usize = 3;
 
-/// When work is moved between warps, and how much.
+/// Load balancing between warps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Balance {
     /// Share of warps without work from which on it is moved, 0 to 1.
@@ -105,7 +105,7 @@ pub(crate) enum WideTask {
 
 /// What was found.
 pub(crate) struct PatternCounts {
-    /// By pattern in canonical form; those that occur.
+    /// Counts of occurring patterns, by canonical form.
     pub counts: HashMap<Pattern, u128>,
     /// Whether the search went to its end.
     pub complete: bool,

@@ -33,7 +33,7 @@ pub enum Name<'a> {
 }
 
 impl Name<'_> {
-    /// The same name, which borrows nothing.
+    /// Converts to a name that borrows nothing.
     pub fn into_owned(self) -> Name<'static> {
         match self {
             Name::Number(number) => Name::Number(number),

@@ -5,7 +5,7 @@ use super::{Builder, Graph, Order, Parts, VertexId};
 use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 
-/// The same graph with its vertices in the order of the input: by ascending original id.
+/// Returns the graph with its vertices in the order of the input: by ascending original id.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after Ctrl-C, [`Error::Unsupported`] where memory is too small or limited.

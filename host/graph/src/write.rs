@@ -6,7 +6,7 @@ use super::format::{Capabilities, Format, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
 use gramer_base::error::{Error, Result};
 
-/// What a format can't hold of a graph, and what happened to the ids, for the user.
+/// Returns remarks for the user: parts of a graph that a format can't store, and changes of ids.
 ///
 /// # Errors
 /// [`Error::Usage`] for [`Format::Image`], which is not text, and for [`Format::BvGraph`], which can't be

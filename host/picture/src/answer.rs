@@ -15,7 +15,7 @@ use crate::page::{self, Part, document, numbers, stack};
 use crate::per::{self, PerReport};
 use crate::{device, patterns};
 
-/// Why a run ended before its end.
+/// Reason for the early end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {

@@ -115,7 +115,7 @@ fn build_of(
     }
     let folder = models.join(&folder);
     let library = folder.join("libcore.so");
-    // Built beside its final place and moved there whole: two builds at a time do no harm.
+    // Built next to its final place and renamed: concurrent builds are safe.
     forget(models);
     let work = tempfile::Builder::new().prefix(UNDER_WAY).tempdir_in(models)?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);

@@ -16,7 +16,7 @@ use gramer_pattern::Pattern;
 use crate::session::MemorySpeed;
 use crate::settings::Settings;
 
-/// To a worker.
+/// Message to a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum WorkerRequest {
     /// First: the device.
@@ -80,7 +80,7 @@ pub struct RunRequest {
     pub watched: bool,
 }
 
-/// From a worker.
+/// Message from a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum WorkerReply {
     /// The device is open, or the graph is loaded.

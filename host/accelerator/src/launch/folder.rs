@@ -21,7 +21,7 @@ const MARK: &str = "A private folder of `gramer --device emulator`, which remove
 /// A folder that is younger may be one whose lock is just being taken.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// A folder of this process, which is removed when it is dropped.
+/// Private folder of this process, removed when it is dropped.
 #[derive(Debug)]
 pub struct PrivateFolder {
     folder: tempfile::TempDir,

@@ -16,7 +16,7 @@ use crate::set::wedges::run::Job as WedgeJob;
 use crate::settings::Settings;
 use crate::stream::RecordSink;
 
-/// The devices, and what a task's runs have in common.
+/// Devices, with the data shared by a task's runs.
 pub(crate) struct SessionRunner<'a> {
     pub session: &'a mut Session,
     pub settings: &'a Settings,

@@ -54,7 +54,7 @@ fn settings(options: &DeviceOptions) -> Result<Settings> {
     Ok(settings)
 }
 
-/// The file that a device is made from: an xclbin, or the description of an emulated machine.
+/// Returns the file behind a device: an xclbin, or the description of an emulated machine.
 pub fn file(device: &str) -> Option<PathBuf> {
     if let Some(machine) = device.strip_prefix("emulator:") {
         return Some(machine.strip_suffix(":functional").unwrap_or(machine).into());
@@ -77,7 +77,7 @@ fn open(
         return opened(device, device, &settings, context);
     };
     if let Request::File { path, .. } = request {
-        // Its simulator is a program of whoever made the file.
+        // Its simulator is a program by the author of the file.
         print_note(&format!(
             "{} contains a program that emulates the device and runs with your rights: use only \
              files that you trust",

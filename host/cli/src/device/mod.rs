@@ -21,12 +21,12 @@ use gramer_pattern::Task;
 
 pub use options::{DeviceOptions, listed, readers_of};
 
-/// What a device is opened for.
+/// Context in which a device is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenRequest {
-    /// How often this device is named.
+    /// Number of times that `--device` names this device.
     pub same: usize,
-    /// How many devices are named in all.
+    /// Number of devices that `--device` names.
     pub all: usize,
     /// Whether the answer is a page, which shows what a device did over time.
     pub page: bool,
@@ -35,10 +35,10 @@ pub struct OpenRequest {
 /// Opens a device by its name, with its options.
 pub type OpenDevice = fn(&str, OpenRequest, &DeviceOptions, &Context) -> Result<Box<dyn Engine>>;
 
-/// Looks at the options of a device for a task; the flag says whether embeddings are listed.
+/// Checks the options of a device for a task; the flag is true if embeddings are listed.
 pub type Check = fn(&DeviceOptions, &Task, bool) -> Result<()>;
 
-/// What a device says to a question; see [`Engine::choose`].
+/// Function that returns the choices of a device for a question; see [`Engine::choose`].
 pub type Chooser = Box<dyn Fn(&Ask<'_>) -> Choices + Send + Sync>;
 
 /// Has a device answer questions without opening it, by its name and its options.
@@ -46,21 +46,21 @@ pub type Kit = fn(&str, &DeviceOptions) -> Result<Chooser>;
 
 /// A kind of device.
 pub struct Kind {
-    /// What it is called in lists of what can be named.
+    /// Names in lists of devices.
     pub shown: &'static [&'static str],
     /// A name of such a device, for examples.
     pub example: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub what: &'static str,
     /// Whether a name is that of such a device.
     pub named: fn(&str) -> bool,
     /// Fields of [`DeviceOptions`] that it reads, besides `set`.
     pub options: &'static [&'static str],
-    /// Its settings for experiments.
+    /// Settings for experiments.
     pub settings: fn() -> Vec<SettingInfo>,
     /// Refuses options that were given and change nothing in how a task is done.
     pub check: Check,
-    /// What the device with this name says to questions, unopened.
+    /// Returns the choices of the device with this name, without opening it.
     pub kit: Kit,
     /// Opens the device with this name.
     pub open: OpenDevice,
@@ -195,7 +195,7 @@ impl DeviceOptions {
         Ok(Box::new(self.crew(devices, page, context)?))
     }
 
-    /// The devices that `--device` names as an engine that answers questions and opens nothing.
+    /// Returns the devices of `--device` as an engine for planning, without opening them.
     ///
     /// # Errors
     /// [`Error::Usage`] for a name that isn't known, and what reading a machine refuses.
@@ -204,7 +204,7 @@ impl DeviceOptions {
         Ok(if all.len() == 1 { all.remove(0) } else { Box::new(Crew::new(all)) })
     }
 
-    /// The same devices, one of them as well, as those that share a task.
+    /// Returns the devices of `--device` as a crew that shares a task, even if there is only one.
     ///
     /// # Errors
     /// As [`DeviceOptions::unopened`].
@@ -222,7 +222,7 @@ impl DeviceOptions {
         Ok(all)
     }
 
-    /// The same devices, one of them as well, as those that share a task.
+    /// Returns the devices of `--device` as a crew that shares a task, even if there is only one.
     ///
     /// # Errors
     /// As [`DeviceOptions::engine`].

@@ -70,7 +70,7 @@ impl Args {
     }
 }
 
-/// A note that words which could mean something else are a file.
+/// Note that an ambiguous argument was taken as a file.
 pub fn ambiguity(path: &Path, other: Origin) -> String {
     let what = match other {
         Origin::Name => "the pattern of this name",

@@ -58,7 +58,7 @@ pub trait Options {
     }
 }
 
-/// What adds the options of a task to its command, by its name.
+/// Function that adds the options of a task to its command.
 type AddOptions = fn(clap::Command) -> clap::Command;
 
 /// The tasks: a subcommand each, with its options.

@@ -273,7 +273,7 @@ struct LoadedGraph {
     prepare: Duration,
 }
 
-/// What mines.
+/// Executor of a task.
 enum Miner {
     One(Box<dyn Engine>),
     /// With a file of what is finished.

@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 /// The JSON Schema of the document.
 pub const SCHEMA: &str = include_str!("../../../../docs/reference/answer.schema.json");
 
-/// How JSON has counts.
+/// Format of counts in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Counts {
     /// Numbers, of any size

@@ -30,7 +30,7 @@ impl ListFormat {
     /// The format of a list in a file: the requested one, else that of the file's ending, else jsonl.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name that ends as one of the other format, or, where none is asked for, of none.
+    /// [`Error::Usage`] for an extension of the other format, or an unknown one if no format is requested.
     pub fn of(path: &Path, asked: Option<Self>) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let named = match extension.as_deref() {
@@ -96,13 +96,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Without a limit all embeddings are taken.
+    /// Creates a tally; without a limit it accepts all embeddings.
     pub fn new(limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
         Tally { limit, begun: AtomicU64::new(0), first: OnceLock::new() }
     }
 
-    /// When the first embedding was found.
+    /// Returns the time of the first embedding.
     pub fn first(&self) -> Option<Instant> {
         self.first.get().copied()
     }
@@ -163,7 +163,7 @@ struct Buffer {
     beginnings: LinePrefixes,
 }
 
-/// What the lines of the patterns met begin with: making it takes longer than writing the vertices.
+/// Cache of the line prefixes of patterns: formatting one takes longer than writing the vertices.
 #[derive(Default)]
 struct LinePrefixes {
     all: Vec<(Pattern, Vec<u8>)>,

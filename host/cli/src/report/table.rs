@@ -35,8 +35,8 @@ impl Drawing {
     /// More patterns would fill several screens.
     const MOST: usize = 40;
 
-    /// What is drawn where standard output is a terminal or isn't; to be asked before a device is
-    /// opened, which may lead it elsewhere.
+    /// Resolves the setting for standard output, a terminal or not. Must be called before a device is opened, since
+    /// that may redirect standard output.
     #[must_use]
     pub fn on(self, terminal: bool) -> Self {
         match self {

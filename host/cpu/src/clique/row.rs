@@ -182,7 +182,7 @@ impl Row for Box<[u64]> {
     }
 }
 
-/// Words of a row for so many members: one of the widths that [`by_width`] knows.
+/// Words of a row for this number of members: one of the widths of [`by_width`].
 pub(crate) fn width(members: usize) -> usize {
     match members.div_ceil(64) {
         words @ 0..=16 => words.next_power_of_two(),

@@ -15,7 +15,7 @@ use super::{CountFailure, Value, Values};
 use crate::number::Number;
 use crate::{Job, StartVertices};
 
-/// What a lookup in a short list costs beside a step along a row.
+/// Cost of a look-up in a short list, in steps along a row.
 const LOOKUP: usize = 8;
 
 /// The number of homomorphisms of the core, with `vertices` and `edges` as weights where they are
@@ -69,7 +69,7 @@ pub(super) fn count<V: Value>(
         },
     );
     let (total, complete) = ran.total(|walk| (!walk.overflow).then_some(walk.total));
-    // Whoever overflows ends before its units do.
+    // A thread that overflows ends before its units are finished.
     let total = total.ok_or(CountFailure::Overflow)?;
     if complete { Ok(total) } else { Err(CountFailure::Stopped) }
 }

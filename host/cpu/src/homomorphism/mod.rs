@@ -54,12 +54,12 @@ pub(super) struct Decomposition {
     /// A plan for each quotient, with its coefficient.
     parts: Vec<(HomomorphismPlan, i64)>,
     automorphisms: u128,
-    /// In elements visited.
+    /// Cost in visited elements.
     pub cost: f64,
 }
 
 impl Decomposition {
-    /// For a connected unlabelled pattern; `None` where the graph is too large for it.
+    /// Decomposes a connected unlabelled pattern; `None` if the graph is too large.
     pub fn new(graph: View<'_>, pattern: &Pattern, shape: &Shape) -> Option<Self> {
         if !fits(graph.vertices(), BYTES) || graph.neighbours.len() > u32::MAX as usize {
             return None;
@@ -72,8 +72,8 @@ impl Decomposition {
         Some(Decomposition { parts, automorphisms: automorphism_count(pattern), cost })
     }
 
-    /// Most vertices of a part whose images are tried one after the other. With more than one the cost is far more in
-    /// skewed graphs than it is estimated from averages.
+    /// Maximum of a part's vertices with enumerated images. With more than one, the cost in skewed graphs far exceeds
+    /// the estimate from averages.
     pub fn apexes(&self) -> usize {
         self.parts.iter().map(|(plan, _)| plan.apexes.len()).max().unwrap_or(0)
     }

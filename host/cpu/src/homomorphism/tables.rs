@@ -12,7 +12,7 @@ use crate::number::Number;
 use crate::reach::Dense;
 use crate::{Job, StartVertices, run_units, sets};
 
-/// A value that tables are made of.
+/// Element type of tables.
 pub(super) trait TableValue: Value {
     /// [`gramer_pattern::plan::homomorphism::Table::Leaf`].
     fn leaf(

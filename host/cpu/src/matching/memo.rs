@@ -40,7 +40,7 @@ impl<N: Number> Memo<N> {
         (mixed >> 40) as usize & (self.entries.len() - 1)
     }
 
-    /// The number that was found for this key: the positions of some images, a number of bits for each.
+    /// Returns the stored number for a key, which packs the positions of some images.
     pub fn get(&mut self, key: u128) -> Option<N> {
         if self.given_up {
             return None;

@@ -43,7 +43,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// What results call it.
+    /// Name in results.
     pub fn name(self) -> &'static str {
         match self {
             Method::Search => "search plan",

@@ -181,9 +181,9 @@ pub(super) fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     labels::comparable(pattern, graph.has_vertex_labels(), graph.has_edge_labels())
 }
 
-/// The number of mappings found, by how many each occurrence was counted, and whether the search went
-/// to its end. Embeddings go to the sink under the name of `given`, the pattern as it was asked for. `None` if the
-/// search would visit more than `most` elements.
+/// Returns the number of mappings found, the mappings per occurrence, and whether the search is complete. Embeddings
+/// go to the sink under the name of `given`, the requested pattern. `None` if the search would visit more than `most`
+/// elements.
 fn search(
     graph: &Graph,
     given: &Pattern,
@@ -242,7 +242,7 @@ pub fn execute_plan(
     execute_named(graph, plan, &plan.pattern, Job { units, sink, context, others: None })
 }
 
-/// The same, with embeddings handed on under the name of `given`, the pattern as it was asked for.
+/// Executes a plan; embeddings go to the sink under the name of `given`, the requested pattern.
 pub(super) fn execute_named(
     graph: &Graph,
     plan: &SearchPlan,

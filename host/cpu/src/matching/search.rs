@@ -45,9 +45,8 @@ impl Allowance {
 pub(super) struct Conclusion<N> {
     /// Number of mappings; the maximum of the type stands for more than it holds.
     pub count: N,
-    /// If there are none: vertices whose images rule all mappings out, as bits. While none of
-    /// them changes its image, nothing is found here (the failing sets of Han et al., 2019,
-    /// and conflict-directed back-jumping before them).
+    /// If nothing was found: a failing set, as bits. While the images of its vertices stay the same, this branch has no
+    /// mapping (failing sets of Han et al., 2019, after conflict-directed back-jumping).
     pub reasons: VertexSet,
 }
 

@@ -70,7 +70,7 @@ pub(super) struct Peeling {
 }
 
 impl Peeling {
-    /// That of a graph.
+    /// Peels a graph.
     ///
     /// # Errors
     /// [`Interrupted`](gramer_base::Error::Interrupted).
@@ -104,7 +104,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Of the numbers of the items 0, 1, ….
+    /// Creates buckets from the numbers of the items 0, 1, ….
     pub fn new(numbers: &[u32]) -> Self {
         let most = numbers.iter().copied().max().unwrap_or(0) as usize;
         let mut ends = vec![0u32; most + 2];
@@ -123,7 +123,7 @@ impl Buckets {
         Buckets { items, places, starts }
     }
 
-    /// Takes one off the number of an item, which moves to the front of its bucket and into the one below.
+    /// Decrements the number of an item, which moves via the front of its bucket into the one below.
     pub fn lower(&mut self, item: u32, numbers: &mut [u32]) {
         let number = &mut numbers[item as usize];
         let first = &mut self.starts[*number as usize];

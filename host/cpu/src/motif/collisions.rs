@@ -279,7 +279,7 @@ impl CommonNeighbourLists {
         sorted.into_iter().collect()
     }
 
-    /// The edges that are chosen here, for [`CommonNeighbourLists::read`]: a bit for each arc.
+    /// Serializes the chosen edges for [`CommonNeighbourLists::read`]: a bit per arc.
     pub fn write(&self) -> Vec<u8> {
         let byte = |chosen: &[AtomicBool]| {
             let bits = chosen.iter().enumerate();
@@ -319,7 +319,7 @@ impl<'a, F: Form> Counter<'a, F> {
         Counter { graph, paths: F::Table::new(graph.vertices(), 0, tables), ordinary: vec![] }
     }
 
-    /// What [`Counter::pairs_with_a_neighbour`] visits for a set.
+    /// Number of elements that [`Counter::pairs_with_a_neighbour`] visits for a set.
     pub fn steps(&self, set: impl Iterator<Item = VertexId>, hubs: &Hubs) -> usize {
         let ordinary = set.filter(|&v| hubs.number(v).is_none());
         ordinary.map(|v| 2 * self.graph.degree(v)).sum()

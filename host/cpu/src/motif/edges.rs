@@ -17,7 +17,7 @@ use super::super::{Job, cycle};
 /// its edge is in.
 pub(in super::super) struct EdgeCounts {
     triangles: Vec<u64>,
-    /// Empty where they weren't asked for.
+    /// Empty if not requested.
     cycles: Vec<u64>,
 }
 

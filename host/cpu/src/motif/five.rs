@@ -17,7 +17,7 @@ use super::neighbourhood::{self, Neighbourhood};
 use gramer_pattern::closing::equations;
 use gramer_pattern::closing::five::{Sums, choose};
 
-/// What a look at a pair costs beside a step along a row, and to find an edge.
+/// Costs of examining a pair and of finding an edge, in steps along a row.
 const PAIR: usize = 2;
 const SEARCH: usize = 16;
 
@@ -215,7 +215,7 @@ fn sums_by<F: Form>(
             ControlFlow::Continue(())
         },
     );
-    // Each process chooses among the edges of its own units, and needs to know all that are chosen.
+    // Each process chooses among the edges of its units, and needs the choices of all.
     let chosen = |_: &[_]| thirds.map_or(vec![], CommonNeighbourLists::write);
     let take = |bytes: &[u8]| match thirds {
         Some(thirds) => thirds.read(bytes),

@@ -33,7 +33,7 @@ fn under<R>(limits: [usize; 2], run: impl FnOnce() -> R) -> R {
     done
 }
 
-/// No dense table, and sparse ones of so many bytes.
+/// Limits without dense tables, and for sparse ones of this number of bytes.
 fn sparse(bytes: usize) -> [usize; 2] {
     [0, bytes]
 }

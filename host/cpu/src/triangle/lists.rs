@@ -40,7 +40,7 @@ impl HubRows {
         HubRows { words: zeroed_or_unwind((rows + 1) * WORDS), rows }
     }
 
-    /// By their numbers.
+    /// Rows of bits by hub number.
     pub fn all(&self) -> &[HubBits] {
         &bytemuck::pod_align_to(&self.words).1[..self.rows]
     }
@@ -59,9 +59,9 @@ pub(super) const NO_ROW: u32 = 0;
 /// The neighbours before a vertex. Those that are in its row of bits come first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EarlierNeighbours {
-    /// Where the others begin in [`Lists::all`].
+    /// Start of the other neighbours in [`Lists::all`].
     pub at: u64,
-    /// How many others there are.
+    /// Number of other neighbours.
     pub others: u32,
     /// The row of bits.
     pub row: u32,
@@ -72,7 +72,7 @@ unsafe impl Zeroable for EarlierNeighbours {}
 
 /// The neighbours before each vertex, by its number in the order of the lists.
 pub(super) struct Lists<'a> {
-    /// How many there are.
+    /// Number of them.
     pub lengths: Vec<u32>,
     pub before: Vec<EarlierNeighbours>,
     pub bits: HubRows,
@@ -88,7 +88,7 @@ const ENOUGH: usize = if cfg!(test) { 1 << 8 } else { 1 << 18 };
 const PARTS: usize = 4;
 
 impl<'a> Lists<'a> {
-    /// In the order of the graph's numbers. `None` if the run was cancelled.
+    /// Builds lists in the order of the graph's numbers. `None` if the run was cancelled.
     pub fn by_number(graph: View<'a>, job: Job<'_>) -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
@@ -127,8 +127,8 @@ impl<'a> Lists<'a> {
         Some(lists)
     }
 
-    /// By falling degree, whatever the order of the graph's numbers: cheaper than to renumber the graph for this
-    /// alone. `None` if the run was cancelled.
+    /// Builds lists by descending degree, independent of the graph's order: cheaper than renumbering the graph. `None`
+    /// if the run was cancelled.
     pub fn by_degree(graph: View<'_>, job: Job<'_>) -> Option<Self> {
         let vertices = graph.vertices();
         let falling = DegreeOrder::of(graph);
@@ -274,7 +274,7 @@ struct Part<'p> {
 }
 
 impl Part<'_> {
-    /// Adds the list of the next vertex, whose first entries are so many hubs, of which `bits` makes a row.
+    /// Adds the list of the next vertex; its first `hubs` entries are hubs, from which `bits` makes a row.
     #[inline(always)]
     fn push(
         &mut self,
@@ -421,8 +421,8 @@ const BLOCK: usize = 16;
 /// Lists of more entries are looked up where they are.
 pub(super) const LONG: usize = 4 * BLOCK;
 
-/// Copies a list of at most [`LONG`] entries from a place in an array to one in another, in whole blocks. Whether both
-/// arrays go on for so many entries, so that it could.
+/// Copies a list of at most [`LONG`] entries between two arrays, in whole blocks. Returns false without copying if one
+/// of the arrays ends too early.
 #[inline(always)]
 pub(super) fn copy(
     array: &[VertexId],

@@ -20,7 +20,7 @@ use crate::per::Per;
 
 pub use text::{read, write};
 
-/// Least vertices of a clique that may be worth its own vertex: k (k − 1) / 2 > k + 1.
+/// Minimum size of a clique that a vertex can replace with a gain: k (k − 1) / 2 > k + 1.
 pub const LEAST: usize = 4;
 /// Most, as small patterns have.
 pub const MOST: usize = gramer_pattern::SMALL_VERTICES;
@@ -28,7 +28,7 @@ pub const MOST: usize = gramer_pattern::SMALL_VERTICES;
 /// A replaced clique.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliqueReplacement {
-    /// What it gains: edges that go, less a vertex and its edges.
+    /// Gain: removed edges, less a vertex and its edges.
     pub rank: u64,
     /// Ascending.
     pub vertices: Vec<VertexId>,
@@ -41,9 +41,9 @@ pub struct CompressionResult {
     pub k: usize,
     /// Cliques of k vertices in the graph.
     pub cliques: u128,
-    /// Those that are replaced, by falling rank, then by their vertices.
+    /// Replaced cliques, by descending rank, then by their vertices.
     pub replaced: Vec<CliqueReplacement>,
-    /// The edges that stay, (u, v) with u < v, ascending by v, then by u.
+    /// Remaining edges, (u, v) with u < v, ascending by v, then by u.
     pub edges: Vec<(VertexId, VertexId)>,
     /// Sum of the ranks: by so much there are fewer vertices and edges.
     pub score: u64,

@@ -7,7 +7,7 @@ use super::explorer::Embedding;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Dictionary, Pattern};
 
-/// What candidates an application can use at all.
+/// Kind of candidates that an application can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Any neighbour of any vertex of the embedding.

@@ -94,7 +94,7 @@ impl Choice for Comparison {
 }
 
 impl Comparison {
-    /// How algorithm 1 assigns embeddings to units.
+    /// Scheme of algorithm 1.
     pub fn scheme(self) -> Scheme {
         Scheme::Ids { ascending: self == Comparison::Ascending }
     }
@@ -109,7 +109,7 @@ impl Comparison {
     }
 }
 
-/// The engine that runs algorithm 1: cliques, vertex-induced motifs and frequent subgraphs by
+/// Engine of algorithm 1: cliques, vertex-induced motifs and frequent subgraphs by
 /// embeddings. Single-threaded.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reference {

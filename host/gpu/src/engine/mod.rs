@@ -72,7 +72,7 @@ impl Drop for SharedState {
     fn drop(&mut self) {
         let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.take() {
-            // Nobody waits for the device any more, nor for why it can't be opened.
+            // The device and a possible error are no longer needed.
             let _ = thread.join();
         }
     }

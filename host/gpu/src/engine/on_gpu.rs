@@ -19,7 +19,7 @@ use crate::resident::Resident;
 use crate::stop::RunGuard;
 use crate::table::OnDemandGraph;
 
-/// The forms, each made when a method first needs it.
+/// Representations of a graph on the device, each created on first use.
 pub struct GpuGraph {
     gpu: Gpu,
     graph: Graph,

@@ -40,13 +40,13 @@ fn is_known(pattern: &Pattern, edges: usize) -> bool {
     edges >= MANY_EDGES && pattern.vertices() == 4 && (0..4).all(closed)
 }
 
-/// When a match that `plan` began is tried by `table`, and what that must gain; answers don't depend
-/// on it.
+/// Conditions for trying a match, started with `plan`, with `table`, and the minimum gain; answers don't depend
+/// on them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
     /// Time that `plan` searches before a trial.
     pub after: Duration,
-    /// Least ratio of remaining to finished work.
+    /// Minimum ratio of remaining to finished work.
     pub left: f64,
     /// `table` must be this many times as fast on the sample.
     pub gain: f64,

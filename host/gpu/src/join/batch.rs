@@ -362,7 +362,7 @@ impl JoinRun<'_> {
         Ok(())
     }
 
-    /// The same as [`JoinRun::prealloc`] without it: everything is done twice, to count and to write.
+    /// Alternative to [`JoinRun::prealloc`] without preallocation: runs everything twice, to count and to write.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the graph isn't whole on the device, [`Error::Device`].

@@ -10,7 +10,7 @@ use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::program::Program;
 
-/// How rows of a join are divided among the layers.
+/// Division of a join's rows among the layers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Layers {
     /// A warp for each row.
@@ -136,7 +136,7 @@ pub(super) fn measure(
 mod tests {
     use super::*;
 
-    /// Equation 1, as it is printed.
+    /// Equation 1 of the paper, literally.
     fn total(rows: &[u32], of: &Costs, t: Thresholds) -> f64 {
         let mut sum = 0.0;
         for (i, &n) in rows.iter().enumerate() {

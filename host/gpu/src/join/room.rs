@@ -14,12 +14,12 @@ const LEAST_BATCH: u64 = 32;
 /// flag, place, and four of the layers.
 const ROW_WORDS: u64 = 11;
 
-/// Rows that there is room for.
+/// Capacity in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
-    /// Of a batch.
+    /// Rows of a batch.
     pub batch: usize,
-    /// Of a table; elements of the array of all buffers.
+    /// Rows of a table, in elements of the array of all buffers.
     pub rows: usize,
 }
 

@@ -328,7 +328,7 @@ impl Roots {
         Roots::of(graph, self.deep, self.classes.clone(), Some(arcs), weighed, false)
     }
 
-    /// Those of a share.
+    /// Roots of a share.
     ///
     /// # Errors
     /// [`gramer_base::Error::Unsupported`] if the budget is too small.

@@ -26,7 +26,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Its part of what all have as much of.
+    /// Its fraction of evenly divided work.
     pub fn part(self) -> f64 {
         1.0 / self.of as f64
     }
@@ -40,7 +40,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Whose part it is.
+    /// Member that has this part.
     pub fn member(&self) -> Member {
         self.member
     }

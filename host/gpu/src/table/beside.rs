@@ -14,14 +14,14 @@ use crate::graph::ByDegree;
 use crate::plan::PlanWords;
 
 impl OnDemandGraph {
-    /// For a graph whose vertices were numbered already.
+    /// Creates the engine for a graph with numbered vertices.
     pub fn beside(gpu: &Gpu, graph: &Graph, by: Arc<ByDegree>) -> Self {
         let (held, joins, mining) = (Mutex::new(None), Mutex::default(), Mutex::default());
         OnDemandGraph { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
     }
 
-    /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,
-    /// where the lists don't fit whole.
+    /// Uploads the plan's data to the device and builds its program; returns `false`, with everything released, if the
+    /// lists don't fit as a whole.
     ///
     /// # Errors
     /// [`Error::Device`].

@@ -87,7 +87,7 @@ pub(super) struct TableGraph {
     pub labels: Option<Buffer<u32>>,
     pub lists: Lists,
     pub arena: Buffer<u32>,
-    /// Keys of rows and what they stand for; none where there is no room, or nobody asks.
+    /// Dictionary of the keys of rows; `None` without room or need.
     pub dictionary: Option<Buffer<u32>>,
     /// Owner of the keys; 0: none.
     pub dictionary_of: u64,
@@ -237,7 +237,7 @@ impl Sizes {
             .find(|&bits| slots(bits) >= ENOUGH_SLOTS)
             .or_else(|| (PAGE_BITS.1..=PAGE_BITS.0).filter(fit).max_by_key(|&bits| slots(bits)));
         let Some(page_bits) = page_bits else {
-            // There is room for the lists, though not for large tables beside them.
+            // There is room for the lists, but not for large tables in addition.
             let arena_words = arena(rest - self.list_bytes());
             return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
         };
@@ -267,13 +267,13 @@ fn has_lanes(device: &Device) -> Result<()> {
 }
 
 impl TableGraph {
-    /// The most roots that the arena has room for beside tables; at least [`LANES`] if they are wanted.
+    /// Maximum of roots that fit into the arena in addition to tables; at least [`LANES`] if they are needed.
     pub fn most_roots(&self) -> usize {
         let least = least_arena(self.wanted) as usize / 4 - LANES;
         (self.arena.len() / 8).max(LANES).min(self.arena.len() - least)
     }
 
-    /// Puts on the device what is wanted and fits.
+    /// Uploads the requested parts that fit to the device.
     ///
     /// # Errors
     /// [`Error::Unsupported`] that names the least budget, [`Error::Device`].
@@ -389,7 +389,7 @@ impl TableGraph {
         }
     }
 
-    /// Of a page's entries, as a power of two; whether they have labels.
+    /// Entries per page, as a power of two, and whether they have labels.
     pub fn page(&self) -> (u32, bool) {
         let bits = match &self.lists {
             Lists::Whole(_) => 0,

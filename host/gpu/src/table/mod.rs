@@ -12,7 +12,7 @@
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |
 //! | `sort` | records by key, in core and by merges of segments |
-//! | `beside` | what `plan` hands over |
+//! | `beside` | tasks handed over by `plan` |
 //! | `patterns` | motifs and frequent patterns, by the primitives |
 //! | [`primitives`] | extension, aggregation and filtering for programs of users |
 
@@ -70,7 +70,7 @@ pub(crate) const REASON: &str = "table: embedding tables by column";
 const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
 
-/// A graph that tasks bring to the device as they need it.
+/// Graph that tasks transfer to the device on demand.
 pub struct OnDemandGraph {
     gpu: Gpu,
     graph: Graph,
@@ -350,7 +350,7 @@ mod tests {
 
     use super::*;
 
-    /// Room that nobody needs is room for fewer pages, and labels that aren't there must not be read.
+    /// Unused room would reduce the number of pages, and missing labels must not be read.
     #[test]
     fn labels_of_edges_are_wanted_by_patterns_that_have_some() {
         let steps = |pattern: &Pattern| {

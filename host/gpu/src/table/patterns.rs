@@ -170,8 +170,8 @@ impl<'t> DeviceGroup<'t> {
     }
 }
 
-/// A level is a number of vertices. A set of vertices is made from one with a vertex fewer, whose pattern is a part
-/// of its own: rows of unreported patterns are dropped, since no reported pattern extends them.
+/// A level is a number of vertices. A set of vertices extends one with a vertex fewer, whose pattern is a sub-pattern
+/// of it: rows of unreported patterns are dropped, since no reported pattern extends them.
 fn by_embeddings(
     mining: &Mining,
     max: usize,

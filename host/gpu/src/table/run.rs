@@ -49,7 +49,7 @@ pub(super) struct TableRun<'a> {
     pub graph: &'a mut TableGraph,
     pub program: &'a Program,
     pub context: &'a Context,
-    /// By depth from 1 on: the vertex that is added.
+    /// Added vertices by depth, from 1.
     pub plan: &'a [Depth],
     pub first_label: u32,
     pub steps: f64,
@@ -67,7 +67,7 @@ pub(super) struct TableRun<'a> {
 }
 
 impl<'a> TableRun<'a> {
-    /// With room for this many roots of a share.
+    /// Creates a run with room for this many roots of a share.
     pub fn new(
         graph: &'a mut TableGraph,
         program: &'a Program,
@@ -185,7 +185,7 @@ impl<'a> TableRun<'a> {
                         if !full(self, region, blocks)? {
                             return Ok(false);
                         }
-                        // Whoever is in the midst of an element still needs its pages.
+                        // Work items in the middle of an element still need its pages.
                         self.pages_again(pages.as_deref())?;
                         (blocks, fresh) = (0, true);
                     }

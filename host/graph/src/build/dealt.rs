@@ -1,8 +1,8 @@
 //! From edges without labels to rows in the order of the input, by several threads.
 //!
-//! Entries are dealt out to ranges of rows, and a thread fills one range after another: it is small enough to stay in a near
-//! cache. Where each thread's entries of each range go is counted before, so that a range has its entries one after the
-//! other, in the order of their sources, and nobody waits for anybody.
+//! Entries are partitioned by ranges of rows, and a thread fills one range after another, small enough to stay in a
+//! near cache. The position of each thread's entries in each range is counted first, so that the entries of a range
+//! are contiguous, in the order of their sources, and threads never wait for each other.
 //!
 //! 1. Each edge goes to the range of its smaller end, then to this one's row. These half rows are sorted, and lose their
 //!    duplicates.
@@ -31,8 +31,8 @@ use gramer_base::parallel::{for_parts, on_threads};
 const MOST_RANGES: usize = 256;
 /// Entries of a range, about, if there aren't too many ranges: a megabyte of them.
 const RANGE: usize = if cfg!(test) { 1 << 4 } else { 1 << 18 };
-/// Ranges begin and end between rows whose numbers differ by more than their lowest bits: there are about so many such
-/// places.
+/// Approximate number of possible range borders: ranges begin and end between rows whose numbers differ by more than
+/// their lowest bits.
 const SLOTS: usize = if cfg!(test) { 1 << 4 } else { 1 << 12 };
 /// Edges that a thread goes through between two looks at the stop flag.
 const PIECE: usize = if cfg!(test) { 1 << 3 } else { 1 << 16 };

@@ -25,7 +25,7 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Without any id.
+    /// Creates an empty dictionary.
     pub fn new() -> Result<Self> {
         Ok(Dictionary { slots: zeroed(FEW)?, ids: vec![] })
     }

@@ -66,7 +66,7 @@ fn by_rank<const N: usize>(row: &mut [u32]) {
     }
 }
 
-/// Sorts by digits of so many values, from the lowest up. `spare` keeps its memory from row to row.
+/// Radix sort with digits of `VALUES` values, from the lowest. `spare` is reused from row to row.
 fn by_radix<const VALUES: usize, const DIGITS: usize>(row: &mut [u32], spare: &mut Vec<u32>) {
     let width = VALUES.ilog2();
     let all = row.iter().fold(0, |all, &entry| all | entry);

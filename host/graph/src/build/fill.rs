@@ -7,7 +7,7 @@
 //! 2. scanning rows in order and appending each one's number to the rows of its entries behind it gives all entries
 //!    before their rows' own numbers, in order;
 //! 3. scanning these, again in order, and appending each row's number to the rows of its entries before it gives
-//!    the others. They take the room of what the first step left, of which nothing is needed any more.
+//!    the others. They reuse the memory of the first step.
 
 use super::ahead::{AHEAD, PrefetchWriter};
 use super::halves::HalfRowBuilder;
@@ -54,8 +54,7 @@ pub(super) fn by_rank<P: Position>(
     Ok(rows)
 }
 
-/// Room for so many entries, all of which are going to be written: what is there already, unless a good part of that would be
-/// held for nothing.
+/// Buffer for `length` entries, all to be written: `spare`, unless a large part of it would be wasted.
 fn room(length: usize, mut spare: Vec<VertexId>) -> Result<Vec<VertexId>> {
     if !(length..=length + length / 4).contains(&spare.len()) {
         drop(spare);

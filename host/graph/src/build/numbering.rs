@@ -108,7 +108,7 @@ pub(super) fn number_ids(
     let range_end = if declared_range.is_empty() { 0 } else { declared_range.end };
     let end = largest.saturating_add(1).max(range_end);
     let dense = end <= 4 * ends.max(range_end) + 1024;
-    // Arrays of rows for ids that aren't in use are small beside those of edges.
+    // Arrays of rows for unused ids are small compared with those of edges.
     if budget.is_none() && end <= (ends + 1024).min(MAX_GRAPH_VERTICES) {
         let mut used: Vec<u8> = zeroed(end as usize)?;
         let mut looks = CancelPoll::new(cancel);
@@ -308,7 +308,7 @@ pub(super) fn renumber(
     }
     let share = blocks.len().div_ceil(threads).max(1);
     let parts: Vec<&mut [EdgeBlock]> = blocks.chunks_mut(share).collect();
-    // Each way by itself, so that nothing is asked for each id.
+    // One loop per case, without a branch for each id.
     match numbering {
         Numbering::Search { .. } => {}
         Numbering::Ranked { .. } => unreachable!("ranks come with rows"),

@@ -26,7 +26,7 @@ pub(super) struct RowSet<E> {
     pub numbering: Numbering,
     /// The ids in use, by number.
     pub ids: Vec<u64>,
-    /// Where each row begins, and how many entries there are.
+    /// Start of each row, and the number of entries.
     pub start: Vec<u64>,
     pub rows: Vec<E>,
     pub dropped: DropCounts,

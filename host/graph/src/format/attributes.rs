@@ -19,7 +19,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Takes an attribute; `false` for one that is left out.
+    /// Sets an attribute; returns `false` if it is ignored.
     pub fn set(&mut self, key: &str, value: String) -> bool {
         match key {
             "name" => self.name = Some(value),
@@ -30,7 +30,7 @@ impl Values {
         true
     }
 
-    /// Takes the default of an attribute that the element doesn't have.
+    /// Sets the default of an attribute that the element doesn't have.
     pub fn set_default(&mut self, key: &str, value: &str) {
         let own = match key {
             "name" => &mut self.name,
@@ -57,19 +57,19 @@ struct Edge {
     values: Values,
 }
 
-/// A graph as its elements come, in any order.
+/// Graph collected from elements in any order.
 #[derive(Debug)]
 pub(super) struct AttributeGraph<'a> {
     path: &'a Path,
     vertices: Vec<Vertex>,
     numbers: HashMap<String, u32>,
     edges: Vec<Edge>,
-    /// Names of attributes of vertices and of edges that are left out.
+    /// Names of ignored attributes, of vertices and of edges.
     left_out: [BTreeSet<String>; 2],
 }
 
 impl<'a> AttributeGraph<'a> {
-    /// Nothing yet, of a file.
+    /// Creates an empty graph for a file.
     pub fn new(path: &'a Path) -> Self {
         let left_out = Default::default();
         AttributeGraph { path, vertices: vec![], numbers: HashMap::new(), edges: vec![], left_out }

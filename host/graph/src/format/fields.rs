@@ -30,12 +30,12 @@ pub(super) fn number(sink: &Sink<'_>, line: u64, word: Option<&[u8]>, of: &str) 
     })
 }
 
-/// Vertices that a format numbers: `count` of them, from `first` on.
+/// Vertices numbered by the format: `count` of them, from `first` on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VertexNumbers {
     pub first: u64,
     pub count: u64,
-    /// The line that says how many there are.
+    /// Line that declares their number.
     pub line: u64,
 }
 
@@ -71,7 +71,7 @@ impl VertexNumbers {
         self.declare_listed(sink)
     }
 
-    /// As [`VertexNumbers::declare`], where the file has something for each of them.
+    /// As [`VertexNumbers::declare`], for files with an entry for each vertex.
     pub fn declare_listed(&self, sink: &mut Sink<'_>) -> Result<()> {
         for number in self.first..self.first + self.count {
             sink.vertex(itoa::Buffer::new().format(number).as_bytes())?;

@@ -30,7 +30,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 #[derive(Debug, PartialEq)]
 enum Token {
     Key(String),
-    /// A number, as it is written.
+    /// Number, as text.
     Number(String),
     Text(String),
     Open,

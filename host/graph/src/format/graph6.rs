@@ -74,7 +74,7 @@ pub(super) fn read_graph6(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Resul
         );
         return Err(sink.fault_at(1, what));
     }
-    // The bytes that are there allow for so many.
+    // The size of the text has been checked against this number.
     let own: Vec<u64> = (0..vertices)
         .map(|v| sink.vertex(itoa::Buffer::new().format(v).as_bytes()))
         .collect::<Result<_>>()?;

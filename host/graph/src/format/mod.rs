@@ -65,7 +65,7 @@ pub(crate) struct Entry {
 /// Writes a graph as text.
 pub(crate) type Writer = fn(&mut dyn Write, &Graph) -> io::Result<()>;
 
-/// What a written file keeps of a graph.
+/// Properties of a graph that a format can store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Capabilities {
     pub vertex_labels: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Capabilities {
     pub texts: bool,
 }
 
-/// The reader of a format.
+/// Reader of a format.
 #[derive(Clone, Copy)]
 pub(crate) enum ReaderKind {
     /// By blocks of lines on all threads, behind a head.
@@ -106,7 +106,7 @@ pub(crate) struct Texts {
     pub read: Reader,
     /// The line at a position, if it has such a text.
     pub shows: fn(&[u8], usize) -> Option<&[u8]>,
-    /// What is a text in it, for the remark.
+    /// Names of the fields with texts, for the remark.
     pub of: &'static str,
 }
 

@@ -78,7 +78,7 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// How the graph is to be read.
+    /// Returns the options of the reader.
     pub fn options(&self) -> &'a ReadOptions {
         self.options
     }
@@ -272,7 +272,7 @@ impl<'a> Sink<'a> {
         Error::input(Place::file(self.path), what)
     }
 
-    /// A setting that doesn't fit the file.
+    /// Error for a setting that doesn't fit the file.
     pub fn usage(&self, what: impl std::fmt::Display) -> Error {
         Error::usage(format!("{}: {what}", Place::file(self.path)))
     }
@@ -282,7 +282,7 @@ impl<'a> Sink<'a> {
         Error::input(Place::line(self.path, line), what)
     }
 
-    /// A read that failed.
+    /// Error for a failed read.
     pub fn refused(&self, source: std::io::Error) -> Error {
         refused(self.path, source)
     }

@@ -1,5 +1,5 @@
-//! Several graphs of `t`, `v` and `e` lines in one file, as gSpan takes them: together they are one graph, in whose ids
-//! each has upper 32 bits of its own.
+//! Several graphs of `t`, `v` and `e` lines in one file, the format of gSpan: together they form one graph, and the
+//! upper 32 bits of an id identify the graph in the file.
 
 use std::collections::HashMap;
 use std::io::BufRead;

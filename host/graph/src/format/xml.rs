@@ -10,7 +10,7 @@ use quick_xml::{Reader, XmlVersion};
 use super::lines::refused;
 use gramer_base::error::{Error, Place, Result, quote, said};
 
-/// An input whose line ends are counted as they are consumed.
+/// Input that counts line ends as they are consumed.
 struct LineCounter<'a> {
     input: &'a mut dyn BufRead,
     lines: u64,
@@ -41,7 +41,7 @@ impl BufRead for LineCounter<'_> {
 /// The start of an element.
 #[derive(Debug)]
 pub(super) struct Element {
-    /// Without the prefix of its namespace.
+    /// Name without namespace prefix.
     pub name: String,
     /// The line, from 1, on which its tag ends.
     pub line: u64,
@@ -89,7 +89,7 @@ impl<'a> Xml<'a> {
         Error::input(Place::line(self.path, line), what)
     }
 
-    /// An attribute that an element must have.
+    /// Returns a mandatory attribute of an element.
     ///
     /// # Errors
     /// [`Error::Input`] where it is missing.

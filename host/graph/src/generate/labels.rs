@@ -8,7 +8,7 @@ use super::models::rng;
 use crate::write::each_edge;
 use crate::{Graph, Label, NO_LABEL, Parts, VertexId};
 
-/// Draws labels.
+/// Sampler of labels.
 pub(super) struct LabelSampler {
     rng: ChaCha8Rng,
     /// Upper ends of the labels' shares of 2^53.

@@ -56,7 +56,7 @@ pub enum Model {
     },
 }
 
-/// How labels are drawn: 0 to `count` - 1.
+/// Distribution of labels: 0 to `count` - 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Labels {
     /// Number of labels, at least 1.

@@ -26,7 +26,7 @@ pub(super) enum Source {
     Copy,
 }
 
-/// Where the rows are.
+/// Location of the rows.
 enum RowLayout {
     Plain { offsets: Range<usize>, neighbours: Range<usize> },
     Packed { groups: Range<usize>, words: Range<usize> },
@@ -393,7 +393,7 @@ fn wrong_names(
     Ok(None)
 }
 
-/// The largest of some numbers; 0 where there are none.
+/// Maximum of some numbers, or 0.
 fn largest(numbers: &[u32], cancel: &Cancel) -> Result<u32> {
     let mut largest = 0;
     for part in numbers.chunks(AT_ONCE / size_of::<u32>()) {

@@ -25,8 +25,8 @@ use gramer_base::error::Result;
 /// Entries and rows of a group, of all but the last at least: what is decoded in less than a millisecond.
 const GROUP: usize = 1 << 14;
 
-/// What the table says of where a group begins: the first row, the number of entries in all rows before, and
-/// the first word of the stream.
+/// Table entry of a group: first row, number of entries in all earlier rows, and first word in the
+/// stream.
 pub(super) type GroupHead = [u64; 3];
 
 /// The rows of a graph, compressed for an image.
@@ -137,7 +137,7 @@ impl<'a> Rows<'a> {
         self.groups.len()
     }
 
-    /// Where a group begins, or the last one ends.
+    /// Start of a group, or end of the last one.
     pub fn begin(&self, group: usize) -> GroupHead {
         let Rows { words, vertices, entries, .. } = *self;
         let end = [vertices as u64, entries as u64, words.len() as u64];

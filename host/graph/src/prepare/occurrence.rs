@@ -43,7 +43,7 @@ fn on_1(view: View<'_>, degrees: &[u32], v: VertexId) -> u128 {
     degrees[v as usize] as u128 * around as u128
 }
 
-/// A breadth-first search that starts afresh for each vertex without clearing its marks.
+/// Breadth-first search from one vertex after another, without clearing its marks.
 struct NeighbourhoodSearch<'a> {
     view: View<'a>,
     cancel: &'a Cancel,

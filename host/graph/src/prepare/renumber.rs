@@ -22,8 +22,8 @@ const AHEAD: usize = 8;
 /// Lines of a cache of each such row: the processor asks for those that follow.
 const LINES: usize = 4;
 
-/// The same graph with the vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties go by the old number.
-/// Labels and original ids move with their vertices, rows stay sorted. A graph that is already in this order is
+/// Returns the graph with vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties are broken by the old
+/// number. Labels and original ids move with their vertices, rows stay sorted. A graph already in this order is
 /// returned unchanged.
 ///
 /// Costs a scan of the edge array for ON_1 and one to fill the new rows, a sort of the vertices,

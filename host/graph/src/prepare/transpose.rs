@@ -31,8 +31,8 @@ pub(super) trait Sources: Sync {
     /// Data of an entry in addition to its two ends.
     type Payload: Copy + Zeroable + Send + Sync;
 
-    /// Calls `each(row, source, beside)` for the entries of a range of sources, in order. Stops early once the run
-    /// is asked to stop.
+    /// Calls `each(row, source, payload)` for the entries of a range of sources, in order. Stops early once the run
+    /// is cancelled.
     fn scan(&self, sources: Range<usize>, each: impl FnMut(VertexId, VertexId, Self::Payload));
 }
 
@@ -108,7 +108,7 @@ fn append<T>(row: &mut IterMut<T>, value: T) {
     *row.next().expect("rows take as many entries as their sources give") = value;
 }
 
-/// How entries are dealt to groups of rows.
+/// Distribution of entries over groups of rows.
 struct GroupLayout {
     /// A power of two.
     groups: usize,
@@ -242,7 +242,7 @@ impl<B: Copy + Zeroable> DealtEntries<B> {
         }
     }
 
-    /// Calls `each(row within the group, source, beside)` for the entries of a group, in order.
+    /// Calls `each(row within the group, source, payload)` for the entries of a group, in order.
     #[inline(always)]
     fn of_group(&self, group: usize, deal: &GroupLayout, mut each: impl FnMut(usize, VertexId, B)) {
         let mask = (1u32 << deal.source_bits) - 1;
@@ -259,7 +259,7 @@ impl<B: Copy + Zeroable> DealtEntries<B> {
 mod tests {
     use super::*;
 
-    /// By source: its rows, each with what is beside it.
+    /// By source: its rows, each with its payload.
     struct Listed(Vec<Vec<(VertexId, u32)>>);
 
     impl Sources for Listed {

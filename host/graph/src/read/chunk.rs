@@ -19,7 +19,7 @@ pub(crate) struct Declaration {
     pub line: u32,
 }
 
-/// The number behind the label of a `v` line: a degree, or another label.
+/// Number after the label of a `v` line: a degree, or another label.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SecondNumber {
     pub id: u64,
@@ -121,14 +121,14 @@ pub(crate) trait Parser: Sync {
     fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder>;
 }
 
-/// The surroundings of [`Parser::finish`].
+/// Context of [`Parser::finish`].
 pub(crate) struct FinishContext {
     pub path: PathBuf,
     /// Remarks for the user.
     pub notes: Vec<String>,
     /// Largest number of vertices, where the user gave one.
     pub max_vertices: Option<u64>,
-    /// Edges that were read.
+    /// Number of edges read.
     pub edges: u64,
     pub cancel: Cancel,
 }

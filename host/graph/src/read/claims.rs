@@ -22,7 +22,7 @@ struct Count {
 pub(crate) struct Claims {
     vertices: Option<Count>,
     edges: Option<Count>,
-    /// The line that calls the graph directed, or the words of a matrix that is not symmetric.
+    /// Line that declares the graph directed, or the words of a matrix that is not symmetric.
     pub directed: Option<String>,
     /// The numbers of the first line of an edge list, where these may be those of vertices and edges.
     pub first_line: Option<Vec<u64>>,
@@ -31,7 +31,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// Those of the comments in front of the first line with content.
+    /// Parses the claims in comments before the first line with content.
     pub fn of(head: &[u8], forced: bool) -> Self {
         let mut claims = Claims { forced, ..Claims::default() };
         let mut konect = false;

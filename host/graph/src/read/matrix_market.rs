@@ -91,7 +91,7 @@ impl MatrixMarket {
         fault(0, "the size line `V V entries` is missing".into())
     }
 
-    /// What calls the graph directed, if anything does.
+    /// Claim that the graph is directed, if any.
     pub fn general(&self) -> Option<String> {
         self.general.then(|| "the matrix is general and not symmetric, which".to_string())
     }

@@ -69,21 +69,21 @@ use crate::prepare::renumber;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result, shown};
 
-/// A graph, with the format it was read in and the reader's notes.
+/// Graph from a file, with its format and the reader's notes.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct GraphFile {
     /// The graph.
     pub graph: Graph,
-    /// The format that it was read in.
+    /// Format of the file.
     pub format: Format,
-    /// How the file was compressed.
+    /// Compression of the file.
     pub compression: Compression,
     /// Size of the decompressed text, or of the image, in bytes.
     pub bytes: u64,
     /// Remarks for the user.
     pub notes: Vec<String>,
-    /// What it took to bring the graph in its order once it was read: nothing where rows come in that order.
+    /// Time for reordering the graph after reading; 0 if rows were read in that order.
     pub ordering: Duration,
 }
 

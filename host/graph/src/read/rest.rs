@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::source::{BLOCK, Source};
 
-/// All of a source, from its first byte on, as a buffered reader.
+/// Buffered reader of a source from its first byte.
 pub(crate) struct SourceReader {
     source: Source,
     buffer: Vec<u8>,

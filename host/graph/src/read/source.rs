@@ -15,7 +15,7 @@ use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::{self, InterruptibleReader, STDIN};
 use gramer_base::pages::in_large_pages;
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
@@ -39,7 +39,7 @@ fn named(path: &Path, ends: &[&str]) -> bool {
 
 /// An open input, decompressed.
 pub(crate) struct Source {
-    /// For messages.
+    /// Path for messages.
     pub path: PathBuf,
     pub compression: Compression,
     /// The file itself where it is a plain regular one; only such a file can be mapped.
@@ -156,7 +156,7 @@ impl Source {
         Self::watched(path, cancel, None)
     }
 
-    /// As [`Source::open`], with the bytes of a regular file as a phase of `progress`.
+    /// As [`Source::open`], reporting the bytes of a regular file as a phase of `progress`.
     ///
     /// # Errors
     /// As [`Source::open`].

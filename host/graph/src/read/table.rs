@@ -27,7 +27,7 @@ impl Separator {
 pub(crate) struct FieldIter<'a> {
     separator: Separator,
     rest: &'a [u8],
-    /// Whether a field is still to come, be it empty.
+    /// Whether a further field, possibly empty, follows.
     pending: bool,
 }
 
@@ -124,7 +124,7 @@ impl Table {
         self.columns == 2 && self.ends == (0, 1) && self.separator == Separator::Blanks
     }
 
-    /// The columns that are not read, for a remark.
+    /// Ignored columns, for a remark.
     pub fn ignored(&self) -> Option<String> {
         let (u, v) = self.ends;
         let mut runs: Vec<(usize, usize)> = Vec::new();

@@ -46,7 +46,7 @@ pub(super) struct Text {
     pub compression: Compression,
     pub bytes: u64,
     pub notes: Vec<String>,
-    /// What its head says of the graph.
+    /// Claims of its head about the graph.
     pub claims: Claims,
     /// The line, from 1, of the first self loop, if there is one and the format tells.
     pub first_loop: Option<u64>,
@@ -290,14 +290,8 @@ fn read_image(
     };
     let notes = source.trailing().into_iter().collect();
     let compression = source.compression;
-    Ok(GraphFile {
-        graph,
-        format: Format::Image,
-        compression,
-        bytes,
-        notes,
-        ordering: Duration::ZERO,
-    })
+    let format = Format::Image;
+    Ok(GraphFile { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
 /// Reads on until the format can be told, and whether that is all of the source.

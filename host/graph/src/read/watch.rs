@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use gramer_base::error::{Error, Place, Result};
 
-/// A regular file, as it was when it was opened.
+/// Size and modification time of a regular file when it was opened.
 pub(super) struct FileSnapshot {
     path: PathBuf,
     file: File,

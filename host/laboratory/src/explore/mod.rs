@@ -114,14 +114,14 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
     choices.first(&machine.machine.name, &ask).map(|_| ())
 }
 
-/// A point of a sweep and what came of it.
+/// Point of a sweep with its result.
 #[derive(Debug, Clone)]
 pub struct PointResult {
     /// Settings.
     pub settings: Vec<Setting>,
-    /// Its numbers, unless it failed or took too long.
+    /// Measures, unless it failed or took too long.
     pub measures: Result<Measures, String>,
-    /// It took more cycles than allowed.
+    /// Whether it exceeded the limit of cycles.
     pub given_up: bool,
 }
 

@@ -81,7 +81,7 @@ const STUDENT: [f64; 15] = [
     2.145, 2.131,
 ];
 
-/// How much is drawn.
+/// Size and seed of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSettings {
     /// Windows, 4 to 17.
@@ -89,7 +89,7 @@ pub struct SampleSettings {
     /// All windows together have one in this many of the units, but each at least twice as many as
     /// are in flight.
     pub one_in: usize,
-    /// Of the draws.
+    /// Seed.
     pub seed: u64,
 }
 
@@ -99,7 +99,7 @@ impl Default for SampleSettings {
     }
 }
 
-/// An estimate.
+/// Estimate of the cycles of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleEstimate {
     /// Cycles of the whole task.
@@ -179,7 +179,7 @@ pub fn estimate(
     estimated(&drawn, work, in_flight, &results)
 }
 
-/// What a sample runs.
+/// Work units of a sample.
 struct SampleUnits {
     /// Units that always run.
     heavy: Vec<VertexId>,

@@ -36,7 +36,7 @@ pub struct SimulatedTask {
     pub words: Vec<String>,
 }
 
-/// What a point's file holds.
+/// Content of a point's file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PointFile {
     /// Hash of model and simulation.
@@ -49,14 +49,14 @@ pub struct PointFile {
     pub result: Value,
 }
 
-/// What became of a point.
+/// Outcome of a point's run.
 #[derive(Debug, Clone)]
 pub enum RunOutcome {
-    /// It ran to its end, now or before.
+    /// Complete, simulated or from the cache.
     Done(Box<PointFile>),
-    /// It has more cycles than allowed.
+    /// Exceeded the limit of cycles.
     Limit,
-    /// It failed; the message of the simulator.
+    /// Failed, with the simulator's message.
     Failed(String),
 }
 
@@ -366,7 +366,7 @@ fn reason(printed: &str, status: &str) -> String {
     }
 }
 
-/// A child that doesn't outlive us.
+/// Child process that is killed when it is dropped.
 struct ChildGuard(Child);
 
 impl Drop for ChildGuard {

@@ -8,7 +8,7 @@ use gramer_base::error::{Error, Place, Result};
 use super::claims::Row;
 use super::report::REPORT;
 
-/// A section as it stands in a report: its rows of the table of claims, and its text.
+/// Section of an existing report: its rows of the table of claims, and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierSection {
     /// The title.

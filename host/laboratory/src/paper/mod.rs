@@ -114,7 +114,7 @@ pub struct Lab<'a> {
     pub left_out: std::cell::RefCell<BTreeSet<String>>,
 }
 
-/// Takes a line for people on how far the experiments are.
+/// Receiver of progress lines of the experiments.
 pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// What [`run`] is asked.

@@ -84,7 +84,7 @@ struct Case<'a> {
     rest: Option<(f64, f64)>,
 }
 
-/// Whether a case counts for the claim on the kernel's time.
+/// Relevance of a case for the claim on the kernel's time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relevance {
     Yes,

@@ -181,7 +181,7 @@ impl Stalls {
     }
 }
 
-/// Waits for memory of PUs with one slot, in cycles, and what they waited for.
+/// Cycles that PUs with one slot wait for memory, by cause.
 #[derive(Debug, Clone, Copy)]
 struct MemoryStalls {
     cycles: f64,

@@ -19,14 +19,14 @@ pub(super) struct Limits {
     end: Option<(Instant, Duration)>,
 }
 
-/// What had no room in a limit.
+/// Exceeded time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timeout {
-    /// The point took longer than one may, this long.
+    /// The limit of a point.
     Point(Duration),
-    /// The whole run took as long as it may, this long.
+    /// The limit of the whole run.
     Run(Duration),
-    /// Nothing is measured, and the report has no such point.
+    /// Measuring is off, and the report has no such point.
     Missing,
 }
 

@@ -119,7 +119,7 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
     ),
 ];
 
-/// Where an experiment measures.
+/// Site of an experiment's measurements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Site {
     /// On the device, tasks that are known before.

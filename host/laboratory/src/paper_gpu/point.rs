@@ -57,7 +57,7 @@ impl Point {
     }
 }
 
-/// What became of a setting.
+/// Outcome of a setting.
 enum PointOutcome {
     Took(Point),
     /// With the seconds that its last run had taken, if its programs were built.
@@ -68,7 +68,7 @@ enum PointOutcome {
 /// Measures a setting; the names of the point are given later.
 pub type Measure<'m> = dyn Fn(&Settings, &Context) -> Result<Point> + 'm;
 
-/// A setting by name.
+/// Settings with their name.
 pub type NamedSettings = (String, Settings);
 
 impl Lab<'_> {

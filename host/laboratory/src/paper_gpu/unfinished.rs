@@ -14,7 +14,7 @@ use crate::paper::Progress;
 /// The file's name in the folder of the report.
 const NAME: &str = "unfinished.json";
 
-/// The points of a run so far.
+/// Points of an unfinished run.
 #[derive(Debug, Default)]
 pub(super) struct PartialRun {
     /// The file; none where nothing is measured.
@@ -22,7 +22,7 @@ pub(super) struct PartialRun {
     kept: PartialRunFile,
 }
 
-/// The file.
+/// Content of its file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct PartialRunFile {
     /// The device and what else all points must have in common.

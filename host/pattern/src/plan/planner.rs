@@ -174,7 +174,7 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
     }
 }
 
-/// A plan while it grows.
+/// Plan under construction.
 struct PartialPlan<'a> {
     planner: &'a Planner<'a>,
     order: &'a [usize],

@@ -9,7 +9,7 @@ use crate::plan::search::{
 };
 use crate::{MAX_VERTICES, VertexSet};
 
-/// What is wrong, and where in the plan.
+/// Fault, with its position in the plan.
 type CheckResult = Result<(), String>;
 
 /// Fails with a message unless something holds.

@@ -24,7 +24,7 @@ impl Matching {
         self.may.clear();
         // More than `size` entries that serve the same vertices are never needed.
         let mut counts = [0u32; MAX_VERTICES];
-        // Whoever has `size` choices finds one whatever the others take.
+        // A vertex with `size` choices finds one whatever the others take.
         let mut scarce = wanted;
         for serves in near {
             let needed = serves & scarce;

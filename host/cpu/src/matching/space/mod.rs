@@ -75,7 +75,7 @@ pub(super) struct Space<'g> {
     classes: Vec<Option<Vec<VertexId>>>,
     /// For each pattern vertex, as bits: those that share a candidate with it.
     overlap: Vec<VertexSet>,
-    /// For each pattern vertex, as bits: those with a candidate next to one of its own.
+    /// For each pattern vertex, as bits: those with a candidate next to one of its candidates.
     linked: Vec<VertexSet>,
     /// By pattern vertex and neighbour.
     sizes: Vec<[ListSize; MAX_VERTICES]>,

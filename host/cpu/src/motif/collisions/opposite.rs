@@ -107,11 +107,11 @@ mod avx512 {
 
     /// Members that are looked up together.
     const LANES: usize = 16;
-    /// Most counts: their numbers are signed where they are looked up.
+    /// Maximum of counts: look-ups use signed indices.
     pub const MOST: usize = 1 << 31;
 
-    /// As [`OppositeEdges::sum`], `counts` having all vertices. Lists that are shorter than a vector are looked up one by
-    /// one.
+    /// As [`OppositeEdges::sum`], with `counts` for all vertices. Elements of lists shorter than a vector are looked up
+    /// one by one.
     #[target_feature(enable = "avx512f,popcnt")]
     pub fn sum(
         mut edges: OppositeEdges<'_>,

@@ -238,7 +238,7 @@ impl<'a> Columns<'a> {
         set.listed.extend_from_slice(&vertices[with_bit..]);
     }
 
-    /// How many of a set are next to a vertex.
+    /// Number of a set's vertices next to a vertex.
     #[inline(always)]
     pub fn among(&self, set: &Sparse, v: VertexId) -> u32 {
         let row = self.words(v);

@@ -123,7 +123,7 @@ pub(super) fn vertex_induced(
         return Ok(CountEnd::Large(reason));
     }
     let _plan = context.progress.plan(|| parts(view, &shape));
-    // The system is made once in a process, by one thread: beside the lists where there are several.
+    // The system is built once per process, by one thread, concurrently with the lists if there are several threads.
     let system = || _ = MotifSystem::of_six();
     let common = beside(context.threads(), system, || Common::new(view, context));
     let Some(common) = common else {

@@ -29,7 +29,7 @@ use table::{Bytes, CrossPairs, PairCounter, Sets, Table, Words};
 const NONE: u32 = u32::MAX;
 /// Most numbers of a root's table: 16 to 48 MiB. Tests have both, roots with a table and without.
 const MOST_TABLE: usize = if cfg!(test) { 1 << 9 } else { 1 << 23 };
-/// What a step of a count costs beside a word of the triples' sets.
+/// Cost of a counting step, in words of the triples' sets.
 const STEP: usize = if cfg!(test) { 1 } else { 2 };
 
 /// Numbers of occurrences.

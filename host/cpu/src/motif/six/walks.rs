@@ -37,7 +37,7 @@ pub(super) struct WalkCounts {
     pub clique_and_tail: u128,
     /// The 4-clique with a triangle at a vertex.
     pub clique_and_triangle: u128,
-    /// The 4-clique with a path of three edges beside one of its edges.
+    /// The 4-clique with a path of three edges parallel to one of its edges.
     pub clique_and_path: u128,
     /// The diamond with a path of three edges between its tips.
     pub diamond_and_path: u128,

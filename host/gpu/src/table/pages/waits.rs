@@ -30,9 +30,9 @@ pub(in crate::table) fn marks(vertices: usize, arena_words: u64) -> u64 {
 pub(in crate::table) struct Rows {
     /// Number of places.
     pub rows: u32,
-    /// Those that are to be done, from and to.
+    /// Range of elements to process.
     pub part: (u32, u32),
-    /// Where their marks begin, in words.
+    /// Start of their marks, in words.
     pub marks: usize,
     /// The graph's offsets, the arena and the shape.
     pub args: [Arg; 3],

@@ -14,11 +14,11 @@ use super::mining::{Kernels, Mining, SegmentSteps};
 use super::others::{LevelPeers, Said};
 use super::source::{FunctionRole, Functions};
 
-/// What keys of rows stand for on the device.
+/// Meaning of the keys of rows on the device.
 enum Meaning {
-    /// Themselves.
+    /// The key itself.
     Number,
-    /// Their group's number.
+    /// Number of the group.
     Group,
     /// By vertex the number of an image: of an orbit of a group's pattern, from 1 on; 0 is none.
     Images { numbers: HashMap<(usize, u8), u32>, groups: Vec<usize> },
@@ -87,7 +87,7 @@ impl<'k> Aggregation<'k> {
         Ok(Aggregation { mining, known, key, functions, keys, sorting, meaning, runs: None })
     }
 
-    /// Takes the rows of a segment.
+    /// Adds the rows of a segment.
     ///
     /// # Errors
     /// [`Error::Usage`] where a function doesn't compile, [`Error::Interrupted`], [`Error::Device`], [`Error::Io`] of
@@ -139,7 +139,7 @@ impl<'k> Aggregation<'k> {
         Ok(())
     }
 
-    /// The groups that were met, from the merged segments: with others, of the rows of all.
+    /// Returns the groups of the merged segments; with other members, of the rows of all.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Interrupted`], [`Error::Io`] of the file for tables.

@@ -50,11 +50,11 @@ pub(super) type KeyReader<'s> = dyn FnMut(&[u32], &mut [u32]) + 's;
 /// Takes a part of a list of rows whose keys have been resolved on the device.
 type RowTaker<'t> = dyn FnMut(&TableRun<'_>, (u32, u32)) -> Result<()> + 't;
 
-/// What is sorted of rows whose keys are known.
+/// Records to sort for rows with known keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SortInput {
     pub records: Records,
-    /// Records of a row; of more than one the kernel writes them that is named so.
+    /// Records per row; several are written by the kernel `emit`.
     pub each: usize,
     pub emit: Option<&'static str>,
     /// Whether the words behind a row's key are summed up.
@@ -149,7 +149,7 @@ impl Keys {
             fresh: found[1],
             left: found[2],
             said: found[3],
-            // Where nothing is written beside, what a key stands for is the record.
+            // Without separate values, the record itself is the value of a key.
             values: values.unwrap_or(if own { values_at } else { first }),
             first,
             rest: all,

@@ -9,7 +9,7 @@ use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits_chain};
 use super::mining::Mining;
 use super::source::{FunctionRole, Functions};
 
-/// What rows are aggregated by (GAMMA, section 4.2.2).
+/// Key by which rows are aggregated (GAMMA, section 4.2.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Key {
@@ -29,7 +29,7 @@ impl Key {
     }
 }
 
-/// What is counted of the rows of a group.
+/// Measure of a group's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Measure {
@@ -121,7 +121,7 @@ impl Groups {
         self.chosen(|group| group.value >= value)
     }
 
-    /// The groups that `wanted` says: [`Table::filter`](super::Table::filter) keeps their rows.
+    /// Selects the groups for which `wanted` is true; [`Table::filter`](super::Table::filter) keeps their rows.
     pub fn chosen(&self, wanted: impl Fn(&Group) -> bool) -> Selection {
         let chosen = self.groups.iter().filter(|&group| wanted(group));
         Selection { key: self.key.clone(), chosen: chosen.map(|group| group.by.clone()).collect() }

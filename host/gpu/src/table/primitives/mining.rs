@@ -27,7 +27,7 @@ const EDGES: &str = include_str!("../../../kernels/edges.cl");
 /// Rows of a launch: between launches a stop is heard.
 pub(super) const MOST_ROWS: usize = 1 << 16;
 
-/// How vertices are ordered while tables are made. Rows always hold ids of the graph; the order decides what
+/// Order of the vertices while tables are built. Rows always hold ids of the graph; the order decides what
 /// [`Filter::above`](super::Filter::above) and canonical orders compare, and what functions in OpenCL C get as
 /// vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,7 +87,7 @@ impl Mining {
         Self::with(gpu, graph, Numbers::default(), &Context::default())
     }
 
-    /// The same with another order of vertices, and with a flag that stops operations.
+    /// Creates it with another order of vertices, and with a flag that stops operations.
     ///
     /// # Errors
     /// As [`Mining::new`], and [`Error::Interrupted`].

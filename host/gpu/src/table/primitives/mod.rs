@@ -32,8 +32,8 @@
 //! # Functions in OpenCL C
 //!
 //! [`Filter::source`], [`EdgeFilter::source`], [`Key::Source`] and [`Measure::Sum`] take text in OpenCL C 1.2 that
-//! defines the function which each names; helper functions beside it are welcome, and need names that no other
-//! text of the same operation has. Its first argument is the embedding:
+//! defines the function which each names. Additional helper functions are allowed; their names must be unique among
+//! the texts of an operation. Its first argument is the embedding:
 //!
 //! | | is |
 //! |---|---|
@@ -151,7 +151,7 @@ impl Kind for Edges {
 pub struct Page;
 
 mod private {
-    /// Nobody else has kinds of rows.
+    /// Prevents other crates from defining kinds of rows.
     pub trait Sealed {}
     impl Sealed for super::Vertices {}
     impl Sealed for super::Edges {}

@@ -26,7 +26,7 @@ enum Selector {
 }
 
 impl Positions {
-    /// The vertex that came last.
+    /// Position of the vertex added last.
     pub fn last() -> Self {
         Positions(Selector::Last)
     }

@@ -12,7 +12,7 @@ pub(super) const EMBEDDING: &str = include_str!("../../../kernels/embedding.clh"
 /// What compilers call a user's text in their messages.
 const FILE: &str = "source_of_the_user";
 
-/// What a function is for.
+/// Role of a user's function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FunctionRole {
     /// Whether a vertex is kept.

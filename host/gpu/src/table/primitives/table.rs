@@ -33,7 +33,7 @@ pub struct Table<'m, K: Kind> {
     kind: PhantomData<K>,
 }
 
-/// What [`Table::filter`] keeps.
+/// Rows that [`Table::filter`] keeps.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RowFilter<'f, K: Kind> {
@@ -87,9 +87,9 @@ impl<'m> Table<'m, Vertices> {
         Table::of(mining, own(member, mining.by.vertices()).map(|v| v as u32))
     }
 
-    /// Adds to each row, in turn, every vertex that isn't in it, is a neighbour of at least one of these
-    /// positions, and fits the filter (GAMMA, definition 1; DuMato's `extend`). A row that has no such vertex is
-    /// gone. `..` stands for all positions.
+    /// Extends each row by every vertex that isn't in it, is a neighbour of at least one of these positions, and fits
+    /// the filter (GAMMA, definition 1; DuMato's `extend`): one new row per vertex. Rows without such a vertex are
+    /// dropped. `..` stands for all positions.
     ///
     /// # Errors
     /// [`Error::Usage`] for positions that aren't there, labels that the graph hasn't, rows of 16 vertices, and a
@@ -100,8 +100,8 @@ impl<'m> Table<'m, Vertices> {
         self.extend_by(by.into(), &filter)
     }
 
-    /// The same, but the new vertex may be one that the row has: rows are homomorphic images, or walks.
-    /// [`Filter::distinct`] says from which vertices it has to differ.
+    /// As [`Table::extend_vertex`], but the new vertex may repeat one of the row: rows are homomorphic images, or
+    /// walks. [`Filter::distinct`] says from which vertices it has to differ.
     ///
     /// # Errors
     /// As [`Table::extend_vertex`].
@@ -143,7 +143,7 @@ impl<'m> Table<'m, Vertices> {
     /// The same of the rows of all devices, with others.
     ///
     /// # Errors
-    /// Errors of the others besides.
+    /// Errors of the other operations.
     pub(in crate::table) fn aggregate_extensions_of(
         &self,
         others: Option<LevelPeers<'_>>,
@@ -198,9 +198,9 @@ impl<'m> Table<'m, Edges> {
         Table::of(mining, entries.skip(own).step_by(of))
     }
 
-    /// Adds to each row, in turn, every edge that isn't in it, shares a vertex with it, and fits the filter
-    /// (GAMMA, definition 1). A row that has no such edge is gone. Without [`EdgeFilter::canonical`] a set of
-    /// edges stands in the table once for each order in which its edges can come.
+    /// Extends each row by every edge that isn't in it, shares a vertex with it, and fits the filter (GAMMA,
+    /// definition 1): one new row per edge. Rows without such an edge are dropped. Without [`EdgeFilter::canonical`] a
+    /// set of edges occurs in the table once for each possible order of its edges.
     ///
     /// # Errors
     /// [`Error::Usage`] for labels that the graph hasn't, rows of 15 edges, and a function that doesn't compile;
@@ -233,7 +233,7 @@ impl<'m> Table<'m, Edges> {
     /// The same of the rows of all devices, with others.
     ///
     /// # Errors
-    /// Errors of the others besides.
+    /// Errors of the other operations.
     pub(in crate::table) fn aggregate_extensions_of(
         &self,
         others: Option<LevelPeers<'_>>,
@@ -350,8 +350,8 @@ impl<'m, K: Kind> Table<'m, K> {
         Ok(())
     }
 
-    /// Puts rows with the same key into groups (GAMMA's `Aggregation`), and counts as the measure says. The
-    /// table stays.
+    /// Groups rows by key (GAMMA's `Aggregation`) and evaluates the measure of each group. The table is
+    /// unchanged.
     ///
     /// # Errors
     /// [`Error::Usage`] for [`Measure::Mni`] of another key than patterns, the pattern of rows that
@@ -363,7 +363,7 @@ impl<'m, K: Kind> Table<'m, K> {
     /// The same of the rows of all devices, with others.
     ///
     /// # Errors
-    /// Errors of the others besides.
+    /// Errors of the other operations.
     pub(in crate::table) fn aggregate_of(
         &self,
         others: Option<LevelPeers<'_>>,

@@ -73,8 +73,8 @@ impl Workflow {
         self
     }
 
-    /// New vertices fit this filter as well, at each depth: `..` and [`Positions::last`] mean those of the
-    /// embedding as it is then.
+    /// Requires new vertices to fit this filter as well, at each depth: `..` and [`Positions::last`] refer to the
+    /// embedding at that depth.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = self.filter.and(filter);
@@ -232,7 +232,7 @@ impl Workflow {
     }
 }
 
-/// Takes some embeddings, and their extension.
+/// Receiver of embeddings and their extension.
 type SegmentSink<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
 
 /// Takes what was found, a segment at a time.

@@ -22,13 +22,13 @@ const MOST: u64 = 1 << 25;
 const LOOK: usize = 1 << 16;
 const RECORDS: Records = Records { key: 2, weight: 2 };
 
-/// What [`count_numbers`] took.
+/// Segments used by [`count_numbers`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segments {
     /// Segments that were sorted on the devices, each as large as its device's memory allows.
     pub sorted: u64,
-    /// Of these, those of each device.
+    /// Segments by device.
     pub by_device: Vec<u64>,
     /// Merges of two segments and more.
     pub merges: u64,

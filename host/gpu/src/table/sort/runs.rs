@@ -68,7 +68,7 @@ impl Runs {
         Runs { records, store, runs, chunk, capacity, segments: 0, merges: 0 }
     }
 
-    /// Most pieces of a merge.
+    /// Maximum of pieces in a merge.
     pub const PIECES: usize = MOST;
 
     /// Keeps a segment that was sorted.

@@ -91,7 +91,7 @@ fn schema(graph: &Graph) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The values of a column that has all of them.
+/// Values of a column without nulls.
 enum ColumnValues {
     Numbers(Vec<u64>),
     Texts(Vec<String>),

@@ -12,7 +12,7 @@ use gramer_base::error::{Error, Place, Result};
 /// Bytes of a row from which on a quote was surely left open.
 const LONGEST_ROW: usize = LONGEST_LINE;
 
-/// The rows of a text. Blank lines and comments are none.
+/// Rows of a text, without blank lines and comments.
 pub(super) struct Rows<'r> {
     by: RowInput<'r>,
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Rows<'r> {
 enum RowInput<'r> {
     /// White space separates fields: each line is a row.
     Blanks { lines: Content<'r>, line: Vec<u8> },
-    /// One byte does: a quoted field may go over several lines.
+    /// One byte separates fields: a quoted field may span several lines.
     Byte(Box<csv::Reader<Content<'r>>>),
 }
 
@@ -141,7 +141,7 @@ impl<'r> Content<'r> {
                 break;
             }
             line.truncate(from);
-            // The next line that is handed out is so many lines farther than it seems.
+            // Lines dropped before the next line, which offset its number.
             let next = self.handed + 1;
             self.dropped.pop_if(|(line, _)| *line == next);
             self.dropped.push((next, self.number - self.handed));

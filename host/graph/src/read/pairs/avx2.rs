@@ -169,7 +169,7 @@ fn regular(bytes: &[u8; BYTES + LINE], masks: &Masks, pairs: &mut Vec<[u32; 2]>)
     begin as usize
 }
 
-/// The same where there may be anything: up to the first line that isn't of two numbers.
+/// Parses arbitrary text, up to the first line that isn't two numbers.
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 pub fn line_by_line(bytes: &[u8; BYTES + LINE], masks: &Masks, pairs: &mut Vec<[u32; 2]>) -> usize {
     let (mut others, mut begin) = (masks.others, 0);

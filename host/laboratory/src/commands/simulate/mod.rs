@@ -20,7 +20,7 @@ use gramer_machine::{Accelerator, Core, lambda_range};
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::{OnChip, Simulation};
 
-/// What is mined.
+/// Mining task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MiningTask {
     /// Cliques of k vertices.
@@ -36,7 +36,7 @@ enum MiningTask {
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// What is mined.
+    /// Mining task.
     #[arg(required_unless_present_any = ["model", "identity"])]
     task: Option<MiningTask>,
     /// Number of vertices of an embedding; for fsm, of the largest pattern (2 or 3).

@@ -55,7 +55,7 @@ pub struct PatternResult {
     pub runs: Vec<ProgramRuns>,
 }
 
-/// The runs of a program.
+/// Runs of a program.
 #[derive(Default)]
 pub struct ProgramRuns {
     /// Its count, from the units that ran; without a program the sum of products.
