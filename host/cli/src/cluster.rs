@@ -25,7 +25,7 @@ thread_local! {
 const AFTER_SIGNAL: Duration = Duration::from_millis(700);
 /// Time to end after a time limit, which the launcher does not enforce.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
-/// How long a rank with an unreadable command line waits for rank 0 to report it: the launcher kills all ranks when
+/// Time for which a rank with an invalid command line waits for rank 0 to report it: the launcher kills all ranks when
 /// the first one ends.
 const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
 

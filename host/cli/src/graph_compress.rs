@@ -66,12 +66,12 @@ pub struct RestoreArgs {
     pub(super) threads: Threads,
 }
 
-/// What `compress` prints.
+/// Output of `compress`.
 #[derive(Debug, Serialize)]
 struct Report {
     graph: String,
     k: usize,
-    /// As text: there may be more than other programs' numbers hold.
+    /// As text, since it may exceed the numbers of other programs.
     cliques: String,
     replaced: usize,
     score: u64,

@@ -144,7 +144,7 @@ pub(super) fn triangles<'a, F: Form, S: Send>(
     visit_triangles::<F, _>(graph, job, || TriangleVisitor(make(), &visit)).map(|each| each.0)
 }
 
-/// The same for a state that does more than take triangles.
+/// Visits the triangles with a [`Visitor`] as state.
 pub(super) fn visit_triangles<'a, F: Form, V: Visitor + Send>(
     graph: View<'_>,
     job: Job<'a>,

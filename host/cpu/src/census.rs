@@ -227,8 +227,8 @@ pub(super) fn run<'a, F: Form, S: Send>(
     ran.map(|state| state.0)
 }
 
-/// Lets `v` join, then every later vertex of the extension list `rest` and every vertex that `v`
-/// alone is next to.
+/// Extends the members by `v`, then by every later vertex of the extension list `rest` and every vertex
+/// next to `v` alone.
 fn extend<F: Form>(
     frontier: &mut Frontier<'_, F>,
     lists: &mut [Vec<VertexId>],

@@ -224,8 +224,8 @@ fn all_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 }
 
 impl<F: Form> FiveCycleState<'_, F> {
-    /// Goes through the edges opposite to the root whose smaller and whose larger vertex are in these ranges: the second
-    /// is the first, or comes after it, or is all.
+    /// Enumerates the edges opposite to the root with their smaller and larger vertex in these ranges: the second
+    /// range is the first one, or comes after it, or has all vertices.
     fn opposite_edges(
         &mut self,
         graph: View<'_>,
@@ -328,7 +328,7 @@ pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 /// Walks of some steps from a root, by end.
 struct Walks<F: Form> {
     count: F::Table<u64>,
-    /// Those with a walk.
+    /// Ends with a walk.
     ends: Vec<VertexId>,
 }
 

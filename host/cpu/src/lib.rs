@@ -94,7 +94,7 @@ impl Resident {
         Ok(self.oriented.get().expect("it was made above"))
     }
 
-    /// Whether it is oriented by now.
+    /// Whether the orientation exists already.
     pub(crate) fn is_oriented(&self) -> bool {
         self.oriented.get().is_some()
     }

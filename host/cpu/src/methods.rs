@@ -45,7 +45,7 @@ pub(super) const METHODS: &Methods<Cpu> = &[
     &Samples,
 ];
 
-/// What was found; nothing of a run that was stopped.
+/// Returns the result, or nothing for a cancelled run.
 fn unless_stopped(found: Result<Outcome>) -> Result<Outcome> {
     match found {
         Err(Error::Interrupted) => Ok(Outcome::default()),
@@ -53,7 +53,7 @@ fn unless_stopped(found: Result<Outcome>) -> Result<Outcome> {
     }
 }
 
-/// What the functions of the methods take of a run.
+/// Parameters of a run for the functions of the methods.
 fn job<'a>(run: &'a Run<'a>) -> Job<'a> {
     Job { units: run.units, sink: run.sink, context: run.context, others: None }
 }

@@ -97,7 +97,7 @@ impl Oriented {
         prefetch(&self.offsets, n as usize, 1);
     }
 
-    /// Asks for the targets of `n`, which are read some time later.
+    /// Prefetches the targets of `n`.
     #[inline]
     fn ask_targets(&self, n: u32) {
         prefetch(&self.targets, self.offsets[n as usize] as usize, 2);

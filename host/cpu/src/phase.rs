@@ -30,7 +30,7 @@ pub(crate) struct PeerGroup<'a> {
     context: &'a Context,
     /// Phases that were begun. Processes begin the same ones in the same order.
     phases: AtomicUsize,
-    /// What is wrong with the others.
+    /// Error of the other processes.
     failure: Mutex<Option<Error>>,
 }
 
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_others_say_of_another_graph_is_refused() {
-        /// Says one sum or value too many.
+        /// Peers that return one sum or value too many.
         struct Longer(usize);
         impl Peers for Longer {
             fn threads(&self) -> usize {

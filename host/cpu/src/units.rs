@@ -18,7 +18,7 @@ use super::Job;
 use super::phase::Phase;
 use gramer_engine::work::{self, CutSettings, Groups, WorkUnit, cut_each};
 
-/// How many groups of units each thread should find at least, if the graph has as many start edges.
+/// Minimum number of groups of units per thread, if the graph has as many start edges.
 const GROUPS_A_THREAD: u64 = 64;
 /// Parts of a group that progress is shown by.
 const SHOWN_PARTS: usize = 16;
@@ -101,7 +101,7 @@ impl<'a> StartVertices<'a> {
         groups
     }
 
-    /// How the units of a job are cut.
+    /// Returns the settings for cutting the units of a job.
     fn cut(&self, job: Job<'_>) -> CutSettings {
         // Processes that share the work have the same groups, however many threads each has.
         let threads = job.others.map_or(job.context.threads(), |others| others.threads());
@@ -174,7 +174,7 @@ pub(crate) fn run_units<S: Send>(
     run_dealt(units, context, None, make, work)
 }
 
-/// The same, or the part of the units that this process gets in a phase.
+/// Runs the units, or the part of them that this process gets in a phase.
 pub(super) fn run_dealt<S: Send>(
     units: &Groups,
     context: &Context,
@@ -234,7 +234,7 @@ struct GroupQueue<'a> {
     units: &'a Groups,
     context: &'a Context,
     next: AtomicUsize,
-    /// Where the groups are shared with other processes, and those that this one has left.
+    /// Phase in which groups are shared with other processes, and the remaining groups of this one.
     phase: Option<(Phase<'a>, Mutex<Range<usize>>)>,
     /// Whether the run ends before all are done.
     broken: AtomicBool,

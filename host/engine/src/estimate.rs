@@ -74,7 +74,7 @@ pub struct SampledCounts {
     pub complete: bool,
 }
 
-/// What a number of samples gave: by result, then of the total.
+/// Sums over samples: by result, then of the total.
 #[derive(Debug, Clone)]
 struct Moments {
     samples: u64,
@@ -133,10 +133,10 @@ pub type SampleSink<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
 
 /// Draws samples: each has a value for each result, whose expectation is the result's number.
 pub trait Sampler: Sync {
-    /// What a thread keeps.
+    /// State of a thread.
     type State;
 
-    /// What a thread begins with.
+    /// Returns the initial state of a thread.
     fn state(&self) -> Self::State;
 
     /// Draws `samples` samples and hands the values of each to `take`, which may end it. A value that

@@ -49,7 +49,7 @@ pub enum Subject {
     Pattern(Pattern),
     /// The cliques of a size beyond [`gramer_pattern::SMALL_VERTICES`].
     Clique(usize),
-    /// What this name says.
+    /// Subject described by this name.
     Name(String),
 }
 
@@ -225,10 +225,10 @@ pub trait Sink: Sync {
 /// # Ok::<(), gramer_base::Error>(())
 /// ```
 pub trait Engine: Any + Send + Sync {
-    /// What it is. Nothing is opened for it.
+    /// Describes the device, without opening it.
     fn device(&self) -> Device;
 
-    /// What each of its methods says to a question: nothing is read or opened for it.
+    /// Returns the fit of each method to a question, without reading or opening anything.
     fn choose(&self, ask: &Ask<'_>) -> Choices;
 
     /// Prepares a graph for any number of questions. A device with its own memory keeps the graph there until the

@@ -20,21 +20,21 @@ use crate::{Outcome, Peers, SampledCounts, Sink, Units};
 pub trait Kit: Send + Sync {
     /// A graph that the engine has made ready, with what its methods derive from it.
     type DeviceGraph;
-    /// What [`Scheme::Own`] calls the engine. Engines of one kind that choose equal methods with equal settings divide
+    /// Name of the engine in [`Scheme::Own`]. Engines of one kind that choose equal methods with equal settings divide
     /// work alike.
     const KIND: &'static str;
 }
 
 /// One algorithm.
 pub trait Method<K: Kit>: Sync {
-    /// Its name in plans, logs and documents.
+    /// Name in plans, logs and documents.
     fn name(&self) -> &'static str;
 
     /// The needs that it meets, on this machine.
     fn offers(&self, kit: &K) -> Needs;
 
-    /// Whether it answers the question: the task, its sizes, and needs that don't go together. What isn't
-    /// [offered](Method::offers) was refused before.
+    /// Returns whether the method answers the question: checks the task, its sizes, and conflicting needs. Needs that
+    /// are not [offered](Method::offers) are rejected before this call.
     fn fit(&self, ask: &Ask<'_>, kit: &K) -> Fit;
 
     /// Which results its results add up with.
@@ -71,14 +71,14 @@ pub type Methods<K> = [&'static dyn Method<K>];
 /// Whether a method answers a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fit {
-    /// It does.
+    /// The method fits.
     Yes,
-    /// It doesn't.
+    /// The method does not fit.
     No(Reason),
 }
 
 impl From<bool> for Fit {
-    /// Whether it is a task of the method.
+    /// Converts a flag: whether it is a task of the method.
     fn from(is: bool) -> Self {
         if is { Fit::Yes } else { Fit::No(Reason::Task) }
     }

@@ -51,7 +51,7 @@ pub enum Value {
     Seconds(f64),
     /// The part of a whole; both add up.
     Share {
-        /// Of the whole, in its unit.
+        /// Part of the whole, in its unit.
         part: f64,
         /// 0 where there was nothing.
         whole: f64,
@@ -60,7 +60,7 @@ pub enum Value {
     Setting(u64),
     /// A property in words.
     Text(String),
-    /// What the parts of a device did over time; a later run follows.
+    /// Activity of a device's parts over time; later runs are appended.
     Timeline(Timeline),
 }
 
@@ -93,7 +93,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Most windows that are kept of several runs.
+    /// Maximum number of windows over several runs.
     const MOST: usize = 512;
 
     /// Whether each part has all states, and each state all windows.

@@ -16,7 +16,7 @@ use crate::{DeviceGraph, Engine, Outcome, Peers, Per, Precision, SampledCounts, 
 
 /// Methods of every [`Engine`], provided by its basic ones.
 pub trait EngineExt: Engine {
-    /// What results call it: `cpu`, `reference`, or a device's own name.
+    /// Name in results: `cpu`, `reference`, or the device's name.
     fn name(&self) -> String {
         self.device().name
     }

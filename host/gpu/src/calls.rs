@@ -30,7 +30,7 @@ pub(crate) struct Calls {
     events: Mutex<Vec<(String, Event)>>,
 }
 
-/// What the device did, in nanoseconds of its clock.
+/// Activity of the device, in nanoseconds of its clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub name: String,

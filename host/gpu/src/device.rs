@@ -21,7 +21,7 @@ use crate::memory::{Budget, Place};
 use crate::platform::{Handle, is_pocl, pocl_lacks};
 use crate::program::{Cache, Program};
 
-/// What a device can hold and do at a time.
+/// Limits of a device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Maximum of lanes in a work-group.
@@ -61,7 +61,7 @@ pub(crate) struct Device {
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
-    /// For what is read while kernels run; made on first use.
+    /// Queue for transfers while kernels run; created on first use.
     copies: OnceLock<CommandQueue>,
     pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.

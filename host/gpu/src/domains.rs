@@ -25,7 +25,7 @@ const PLAN_WORDS: usize = 1 + MOST * POSITION_WORDS;
 const STATE_WORDS: usize = 3 + 3 * MOST;
 /// Words of domains in a launch of `consistent`.
 const SWEEP_WORDS: usize = 1 << 18;
-/// Most searches of a launch.
+/// Maximum number of searches of a launch.
 const SEARCHES: usize = 1 << 20;
 /// Steps of a search in its first launch, and how long a later one should take.
 const FIRST_STEPS: f64 = 1024.0;

@@ -60,7 +60,7 @@ const GROUPS: usize = 16;
 
 /// Lists of common neighbours, and what tasks are.
 struct Lists {
-    /// Of each arc: its lower end, its triangles, and where its list begins.
+    /// By arc: its lower end, its triangles, and the start of its list.
     sources: Buffer<u32>,
     places: Buffer<u32>,
     lists: Buffer<u32>,
@@ -68,7 +68,7 @@ struct Lists {
     /// Arcs in triangles, by falling number of them, and on the device.
     falling: Vec<u32>,
     arcs: Tasks,
-    /// Of each arc.
+    /// Number by arc.
     numbers: Vec<u32>,
     triangles: u128,
 }
@@ -86,7 +86,7 @@ impl Tasks {
         Tasks::sorted(device, &ids, tasks.into_iter().map(|task| task.0))
     }
 
-    /// Of tasks that are in order.
+    /// Creates slices from sorted tasks.
     fn sorted(device: &Device, ids: &[u32], works: impl Iterator<Item = f64>) -> Result<Self> {
         let works = PrefixWork::new(works.map(|work| work + 1.0));
         Ok(Tasks { buffer: Buffer::of(&device.place(), ids, "tasks")?, works })
@@ -238,7 +238,7 @@ impl FiveRun<'_> {
         &self.graph.device
     }
 
-    /// Most work-groups of a launch.
+    /// Maximum number of work-groups of a launch.
     fn most_groups(&self) -> usize {
         let limits = self.device().limits;
         GROUPS.min(if limits.portable { 2 } else { GROUPS }) * limits.units

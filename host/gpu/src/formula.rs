@@ -166,7 +166,7 @@ impl Cycles {
         self.some(graph, &few, &many)
     }
 
-    /// Those at some places, ascending.
+    /// Selects the tasks at some positions, ascending.
     fn some(&self, graph: &Resident, few: &[u32], many: &[u32]) -> Result<Self> {
         let of = |works: &PrefixWork, at: u32| works.of(at as usize..at as usize + 1);
         let few_works = PrefixWork::new(few.iter().map(|&at| of(&self.few_works, at)));
@@ -252,7 +252,7 @@ fn by_root(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> (Vec<u3
     (places, ends)
 }
 
-/// Where triangles are counted.
+/// Site of triangle counting.
 #[derive(Clone, Copy)]
 pub(crate) enum Triangles<'a> {
     /// At their vertices with the smallest number: those of all units or of a share.

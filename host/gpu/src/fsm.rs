@@ -26,7 +26,7 @@ use crate::wedges::{self, Supports};
 struct LevelPattern {
     pattern: Pattern,
     domains: Vec<DomainPlace>,
-    /// Its place among the candidates.
+    /// Index among the candidates.
     candidate: usize,
 }
 
@@ -134,7 +134,7 @@ struct CandidateBatch<'a> {
 }
 
 impl CandidateBatch<'_> {
-    /// Those of this device that are frequent; `None` once the run was cancelled.
+    /// Returns this device's frequent candidates; `None` if the run was cancelled.
     fn level(
         &self,
         buffers: &[Buffer<u32>],
@@ -178,7 +178,7 @@ impl CandidateBatch<'_> {
         Ok(Some(level))
     }
 
-    /// What all devices have found of a level, its domains in one buffer, if another level needs them.
+    /// Joins the results of all devices for a level, with its domains in one buffer if another level needs them.
     fn joined(
         &self,
         own: Level,
@@ -288,8 +288,8 @@ fn extended(
     parts.into_iter().flatten().collect()
 }
 
-/// The same candidates in an order in which every range has a similar mix: generated candidates are followed by
-/// similar ones, which take about as long.
+/// Reorders candidates so that every range has a similar mix: neighbouring generated candidates are similar and take
+/// about as long.
 fn dealt<T>(candidates: Vec<T>) -> Vec<T> {
     let all = candidates.len();
     let mut rest: Vec<Option<T>> = candidates.into_iter().map(Some).collect();
@@ -303,7 +303,7 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What bounds the domains of a candidate: those of all connected patterns with one edge fewer; `None` if
+/// Bounds of a candidate's domains: the domains of all connected patterns with one edge fewer; `None` if
 /// one of those isn't frequent.
 fn bounds(
     labelled: LabelKinds,

@@ -34,7 +34,7 @@ pub(crate) enum Numbering {
     Degree,
     /// By falling number in the graph: roots are then those of [`gramer_engine::BY_IDS`].
     Ids,
-    /// As in the graph.
+    /// Numbers of the graph.
     Own,
 }
 
@@ -127,7 +127,7 @@ impl ByDegree {
 /// Entries that are worth a thread.
 const ENTRIES: usize = 1 << 20;
 
-/// What the rows of numbers are made of.
+/// Inputs of the renumbered rows.
 struct Rows<'a> {
     view: View<'a>,
     rank: &'a [u32],
@@ -157,7 +157,7 @@ impl Rows<'_> {
         Ok((neighbours, split))
     }
 
-    /// The same by threads, each of which makes and sorts some of the rows.
+    /// Builds the rows on threads, each of which creates and sorts some of them.
     fn on_threads(&self, threads: usize, context: &Context) -> Result<(Vec<u32>, Vec<u32>)> {
         let vertices = self.vertex.len();
         let mut neighbours = vec![0u32; self.offsets[vertices] as usize];

@@ -131,7 +131,7 @@ fn given() -> Vec<u32> {
         .collect()
 }
 
-/// What the kernel does with them, lane by lane.
+/// Expected results of the kernel, lane by lane.
 fn right(given: &[u32]) -> Vec<u32> {
     let mut answers = vec![];
     for round in given.chunks_exact(LANES) {
@@ -152,7 +152,7 @@ fn right(given: &[u32]) -> Vec<u32> {
     answers
 }
 
-/// What the device says.
+/// Results of the device.
 fn answers(device: &Device, lanes: Lanes) -> Result<Vec<u32>> {
     let program =
         device.program("lanes", &[&format!("#define LANES {LANES}u\n"), &source(lanes), TRIED])?;

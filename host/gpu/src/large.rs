@@ -19,7 +19,7 @@ const PAIRS: &str = include_str!("../kernels/pairs.cl");
 /// Lanes of a work-group of `pairs`, and groups for each compute unit.
 const LANES: usize = 32;
 const GROUPS_EACH: usize = 64;
-/// Most arcs of large roots that take their own rows.
+/// Maximum number of arcs of large roots that take their own rows.
 const MOST: u64 = 1 << 27;
 
 /// Arcs that count as roots.

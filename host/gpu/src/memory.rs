@@ -29,7 +29,7 @@ pub struct Budget {
 /// A buffer that the budget has no room for.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
-    /// What it is for.
+    /// Purpose.
     what: String,
     /// Bytes with all that was in use.
     together: u64,

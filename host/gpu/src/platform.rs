@@ -180,7 +180,7 @@ pub(crate) fn handles() -> (Vec<Handle>, Shortcomings) {
 
 /// Why no driver is opened, where the process has too little address space for one: PoCL 3.1 then ends the process.
 fn no_space() -> Option<String> {
-    /// What PoCL 3.1 with its compiler takes, and the stack of the thread that it starts for each processor.
+    /// Memory of PoCL 3.1 with its compiler, and the stack of the thread that it starts per processor.
     const DRIVER: usize = 288 << 20;
     const THREAD: usize = 10 << 20;
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());

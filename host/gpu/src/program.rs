@@ -109,7 +109,7 @@ pub fn default_cache() -> Option<PathBuf> {
 }
 
 thread_local! {
-    /// What asks the run of this thread to stop.
+    /// Cancellation of the run on this thread.
     static STOP: RefCell<Cancel> = RefCell::default();
 }
 

@@ -10,12 +10,12 @@ use tracing::debug;
 
 use crate::device::{Device, Mark};
 
-/// How long a slice should take.
+/// Target duration of a slice.
 const TARGET: Duration = Duration::from_millis(20);
 
 /// Work per second that is assumed of a compute unit before anything was measured, in element tests.
 const RATE: f64 = 1.5e8;
-/// The same of a processor, all units together: groups cost it a tenth of a millisecond.
+/// The same rate for a CPU, over all compute units: each group costs a tenth of a millisecond.
 const PORTABLE_RATE: f64 = 5e7;
 
 /// Prefix sums of the work of tasks. A slice is found by binary search: adding up the work at each launch would take
@@ -53,7 +53,7 @@ impl PrefixWork {
         self.before[tasks.end] - self.before[tasks.start]
     }
 
-    /// Where tasks from this one on end that have so much work at most, but are this many at least.
+    /// End of the tasks from `from` on with at most this much work, but at least `least` tasks.
     fn end(&self, from: usize, least: usize, room: f64) -> usize {
         let most = self.before[from] + room;
         let by_work = self.before[from..].partition_point(|&before| before <= most) + from - 1;
@@ -74,7 +74,7 @@ pub(crate) struct Slices<'a> {
     /// The end of the last slice, and its work: it is waited for once the next one is queued, so that the device always
     /// has something to do.
     open: Option<(Mark, f64)>,
-    /// When a slice was last known to be done.
+    /// Time at which a slice was last known to be finished.
     done: Instant,
 }
 

@@ -26,7 +26,7 @@ const WIDE: &str = include_str!("../kernels/wide.cl");
 const LANES: usize = 32;
 /// Vertices of the largest subgraphs.
 pub(crate) const MOST_VERTICES: usize = 8;
-/// How long a slice should take.
+/// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
 /// Extensions of a level: most and least.
 const ARRAY: (usize, usize) = (512, LANES);
@@ -87,7 +87,7 @@ impl Tile {
     }
 }
 
-/// How work is shared out among lanes and warps.
+/// Division of work among lanes and warps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub balance: Balance,
@@ -103,7 +103,7 @@ pub(crate) enum WideTask {
     Cliques,
 }
 
-/// What was found.
+/// Results of a run.
 pub(crate) struct PatternCounts {
     /// Counts of occurring patterns, by canonical form.
     pub counts: HashMap<Pattern, u128>,

@@ -17,7 +17,8 @@ use gramer_base::memory::zeroed;
 use gramer_base::pages::in_large_pages;
 use gramer_base::prefetch::prefetch;
 
-/// Most texts of a dictionary: numbers of vertices and labels have 32 bits, the last two of which are taken.
+/// Maximum number of texts of a dictionary: numbers of vertices and labels have 32 bits, the last two of which are
+/// taken.
 const MOST: usize = u32::MAX as usize - 1;
 
 /// Texts that are prefetched at a time.
@@ -156,7 +157,7 @@ fn entry(hash: u64, number: u32) -> u64 {
     hash & 0xffff_ffff_0000_0000 | u64::from(number + 1)
 }
 
-/// Puts an entry where the search for it ends.
+/// Inserts an entry at the end of its probe sequence.
 fn place(slots: &mut [u64], entry: u64) {
     let mask = slots.len() - 1;
     let mut at = (entry >> 32) as usize & mask;

@@ -66,8 +66,8 @@ impl DeviceOptions {
         self.profile.as_deref()
     }
 
-    /// What the processor may take, where it mines alone and that is limited: several devices have each a
-    /// their own memory.
+    /// Memory limit of the processor, if it mines alone: with several devices, each has its own
+    /// memory.
     ///
     /// # Errors
     /// [`Error::Usage`] for options that go with others.

@@ -48,7 +48,7 @@ pub struct Args {
     #[command(flatten)]
     pub common: Common,
 
-    /// What `pattern` says, once it is read.
+    /// Parsed value of `pattern`.
     #[arg(skip)]
     input: OnceLock<PatternInput>,
 }

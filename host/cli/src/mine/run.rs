@@ -213,7 +213,7 @@ impl Common {
         list_columns((path, self.force), format, self.limit, self.counts, graph, per, columns)
     }
 
-    /// How the answer is written; refuses what can't be, before anything is read.
+    /// Returns the form of the answer; rejects invalid combinations before anything is read.
     fn form(&self, ranks: &Ranks, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if !ranks.is_answering() {
             return Ok(Form::Json);
@@ -276,7 +276,7 @@ struct LoadedGraph {
 /// Executor of a task.
 enum Miner {
     One(Box<dyn Engine>),
-    /// With a file of what is finished.
+    /// With a checkpoint file.
     Checkpointed(Crew, CheckpointSettings),
     /// One of several processes, with such a file or without.
     Rank(Box<dyn Engine>, Option<CheckpointSettings>),
@@ -333,7 +333,7 @@ impl Miner {
     }
 }
 
-/// What ended a run before its end.
+/// Reason for the early end of a run.
 fn stopped(complete: bool, limited: bool) -> Option<StopReason> {
     match complete {
         true => None,

@@ -112,7 +112,7 @@ impl Tally {
         self.begun.load(Ordering::Relaxed) >= self.limit
     }
 
-    /// Takes an embedding: `Break` beyond the limit, else whether it is the last one.
+    /// Counts an embedding: `Break` beyond the limit, otherwise whether it is the last one.
     fn take(&self) -> ControlFlow<(), bool> {
         if self.first.get().is_none() {
             self.first.get_or_init(Instant::now);
@@ -177,7 +177,7 @@ struct LinePrefixes {
 const RECENT: usize = 32;
 
 impl LinePrefixes {
-    /// That of a pattern; `make` makes it.
+    /// Returns the prefix of a pattern, created by `make` on first use.
     fn of(&mut self, pattern: &Pattern, make: impl FnOnce() -> Vec<u8>) -> &[u8] {
         let slot = std::ptr::from_ref(pattern) as usize / size_of::<Pattern>() % RECENT;
         let recent = self.recent[slot];
@@ -271,7 +271,7 @@ impl<'a> ListWriter<'a> {
         buffer.bytes.clear();
     }
 
-    /// What a line begins with, for a pattern of this name.
+    /// Returns the line prefix for a pattern of this name.
     fn beginning(&self, name: &str) -> Vec<u8> {
         let mut bytes = vec![];
         match self.format {

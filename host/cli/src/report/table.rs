@@ -283,7 +283,7 @@ fn per(numbers: &PerReport, graph: &Graph, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// What a device measured: a line for each section.
+/// Writes the measurements of a device, one line per section.
 fn measured(device: &DeviceMetrics, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "measured by {}:", device.device)?;
     let shown: Vec<&Metric> = device.metrics.iter().filter(|m| m.headline).collect();

@@ -20,8 +20,8 @@ pub(crate) struct Local {
 
 /// Not a member.
 const NONE: u16 = u16::MAX;
-/// Most vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up is in the part of those
-/// that are peeled late.
+/// Maximum number of vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up
+/// is in the part of those that are peeled late.
 const MOST_VERTICES: usize = 1 << 22;
 
 impl Local {

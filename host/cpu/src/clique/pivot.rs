@@ -31,7 +31,7 @@ pub(in super::super) struct Leaves {
     stride: usize,
     /// By vertices held and pivots: how many leaves.
     leaves: Vec<u128>,
-    /// What the leaves say too much of the largest size.
+    /// Excess of the leaves' count of the largest size.
     excess: u128,
     /// Whether a number was too large for 128 bits.
     overflow: bool,

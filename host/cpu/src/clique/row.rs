@@ -115,7 +115,7 @@ pub(crate) trait Row: Clone + 'static {
         self.words_mut()[member / 64] |= 1 << (member % 64);
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     #[inline(always)]
     fn remove(&mut self, member: usize) {
         self.words_mut()[member / 64] &= !(1 << (member % 64));

@@ -91,7 +91,7 @@ struct Mappings<'a> {
     induced: bool,
     roots: Vec<VertexId>,
     weights: CumulativeWeights,
-    /// So many mappings are one.
+    /// Number of mappings per occurrence.
     each: f64,
 }
 

@@ -10,7 +10,7 @@ use gramer_pattern::Pattern;
 
 use super::labels::Labels;
 
-/// Most vertices of a mined pattern: `--max-vertices` 8, or the ends of a tree of 7 edges.
+/// Maximum number of vertices of a mined pattern: `--max-vertices` 8, or the ends of a tree of 7 edges.
 pub(super) const MAX: usize = 8;
 const PAIRS: usize = MAX * (MAX - 1) / 2;
 

@@ -74,7 +74,7 @@ struct Numbering<'a> {
     kinds: &'a EdgeKinds,
     counts: &'a Tally,
     support: i128,
-    /// Of the graph's vertices.
+    /// Classes of the graph's vertices.
     class: Vec<u32>,
     /// By label: its number, or 0 if no frequent edge has it.
     numbers: Vec<u32>,

@@ -43,7 +43,7 @@ struct Node {
     /// Edges of the last vertex: [`Rows::width`] bits for each earlier one.
     mark: u64,
     class: u32,
-    /// Where its children are in `tables`; [`DEAD`]: they are in `far`.
+    /// Position of its children in `tables`; [`DEAD`]: they are in `far`.
     table: u32,
     /// The code, and its vertices as numbers of this graph's.
     code: Small,

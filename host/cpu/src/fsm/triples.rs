@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-/// What a thread counts.
+/// Counts of a thread.
 struct Counter<'a, F: Form> {
     wedges: Tally,
     triangles: Tally,
@@ -187,7 +187,7 @@ impl<'a, F: Form> Counter<'a, F> {
     }
 }
 
-/// From keys to patterns, with the pairs of the triangles taken back.
+/// Converts keys to patterns, and subtracts the pairs of the triangles.
 fn patterns(
     rows: &Rows,
     keys: &Keys,

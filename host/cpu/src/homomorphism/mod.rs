@@ -119,8 +119,8 @@ pub(super) fn numbers(
     plans.iter().map(count).collect()
 }
 
-/// What the estimates of cost need to know of a graph: two looks at every vertex, and a sample of
-/// its edges.
+/// Collects the inputs of cost estimates from a graph: two passes over the vertices, and a sample of the
+/// edges.
 pub(super) fn shape(graph: View<'_>) -> Shape {
     let (mut walks, mut triangle_steps, mut cycle_steps) = (0.0, 0.0, 0.0);
     for v in 0..graph.vertices() as u32 {
@@ -173,7 +173,7 @@ type Values<V> = Rc<Vec<V>>;
 struct Homomorphisms<'a> {
     arcs: Arcs<'a>,
     narrow: Tables<u64>,
-    /// For the patterns whose numbers need more than 64 bits at a vertex.
+    /// Tables for patterns with numbers of more than 64 bits at a vertex.
     wide: Tables<U256>,
 }
 

@@ -119,9 +119,9 @@ fn counted(
     Ok(Outcome { results, complete, devices, ..Outcome::default() })
 }
 
-/// How a pattern is counted.
+/// Counting method of a pattern.
 enum CountingMethod {
-    /// It was counted without a search.
+    /// Counted without a search.
     Count(Box<Outcome>),
     /// By a search; with `most`, only if it visits no more elements than that.
     Search { most: Option<f64> },
@@ -155,7 +155,7 @@ fn without_search(
     counted(found, given, mappings).map(|outcome| CountingMethod::Count(Box::new(outcome)))
 }
 
-/// What the cost model knows of an unlabelled pattern: degrees alone.
+/// Estimates for an unlabelled pattern, from degrees alone.
 fn unlabelled(graph: &Graph, pattern: &Pattern) -> Estimates {
     let n = pattern.vertices();
     let view = graph.view();
@@ -288,7 +288,7 @@ fn execute(
     Ok(Some(search.run::<U256>(&units, None)))
 }
 
-/// What a search needs, whatever the width of its numbers.
+/// Parameters of a search, for any width of its numbers.
 struct Execution<'a> {
     plan: &'a SearchPlan,
     space: &'a Space<'a>,

@@ -255,7 +255,7 @@ impl<'a, N: Number> Search<'a, N> {
         }
     }
 
-    /// The same, if it is a part of a list, for as long as there are lists.
+    /// Returns the set if it is part of a list, with the lifetime of the lists.
     #[inline]
     fn borrowed(&self, set: usize) -> Option<&'a [u32]> {
         match self.access[set] {
@@ -329,7 +329,7 @@ impl<'a, N: Number> Search<'a, N> {
         self.filled[number].len > 0
     }
 
-    /// Everything below a step whose vertex has its image. `part` restricts the last step that
+    /// Searches below a step whose vertex has its image. `part` restricts the last step that
     /// follows to these positions of its list.
     fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
         for &number in &step.sets {

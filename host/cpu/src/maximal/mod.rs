@@ -83,7 +83,7 @@ fn too_many() -> Error {
     Error::Unsupported("the number of maximal cliques needs more than 128 bits".into())
 }
 
-/// What a thread holds; its size depends on the busiest start vertex.
+/// State of a thread; its size depends on the start vertex with the most members.
 struct Search<'a, F: Form> {
     graph: &'a Graph,
     oriented: &'a Oriented,

@@ -29,9 +29,9 @@ use super::super::{Job, StartVertices};
 use super::edges::{EdgeCounts, rows_of_threads, split_rows};
 use opposite::OppositeEdges;
 
-/// Most hubs: one bit of a `u128` each.
+/// Maximum number of hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
-/// Least neighbours of a hub: below it, paths are followed faster than bits are counted. Tests have
+/// Minimum number of neighbours of a hub: below it, paths are followed faster than bits are counted. Tests have
 /// smaller graphs.
 const HUB_DEGREE: usize = if cfg!(test) { 16 } else { 1024 };
 const NO_HUB: u8 = u8::MAX;
@@ -132,8 +132,8 @@ impl Hubs {
     }
 }
 
-/// What `of` finds for each hub, in their order, on all threads; `None` once the run was cancelled. It is given
-/// `room` zeros to count in.
+/// Computes `of` for each hub on all threads, with results in the order of hubs; `None` if the run was cancelled. `of`
+/// gets a buffer of `room` zeros.
 fn by_hub<R: Send>(
     hubs: usize,
     room: usize,
@@ -181,7 +181,7 @@ pub(super) struct CommonNeighbourLists {
 }
 
 impl CommonNeighbourLists {
-    /// Most entries: 1 GiB.
+    /// Maximum number of entries: 1 GiB.
     const MOST: u64 = 1 << 28;
 
     /// Room for all lists; `None` if there are too many.

@@ -104,7 +104,7 @@ pub(super) fn parts(graph: View<'_>) -> Vec<f64> {
     [&[cycles], &by_edge[..], &[pairs, 27.0 * walks, 0.0, 0.1 * pairs]].concat()
 }
 
-/// What the edge-induced numbers follow from, but for the cliques of five; `None` once the run was cancelled.
+/// Sums for the edge-induced numbers, except 5-cliques; `None` if the run was cancelled.
 pub(super) fn all_but_cliques(graph: View<'_>, job: Job<'_>) -> Option<Sums> {
     let (pairs, whole) = cycle::five(graph, job);
     if !whole {
@@ -138,7 +138,7 @@ fn sums(
     by_form!(graph.vertices(), 8, F => sums_by::<F>(graph, counts, hubs, thirds, job))
 }
 
-/// What takes long in the sums over a vertex: pairs of common neighbours with each neighbour, and the rows of
+/// Estimates the work of the sums over a vertex: pairs of common neighbours with each neighbour, and the rows of
 /// neighbours with which it has any.
 fn weight(graph: View<'_>, counts: &EdgeCounts, v: VertexId) -> u64 {
     let degree = graph.degree(v);

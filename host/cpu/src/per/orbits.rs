@@ -62,7 +62,7 @@ fn too_many() -> Error {
     Error::Unsupported("a count needs more than 128 bits".into())
 }
 
-/// What a number that is missing means: the run was to stop, or a sum was too large.
+/// Error for a missing number: the run was cancelled, or a sum overflowed.
 fn missing(context: &Context) -> Error {
     match context.cancel.check() {
         Err(stopped) => stopped,
@@ -70,7 +70,7 @@ fn missing(context: &Context) -> Error {
     }
 }
 
-/// What the closed forms are made of.
+/// Inputs of the closed forms.
 struct Parts<'a> {
     view: View<'a>,
     k: usize,

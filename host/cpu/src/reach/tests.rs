@@ -16,7 +16,7 @@ use gramer_engine::per::Per;
 use gramer_engine::{Engine, EngineExt, Outcome, Sink};
 
 thread_local! {
-    /// What the test on this thread has as limits.
+    /// Limits of the test on this thread.
     static LIMITS: Cell<[usize; 2]> = const { Cell::new([MOST_BYTES; 2]) };
 }
 
@@ -92,7 +92,7 @@ impl Sink for Listed {
     }
 }
 
-/// All that the engine says of a graph. `list` asks for lists, of small sizes.
+/// All answers of the engine for a graph.
 fn answers(graph: &Graph, labelled: bool, threads: usize) -> Vec<Outcome> {
     let context = Context::with_threads(threads);
     let run = |task: &Task| {

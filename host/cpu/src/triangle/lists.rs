@@ -176,7 +176,7 @@ impl Capacity {
 
 /// The ranges of vertices that threads take, in the order of the lists.
 struct Parts {
-    /// Where each begins, and where the last one ends.
+    /// Start of each part, and end of the last one.
     bounds: Vec<usize>,
     /// Room for the lists of each.
     room: Vec<usize>,
@@ -261,7 +261,7 @@ impl Parts {
 /// The lists of a range of vertices in the hands of a thread.
 struct Part<'p> {
     vertices: Range<usize>,
-    /// Where its room in [`Lists::all`] begins, and its rows of bits.
+    /// Start of its range in [`Lists::all`], and its rows of bits.
     base: usize,
     first_row: u32,
     lengths: &'p mut [u32],
@@ -310,8 +310,8 @@ fn by_number_avx512(
     })
 }
 
-/// Those of a part in the order of the graph's numbers. `below` says how many of an ascending list in an array are below a
-/// number.
+/// Builds the lists of a part in the order of the graph's numbers. `below` counts the elements of an ascending list in
+/// an array below a number.
 #[inline(always)]
 fn of_numbers(
     graph: View<'_>,
@@ -341,7 +341,7 @@ fn of_numbers(
     Some(())
 }
 
-/// Those of a part by falling degree.
+/// Builds the lists of a part by descending degree.
 fn of_degrees(
     graph: View<'_>,
     job: Job<'_>,

@@ -126,7 +126,7 @@ struct EdgeFacts<'a> {
     first: Vec<usize>,
     /// In how many cliques each edge is: none, one, or more.
     counts: Vec<u8>,
-    /// Whether its clique was found, and whether it goes.
+    /// Whether its clique has been found, and whether it is removed.
     seen: Vec<bool>,
     gone: Vec<bool>,
 }

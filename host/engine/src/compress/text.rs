@@ -9,7 +9,7 @@ use gramer_graph::{Builder, Graph, Label};
 
 use super::{CompressionResult, LEAST, MOST};
 
-/// What the first line begins with.
+/// Start of the first line.
 const MAGIC: &str = "gramer-cliques";
 const VERSION: u64 = 1;
 /// Longest line: a clique of the largest vertices.

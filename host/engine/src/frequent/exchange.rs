@@ -122,7 +122,7 @@ fn unlike() -> Error {
 mod tests {
     use super::*;
 
-    /// Says something else than it was told.
+    /// Peers that return other data than they received.
     struct Other(Vec<u8>);
 
     impl Peers for Other {

@@ -111,7 +111,7 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: CutS
     cutter.finish()
 }
 
-/// What is handed a unit with an estimate of its work.
+/// Visitor of units with estimates of their work.
 type UnitVisitor<'a> = dyn FnMut(WorkUnit, u64) + 'a;
 
 /// As [`cut`]; `units` calls its argument with one unit after another.
@@ -130,7 +130,7 @@ fn with(total: u64, work: u64) -> u64 {
     total.saturating_add(work).saturating_add(1)
 }
 
-/// Takes units one by one.
+/// Cuts a sequence of units into groups.
 struct Cutter {
     cut: CutSettings,
     /// The part of the work that a group should have.
@@ -148,7 +148,7 @@ impl Cutter {
         Cutter { cut, share, groups, begun: 0, sum: 0 }
     }
 
-    /// Takes a unit, whole or in pieces.
+    /// Adds a unit, whole or in pieces.
     #[inline]
     fn take(&mut self, unit: WorkUnit, work: u64) {
         // Nearly all units stay whole, and a graph may have more vertices than it has work.

@@ -82,7 +82,7 @@ impl WorkUnit {
 pub enum Units<'a> {
     /// All of the graph.
     All,
-    /// Those of a share.
+    /// Units of a share.
     Share(&'a Share),
 }
 

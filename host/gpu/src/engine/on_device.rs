@@ -54,7 +54,7 @@ pub struct ResidentGraph {
     pub(super) graph: Graph,
     labels: OnceLock<Labels>,
     by_label: OnceLock<ByLabel>,
-    /// For matches that are counted faster so.
+    /// Tables, for matches that they count faster.
     pub(super) table: OnDemandGraph,
     pub(super) decided: Mutex<Vec<TrialRecord>>,
 }

@@ -25,12 +25,12 @@ pub struct GpuGraph {
     graph: Graph,
     /// In the memory of the device, by [`Numbering::Degree`] and by [`Numbering::Ids`].
     resident: [OnceLock<ResidentGraph>; 2],
-    /// As the strategy `table` has it.
+    /// Representation for the strategy `table`.
     table: OnceLock<OnDemandGraph>,
 }
 
 impl GpuGraph {
-    /// Nothing is on the device yet.
+    /// Creates it without uploading anything.
     pub(super) fn new(gpu: &Gpu, graph: &Graph) -> Self {
         GpuGraph {
             gpu: gpu.clone(),

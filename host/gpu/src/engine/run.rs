@@ -191,7 +191,7 @@ impl ResidentGraph {
         Ok(all)
     }
 
-    /// What was measured since `before`.
+    /// Returns the measurements since `before`.
     fn metrics(
         &self,
         strategy: Strategy,

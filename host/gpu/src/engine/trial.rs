@@ -25,7 +25,7 @@ use crate::picked::RootSelection;
 use crate::plan::PlanWords;
 use crate::search::{Order, Rival};
 
-/// Of this many roots one is in the sample.
+/// The sample has one of this many roots.
 const EACH: usize = 64;
 /// Parts of the sample that `table` counts: after each it is seen whether it takes too long.
 const PARTS: usize = 4;
@@ -83,7 +83,7 @@ impl TrialResult {
         TrialResult { roots, plan, table, by_table: table * trial.gain < plan }
     }
 
-    /// What needs no sample.
+    /// Result without a sample.
     const KNOWN: TrialResult = TrialResult { roots: 0, plan: 0.0, table: 0.0, by_table: true };
 
     /// The choice with its reason.
@@ -189,7 +189,7 @@ impl ResidentGraph {
         }
     }
 
-    /// What was found when this match was counted before.
+    /// Returns the result of an earlier count of this match.
     fn known(&self, pattern: &Pattern, induced: Induced, mappings: bool) -> Option<TrialResult> {
         let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |d: &&TrialRecord| d.0 == *pattern && (d.1, d.2) == (induced, mappings);

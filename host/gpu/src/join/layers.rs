@@ -45,7 +45,7 @@ impl Thresholds {
     pub const PAPER: Thresholds = Thresholds { x3: 8, x1: 128 };
 }
 
-/// What a device takes for a barrier and for a launch, in steps of a block.
+/// Costs of a barrier and of a launch on a device, in steps of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Costs {
     pub sync: f64,

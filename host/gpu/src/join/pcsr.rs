@@ -19,7 +19,7 @@ pub(super) const SEGMENT_WORDS: usize = 8;
 /// Vertices for each vertex of the label from which on a segment is not dense.
 const SPARSE: usize = 4;
 
-/// How segments are made.
+/// Parameters of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Pairs of a group with the one at its end, 2 to 16 (128 bytes).

@@ -2,11 +2,11 @@
 
 use gramer_base::error::{Error, Result};
 
-/// Most rows of a batch, and of a table unless a list is longer: with more a batch takes longer than a slice, and
-/// what is reserved is cleared first.
+/// Maximum number of rows of a batch, and of a table unless a list is longer: with more a batch takes longer than a
+/// slice, and what is reserved is cleared first.
 const MOST_BATCH: u64 = 1 << 18;
 const MOST_ROWS: u64 = 1 << 20;
-/// The same of a processor.
+/// The same limit for a CPU.
 const PORTABLE_ROWS: u64 = 1 << 15;
 /// Rows of the smallest batch.
 const LEAST_BATCH: u64 = 32;

@@ -30,7 +30,7 @@ const PORTABLE: (usize, usize) = (1, 1);
 const SCAN: usize = 256;
 /// Words of the control block.
 pub(super) const CONTROL_WORDS: usize = 8;
-/// How long a batch should take, and elements of the first one.
+/// Target duration of a batch, and elements of the first one.
 const BATCH: Duration = Duration::from_millis(20);
 const FIRST_ELEMENTS: f64 = (1u32 << 18) as f64;
 

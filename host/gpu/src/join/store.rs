@@ -23,10 +23,10 @@ pub(super) struct Store {
     partitions: HashMap<Kind, Arc<Partition>>,
     words: Buffer<u32>,
     described: Buffer<u32>,
-    /// Where segments lie; none of them if one at a time is there.
+    /// Location of segments; empty if they are loaded one at a time.
     places: HashMap<Name, u32>,
     present: Option<Name>,
-    /// What kernels were told.
+    /// Descriptors passed to the kernels.
     told: Vec<[u32; SEGMENT_WORDS]>,
     /// Segments that were brought.
     pub loaded: u64,

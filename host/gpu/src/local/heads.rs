@@ -34,7 +34,7 @@ const CLASSES: [Class; 3] = [
 ];
 /// Lanes that share a head with more targets.
 const LANES_ABOVE: usize = 512;
-/// Least and most lanes that read a list together.
+/// Minimum and maximum of lanes that read a list together.
 const TILE: (usize, usize) = (4, 32);
 /// Parts of the work for each compute unit, about, and the work of one at least: in sixteen lookups.
 const PARTS_EACH: u64 = 32;

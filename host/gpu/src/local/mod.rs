@@ -168,7 +168,7 @@ pub(crate) fn count(
 
 /// Roots with their weights.
 struct Weights {
-    /// Those that were weighed, the heavy ones cut into parts.
+    /// Weighed roots, the heavy ones cut into parts.
     roots: Roots,
     way: Method,
 }
@@ -189,7 +189,7 @@ impl Weights {
         }
     }
 
-    /// The same by pivots.
+    /// Counts by pivoting.
     fn count_by_pivots(
         graph: &Resident,
         roots: &Roots,
@@ -324,7 +324,7 @@ fn parts_by_work(
     found: &[RootCounts],
     (k, way): (usize, Method),
 ) -> Vec<Vec<(f32, Task)>> {
-    /// Least number of sets for a separate work-group.
+    /// Minimum number of sets for a separate work-group.
     const LEAST: f64 = 65_536.0;
     /// Sets of a part, which take about a second where the device is full.
     const MOST: f64 = 1e8;
@@ -454,7 +454,7 @@ pub(crate) fn slot_bytes(span: usize, limits: Limits) -> u64 {
     }
 }
 
-/// What `local_big` works in: a slot of global memory for each work-group.
+/// Buffers of `local_big`: a slot of global memory per work-group.
 struct Slots {
     groups: usize,
     buffer: Buffer<u32>,

@@ -32,7 +32,7 @@ impl Member {
     }
 }
 
-/// What a device keeps for cliques that it counts with others.
+/// State of a device for cliques counted together with others.
 pub(crate) struct Part {
     member: Member,
     /// Its tasks of large roots' arcs and of roots, as [`Roots::with_large`] has them.
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Roots {
-    /// What devices must agree in to have the same tasks.
+    /// Fingerprint of the inputs on which devices must agree to have the same tasks.
     fn fingerprint(&self, graph: &Resident) -> u64 {
         *self.fingerprint.get_or_init(|| {
             let mut hash = Xxh3Default::new();

@@ -22,9 +22,9 @@ const STATE_WORDS: usize = 8;
 const PAGE_BITS: (u32, u32) = (10, 5);
 /// Slots from which on pages aren't made smaller for more of them.
 const ENOUGH_SLOTS: u64 = 256;
-/// Most words of the arena: places are u32, and what is reserved is cleared first, which takes time.
+/// Maximum number of words of the arena: places are u32, and what is reserved is cleared first, which takes time.
 const MOST_ARENA: u64 = 1 << 28;
-/// The same where the memory is the processor's, whose caches hold no more.
+/// Maximum number of words of the arena on a CPU, limited by its caches.
 const MOST_ARENA_PORTABLE: u64 = 1 << 22;
 /// The part of the arena that the dictionary of keys gets, its most and its least words.
 const DICTIONARY: (u64, u64, u64) = (16, 1 << 20, 1 << 6);
@@ -36,7 +36,7 @@ pub(super) fn lanes(device: &Device) -> usize {
     if device.limits.portable { 1 } else { LANES }
 }
 
-/// Most words of an arena on a device.
+/// Maximum number of words of an arena on a device.
 pub(super) fn most_arena(device: &Device) -> u64 {
     if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA }
 }
@@ -105,7 +105,7 @@ pub(super) struct Level {
     pub states: Buffer<u32>,
 }
 
-/// How the budget is divided, in bytes.
+/// Division of the budget, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shares {
     warps: usize,
@@ -115,7 +115,7 @@ struct Shares {
     arena_words: u64,
 }
 
-/// What has to be divided.
+/// Sizes to divide.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     limit: u64,
@@ -123,7 +123,7 @@ struct Sizes {
     entries: usize,
     wanted: GraphRequest,
     warps: usize,
-    /// Most words of the arena.
+    /// Maximum number of words of the arena.
     most_arena: u64,
     /// Entries of the longest list, where elements wait until their lists are on the device.
     longest: Option<usize>,

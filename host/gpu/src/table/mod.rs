@@ -65,7 +65,7 @@ const TABLE: &str = include_str!("../../kernels/table.cl");
 const PAGES: &str = include_str!("../../kernels/pages.cl");
 const PACK: &str = include_str!("../../kernels/pack.cl");
 
-/// What the answer says of the strategy.
+/// Description of the strategy in answers.
 pub(crate) const REASON: &str = "table: embedding tables by column";
 const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
@@ -77,7 +77,7 @@ pub struct OnDemandGraph {
     by: Arc<ByDegree>,
     held: Mutex<Option<TableGraph>>,
     joins: Mutex<Joins>,
-    /// For tasks that aggregate by pattern.
+    /// Primitives, for tasks that aggregate by pattern.
     mining: Mutex<Option<Mining>>,
 }
 
@@ -133,7 +133,7 @@ impl OnDemandGraph {
         Ok(Self::beside(gpu, graph, by))
     }
 
-    /// How it uses the memories.
+    /// Memory settings.
     fn settings(&self) -> &TableSettings {
         self.gpu.of_tables()
     }
@@ -222,7 +222,7 @@ impl OnDemandGraph {
 }
 
 impl OnDemandGraph {
-    /// What a run took, and what it says of itself.
+    /// Returns the answer of a run with its measurements.
     fn measured(
         &self,
         before: Baseline,
@@ -266,7 +266,7 @@ impl OnDemandGraph {
     }
 }
 
-/// What a run did.
+/// Reports the work of a run.
 fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: TableUsage) {
     let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
     metrics.detail("table.rows", "", count(sums[5]));

@@ -29,12 +29,12 @@ pub enum Access {
     /// The hottest.
     #[default]
     Heat,
-    /// Those that the last extension read most.
+    /// Pages that the last extension read most.
     Recent,
     /// None: all are read in the host's memory.
     Cold,
-    /// Those that most of what waits needs: an element waits until all of its pages are copied, and nothing is
-    /// read in the host's memory.
+    /// Pages needed by most waiting elements: an element waits until all of its pages are copied, and nothing is
+    /// read from the host's memory.
     Defer,
 }
 
@@ -144,8 +144,8 @@ impl Heat {
         changes
     }
 
-    /// Gives slots to the pages that most elements wait for, these before all; the pages to be copied with
-    /// their slots.
+    /// Assigns slots to the pages that most elements wait for, `first` before all others; returns the pages to copy
+    /// with their slots.
     ///
     /// # Panics
     /// If there are fewer slots than pages in `first`.
@@ -177,7 +177,7 @@ impl Heat {
         changes
     }
 
-    /// Gives slots to pages by their scores, where that wins more than `least`.
+    /// Assigns slots to pages by score, if the gain exceeds `least`.
     fn exchange(&mut self, score: &[f64], least: f64) -> Vec<(u32, u32)> {
         let of = |page: u32| score[page as usize];
         let wanted = hottest(score, self.slots);
@@ -239,7 +239,7 @@ fn hottest(score: &[f64], count: usize) -> Vec<u32> {
     pages
 }
 
-/// Where pages are copied from.
+/// Source of the pages.
 enum Source {
     /// Memory that kernels read.
     Cold(HostBuffer),

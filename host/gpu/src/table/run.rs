@@ -12,12 +12,12 @@ use super::graph::{CONTROL_WORDS, Lists, TableGraph, lanes};
 use super::pages::{Rows, marks_of};
 use super::shape::{Column, Depth, LANES, Region, Shape};
 
-/// How long a slice should take.
+/// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
 /// Steps of a warp in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
 
-/// What an extension looks for.
+/// Parameters of an extension.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     /// The new vertex.
@@ -148,7 +148,7 @@ impl<'a> TableRun<'a> {
         self.in_steps(depth - 1, (rows, out), &[step], full)
     }
 
-    /// The same by each of these steps, one after another, into the same blocks, with the buffers of a level.
+    /// Extends by each of these steps, one after another, into the same blocks, with the buffers of a level.
     pub(super) fn in_steps(
         &mut self,
         level: usize,
@@ -225,8 +225,8 @@ impl<'a> TableRun<'a> {
         paged.pass(device, self.program, &told, first)
     }
 
-    /// The same for what reads the lists of all vertices of some rows, as the shape of that level says, and is no extension:
-    /// `program` has the kernels of pages.
+    /// Loads pages for an operation other than an extension that reads the lists of all vertices of some rows, given by
+    /// the shape of that level; `program` has the kernels of pages.
     pub(super) fn pages_of_rows(
         &mut self,
         program: &Program,

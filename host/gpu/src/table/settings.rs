@@ -30,7 +30,7 @@ pub struct TableSettings {
 /// Order in which tables are extended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Traversal {
-    /// What fits into the device's memory is extended to the end before more is made.
+    /// Extends all that fits into the device's memory to the end before creating more.
     #[default]
     Depth,
     /// Each column is made whole before the next; tables lie in the host's memory, and in a file where

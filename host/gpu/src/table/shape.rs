@@ -131,7 +131,7 @@ const MOST_BLOCK: u64 = 1024;
 /// Words of the smallest region.
 pub(super) const LEAST_REGION: u64 = 2 * LANES as u64 + 1;
 
-/// How the next vertex hangs on those before it: the words of a depth of
+/// Connection of the next vertex with the earlier ones: the words of a depth of
 /// [`crate::plan::PlanWords`].
 pub(super) type Depth = [u32; DEPTH_WORDS];
 

@@ -115,7 +115,7 @@ pub(super) fn rows_in_file(
     Ok((start, all.finish()?, dropped))
 }
 
-/// Where each row starts, loops left out and duplicates not: V + 1 positions.
+/// Returns the start of each row, without loops, with duplicates: V + 1 positions.
 fn counted(
     vertices: usize,
     blocks: &[EdgeBlock],
@@ -150,7 +150,7 @@ struct Regions {
 }
 
 impl Regions {
-    /// As few as there can be with so much memory, of which they take about a half.
+    /// Creates the minimum number of parts for this memory, of which they use about half.
     fn new(start: &[u64], memory: u64) -> Self {
         let vertices = start.len() - 1;
         // A record, an entry, and where the row is filled.

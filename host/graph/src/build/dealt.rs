@@ -27,7 +27,7 @@ use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 use gramer_base::parallel::{for_parts, on_threads};
 
-/// Most ranges: as many streams as a core writes well at a time.
+/// Maximum number of ranges: as many streams as a core writes well at a time.
 const MOST_RANGES: usize = 256;
 /// Entries of a range, about, if there aren't too many ranges: a megabyte of them.
 const RANGE: usize = if cfg!(test) { 1 << 4 } else { 1 << 18 };
@@ -96,7 +96,7 @@ pub(super) fn made_with<P: Position>(
 
 // ---------------------------------------------------------------- dealing
 
-/// Where entries come from, in order: a part of all for one thread.
+/// Source of entries, in order, split into one part per thread.
 trait Source: Sync {
     /// Calls `each` with the row and the value of each entry, the same ones at each call. Stops early once the run is asked
     /// to stop.
@@ -105,9 +105,9 @@ trait Source: Sync {
 
 /// Entries by ranges of rows.
 struct DealtEntries {
-    /// Where each range of rows begins, and where the last one ends.
+    /// Start of each range of rows, and end of the last one.
     bounds: Vec<usize>,
-    /// Where its entries begin, and where the last one's end.
+    /// Start of each range's entries, and end of the last one's.
     begin: Vec<usize>,
     /// Rows and values, of each range in the order of the sources.
     entries: Vec<[VertexId; 2]>,
@@ -287,7 +287,7 @@ fn halves<P: Position>(
 
 // ---------------------------------------------------------------- whole rows
 
-/// Some half rows, each entry of which is a row to which this one's number goes.
+/// Half rows; the row's number is appended to the row of each of its entries.
 struct UpperRows<'a, P> {
     halves: &'a HalfRowBuilder<VertexId, P>,
     rows: Range<usize>,
@@ -311,7 +311,7 @@ impl<P: Position> Source for UpperRows<'_, P> {
 struct RowSources<P> {
     halves: HalfRowBuilder<VertexId, P>,
     before: DealtEntries,
-    /// Where the whole rows start: V + 1 positions.
+    /// Start of each whole row: V + 1 positions.
     start: Vec<P>,
 }
 

@@ -117,8 +117,8 @@ pub(super) fn shares<P: Position>(start: &[P], threads: usize) -> Vec<usize> {
     bounds
 }
 
-/// Where each half row starts, loops left out and duplicates not: V + 1 positions. Vertices with loops are marked in
-/// `used`, if that is wanted.
+/// Returns the start of each half row, without loops, with duplicates: V + 1 positions. Marks vertices with loops in
+/// `used`, if given.
 fn counted<P: Position>(
     vertices: usize,
     blocks: &[EdgeBlock],
@@ -153,7 +153,7 @@ fn counted<P: Position>(
     Ok(start)
 }
 
-/// From the lengths of rows, each at the position behind its row's, to where they start.
+/// Converts lengths of rows, each stored one position after its row's, to the starts of rows.
 pub(super) fn add_up<P: Position>(start: &mut [P]) {
     let mut sum = 0;
     for position in start {

@@ -53,7 +53,7 @@ pub const MAX_GRAPH_VERTICES: u64 = VertexId::MAX as u64 - 1;
 pub(crate) enum Pairs {
     Narrow(Vec<[u32; 2]>),
     Wide(Vec<[u64; 2]>),
-    /// Of either kind, in a file: none are added.
+    /// Edges of either kind in a file; no further ones can be added.
     Spilled(EndFile),
 }
 
@@ -238,7 +238,7 @@ impl EdgeBlock {
 #[derive(Debug, Default)]
 pub struct Builder {
     blocks: Vec<EdgeBlock>,
-    /// Where single edges go.
+    /// Block of single edges.
     current: EdgeBlock,
     /// Ids that are in the graph even without an edge.
     declared: Vec<u64>,

@@ -14,7 +14,7 @@ use gramer_base::memory::zeroed;
 use gramer_base::pages::in_large_pages;
 use gramer_base::parallel::{for_parts, in_buckets, on_threads};
 
-/// How original ids become vertex numbers.
+/// Mapping from original ids to vertex numbers.
 pub(super) enum Numbering {
     /// The ids are consecutive: subtract the first.
     Offset(u64),
@@ -27,9 +27,9 @@ pub(super) enum Numbering {
     Ranked { by_id: Box<Numbering>, ranks: Vec<VertexId> },
 }
 
-/// What there is of the numbers before rows are made.
+/// State of the numbering before rows are built.
 pub(super) enum IdTable {
-    /// How ids are numbered, and the ids in use, by number.
+    /// Numbering of ids, and the ids in use, by number.
     Ids(Numbering, Vec<u64>),
     /// Rows of ids are as good: 1 for ids that are in use though they may have no edge, of as many as there are
     /// up to the largest.
@@ -57,7 +57,7 @@ const AT_ONCE: usize = 1 << 20;
 /// Ids by which the others are dealt into buckets.
 const SAMPLE: usize = 1 << 16;
 
-/// Where the ids come from.
+/// Source of the ids.
 struct Ids<'a> {
     blocks: &'a mut [EdgeBlock],
     /// Ascending, each once.

@@ -71,7 +71,7 @@ fn spare_of(blocks: Vec<EdgeBlock>) -> Vec<VertexId> {
 /// Half rows without duplicates, in the order of the text.
 struct Halves<P> {
     rows: HalfRowBuilder<VertexId, P>,
-    /// Of each vertex, with both its halves.
+    /// Degree of each vertex, over both its halves.
     degrees: Vec<u32>,
 }
 
@@ -189,7 +189,7 @@ impl<P: Position> Halves<P> {
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
     }
 
-    /// What ON_1 takes, of each vertex.
+    /// Sums for ON_1, by vertex.
     fn around(&self, cancel: &Cancel) -> Result<Vec<DegreeSums<P>>> {
         let mut around: Vec<DegreeSums<P>> = zeroed(self.degrees.len())?;
         for (to, &degree) in around.iter_mut().zip(&self.degrees) {
@@ -228,7 +228,7 @@ fn ascends(row: &[VertexId]) -> bool {
     }
 }
 
-/// Where rows of these lengths begin, and where the last one ends.
+/// Starts of rows of these lengths, and the end of the last one.
 fn offsets<P: Position>(lengths: impl ExactSizeIterator<Item = u32>) -> Result<Vec<P>> {
     let mut offsets: Vec<P> = zeroed(lengths.len() + 1)?;
     offsets[1..].iter_mut().zip(lengths).for_each(|(to, length)| *to = P::of(length.into()));

@@ -181,7 +181,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         self.rows.row(v)
     }
 
-    /// Where the whole rows start: V + 1 positions.
+    /// Returns the start of each whole row: V + 1 positions.
     fn starts(&self, threads: usize, cancel: &Cancel) -> Result<Vec<P>> {
         let _span = debug_span!("lengths").entered();
         let vertices = self.rows.ends.len();

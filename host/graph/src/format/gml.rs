@@ -167,7 +167,7 @@ impl Keys<'_> {
         }
     }
 
-    /// Takes a key with its value.
+    /// Processes a key with its value.
     fn value(&mut self, key: String, value: String) {
         match (&mut self.open, self.lists.len()) {
             (None, 1) if key == "directed" => self.directed = value == "1",

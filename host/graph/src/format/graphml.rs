@@ -37,7 +37,7 @@ impl Keys {
         self.open = Some((id.into(), element.get("for").unwrap_or("all").into()));
     }
 
-    /// Takes the default of the open key.
+    /// Sets the default of the open key.
     fn set_default(&mut self, value: &str) {
         let Some((id, of)) = &self.open else { return };
         for (own, defaults) in ["node", "edge"].iter().zip(&mut self.defaults) {
@@ -110,7 +110,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     graph.finish(sink)
 }
 
-/// Takes a node or an edge.
+/// Processes a node or an edge at its end.
 fn close(open: Open, keys: &Keys, xml: &Xml<'_>, graph: &mut AttributeGraph<'_>) -> Result<()> {
     let Open { element, mut values } = open;
     let is_edge = element.name == "edge";

@@ -8,7 +8,7 @@ use gramer_base::error::Result;
 
 const HEADS: [&[u8]; 2] = [b"AdjacencyGraph", b"WeightedAdjacencyGraph"];
 
-/// Most numbers that any memory holds.
+/// Limit of numbers in a file, beyond any memory.
 const LARGEST: u64 = 1 << 40;
 
 pub(super) fn sniff(head: &[u8]) -> bool {

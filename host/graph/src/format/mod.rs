@@ -86,10 +86,10 @@ pub(crate) enum ReaderKind {
         header: fn(&mut Head<'_>) -> std::result::Result<Header, read::Fault>,
         /// Whether edges go to a file where memory is limited.
         streams: bool,
-        /// How the text is read if ids or labels turn out to be texts.
+        /// Reader for ids or labels that turn out to be texts.
         texts: Option<Texts>,
     },
-    /// From the first to the last byte.
+    /// Sequential reader, from the first to the last byte.
     Whole(Reader),
     /// By its own reader: an image, or a pair of files.
     Own,
@@ -125,7 +125,7 @@ const TRIPLES: Texts = Texts {
     of: "id or label",
 };
 
-/// What most entries begin with.
+/// Template of most entries.
 const TEXT: Entry = Entry {
     format: Format::Edges,
     name: "",
@@ -146,7 +146,7 @@ const TEXT: Entry = Entry {
     write: None,
 };
 
-/// All that a graph has.
+/// All properties of a graph.
 const ALL: Capabilities =
     Capabilities { vertex_labels: true, edge_labels: true, isolated: true, ids: true, texts: true };
 

@@ -18,7 +18,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     first_words(head, b"%").first().is_some_and(word)
 }
 
-/// What the lines of a section are.
+/// Kind of a section's lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Section {
     Vertices,
@@ -137,7 +137,7 @@ impl Sections<'_> {
         Ok(())
     }
 
-    /// Takes a line of a section.
+    /// Processes a line of a section.
     fn line(&mut self, line: u64, parts: &[&[u8]], sink: &Sink<'_>) -> Result<()> {
         let Some(numbered) = self.vertices else { return Ok(()) };
         let id = |word: Option<&&[u8]>| -> Result<String> {

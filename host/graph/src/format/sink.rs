@@ -20,7 +20,7 @@ pub(crate) struct Sink<'a> {
     path: &'a Path,
     comments: &'static [u8],
     options: &'a ReadOptions,
-    /// Where edges go if memory is limited.
+    /// Spill file of edges if memory is limited.
     spill: Option<Arc<Spill>>,
     looks: CancelPoll<'a>,
     /// Bytes of memory for names, if memory is limited.
@@ -383,7 +383,7 @@ pub(crate) fn labels_of(labels: Interner, names: &mut Option<Arc<Names>>) -> Opt
     numbers
 }
 
-/// The same edges between the ids of the vertices.
+/// Converts edges to the ids of their vertices.
 fn by_ids(block: EdgeBlock, ids: &[u64], spill: Option<&Arc<Spill>>) -> Result<EdgeBlock> {
     let mut mapped = EdgeBlock::with_capacity(block.len());
     block.for_each(|u, v| mapped.push(ids[u as usize], ids[v as usize]));

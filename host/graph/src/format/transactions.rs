@@ -91,7 +91,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes the columns of a `v` line of a graph.
+/// Processes the columns of a `v` line of a graph.
 fn vertex<'l>(
     sink: &mut Sink<'_>,
     (line, graph): (u64, u64),

@@ -163,7 +163,7 @@ fn element(line: u64, start: &BytesStart<'_>) -> Result<Element, quick_xml::Erro
     Ok(Element { name: start.local_name().as_ref().into(), line, attributes })
 }
 
-/// What the library says of a text, at a line.
+/// Error of the library, with the line.
 fn unread(path: &Path, line: u64, error: quick_xml::Error) -> Error {
     let error = match error {
         quick_xml::Error::Io(source) => match Arc::try_unwrap(source) {

@@ -78,7 +78,7 @@ pub struct Recipe {
     pub edge_labels: Option<Labels>,
 }
 
-/// What a stream of random numbers is for.
+/// Purposes of random streams.
 mod stream {
     pub const EDGES: u64 = 0;
     pub const VERTEX_LABELS: u64 = 1 << 48;

@@ -20,7 +20,7 @@ use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::mapping::Mapping;
 
-/// Where the arrays of a graph come from.
+/// Source of a graph's arrays.
 pub(super) enum Source {
     Map(Arc<Mapping>),
     Copy,
@@ -158,12 +158,12 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Where the last section ends.
+    /// End of the last section.
     fn end(&self, table_end: usize) -> usize {
         self.sections.last().map_or(table_end, |(at, _)| at.end)
     }
 
-    /// Takes the sections of a table that ends at `table_end`, in a file of `size` bytes.
+    /// Parses the section table that ends at `table_end`, in a file of `size` bytes.
     fn place(&mut self, path: &Path, table: &[u8], table_end: usize, size: u64) -> Result<()> {
         let damaged = |what: &str| Err(damaged(path, what));
         let (vertices, entries) = (self.vertices as u64, self.entries as u64);
@@ -233,7 +233,7 @@ impl Layout {
         Ok(())
     }
 
-    /// What the checksums or the bytes between the sections say of a file that was changed.
+    /// Finds a modification of the file by checksums and the bytes between sections.
     fn changed(&self, bytes: &[u8], cancel: &Cancel) -> Result<Option<&'static str>> {
         for (at, checksum) in &self.sections {
             let mut hash = Xxh3::new();
@@ -362,7 +362,7 @@ impl Layout {
     }
 }
 
-/// What is wrong with the texts behind ids and labels of an image, if something is.
+/// Finds a fault in the texts behind ids and labels of an image.
 fn wrong_names(
     names: &Dictionaries,
     ids: &[u64],

@@ -27,7 +27,7 @@ pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
     ranked(on.len(), |v| on[v], context)
 }
 
-/// The same for this many vertices, by their occurrence numbers.
+/// Returns the order of this number of vertices, by their occurrence numbers.
 pub(crate) fn ranked(
     vertices: usize,
     on: impl Fn(usize) -> u128 + Sync,
@@ -72,8 +72,8 @@ fn rounded(on: u128) -> u32 {
     (shift << (DIGITS - 1)) + (on >> shift) as u32
 }
 
-/// Sorts keys by their upper halves in passes from the lowest bits up; those that come in the order of their lower
-/// halves are sorted then.
+/// Radix sort of keys by their upper halves, from the lowest bits; sorts completely if the keys arrive in the order of
+/// their lower halves.
 fn by_radix(mut keys: Vec<u64>, cancel: &Cancel) -> Result<Vec<u64>> {
     const PASSES: usize = KEY.div_ceil(BITS) as usize;
     let digit = |key: u64, pass: usize| (key >> (32 + pass as u32 * BITS)) as usize % (1 << BITS);

@@ -205,7 +205,7 @@ impl Sources for Plain<'_> {
     }
 }
 
-/// The same with the labels of edges, by position in the old array.
+/// Rows in their new order with labels of edges, by position in the old array.
 struct LabelledMove<'a>(&'a MovedGraph<'a>, &'a [Label]);
 
 impl Sources for LabelledMove<'_> {

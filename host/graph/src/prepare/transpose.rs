@@ -17,9 +17,9 @@ use gramer_base::memory::{zeroed, zeroed_or_unwind};
 const FEW_ROWS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
 /// Rows whose ends stay in the nearest cache while they are filled.
 const ROWS_IN_CACHE: usize = if cfg!(test) { 1 << 2 } else { 1 << 9 };
-/// Most groups of rows: as many streams as a core writes well at a time.
+/// Maximum number of groups of rows: as many streams as a core writes well at a time.
 const MOST_GROUPS: usize = 1 << 10;
-/// Most bits of a row within its group. The others of an entry are of its source.
+/// Maximum number of bits of a row within its group. The others of an entry are of its source.
 const ROW_BITS: u32 = if cfg!(test) { 5 } else { 16 };
 /// Bits of an entry.
 const ENTRY: u32 = if cfg!(test) { 9 } else { 32 };

@@ -28,7 +28,7 @@ pub(crate) struct SecondNumber {
     pub line: u32,
 }
 
-/// What one block of lines holds.
+/// Content of one block of lines.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     /// Position of the block in the input.

@@ -17,7 +17,7 @@ struct Count {
     number: u64,
 }
 
-/// What a head claims.
+/// Claims of a head.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     vertices: Option<Count>,
@@ -71,7 +71,7 @@ impl Claims {
         claims
     }
 
-    /// Takes `Nodes: 6 Edges: 9`, in one line or two.
+    /// Parses `Nodes: 6 Edges: 9`, in one line or two.
     fn words(&mut self, text: &str, line: u64) {
         let marks = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | ',' | ';');
         let words: Vec<&str> = text.split(marks).filter(|word| !word.is_empty()).collect();

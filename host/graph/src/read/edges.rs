@@ -105,7 +105,7 @@ impl EdgeList {
         Ok(ends)
     }
 
-    /// What is wrong with a line of another number of columns than the first one.
+    /// Describes the fault of a line with another number of columns than the first one.
     #[cold]
     fn other_width(&self, line: &[u8], count: usize) -> String {
         let columns = self.table.columns;
@@ -117,7 +117,7 @@ impl EdgeList {
     }
 }
 
-/// How to make an edge list of adjacency lists.
+/// Command that converts adjacency lists to an edge list.
 pub(crate) const PAIRS: &str =
     "make an edge list of it: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE";
 

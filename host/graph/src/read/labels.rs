@@ -140,7 +140,7 @@ fn labels_from(
 struct Table<'a> {
     path: &'a Path,
     columns: usize,
-    /// From 0.
+    /// Column, counted from 0.
     label_column: usize,
     /// Row i belongs to id i; else the first column is the id.
     by_row: bool,

@@ -11,7 +11,7 @@ use super::scan::{self, Fault, fields, is_number, is_zero, quote, trim};
 use crate::Builder;
 use gramer_base::error::Result;
 
-/// What header and size line say.
+/// Content of header and size line.
 pub(crate) struct MatrixMarket {
     vertices: u64,
     entries: u64,

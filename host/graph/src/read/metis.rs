@@ -12,7 +12,7 @@ use crate::Builder;
 use crate::build::Pairs;
 use gramer_base::error::Result;
 
-/// What the header says.
+/// Content of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Metis {
     pub vertices: u64,

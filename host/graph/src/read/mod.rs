@@ -272,7 +272,7 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFi
     Ok(GraphFile { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
-/// The same context with a memory limit reduced by this many bytes.
+/// Returns the context with a memory limit reduced by this many bytes.
 fn with_less(context: &Context, bytes: u64) -> Context {
     let mut context = context.clone();
     let budget = context.budget.as_deref().filter(|_| bytes > 0).cloned();

@@ -6,7 +6,7 @@
 use super::names::{self, EndColumns};
 use super::scan::{self, Fault, fields, is_blank, is_comment, quote};
 
-/// What separates the columns of a line.
+/// Separator of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// White space, a comma, or both.
@@ -106,7 +106,7 @@ const SAMPLE: usize = 64;
 /// Columns of whole numbers that no edge list has without names.
 const TOO_MANY: usize = 6;
 
-/// How the lines of an edge list are made.
+/// Layout of an edge list's lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub separator: Separator,
@@ -220,7 +220,7 @@ impl Table {
         Ok((table, body))
     }
 
-    /// Takes the columns that a first line names.
+    /// Selects columns by the names in the first line.
     fn by_names(
         &mut self,
         header: &Line<'_>,
@@ -294,7 +294,7 @@ impl Table {
         Ok(())
     }
 
-    /// Takes the columns that a comment in front of the first edge names, as `# FromNodeId ToNodeId` does.
+    /// Selects columns by the names in a comment before the first edge, such as `# FromNodeId ToNodeId`.
     fn by_comment(&mut self, number: u64, line: &[u8], notes: &mut Vec<String>) {
         let names = names::of(line, self.separator);
         if names.len() != self.columns {
@@ -313,13 +313,13 @@ impl Table {
 
 /// A line of the sample.
 struct Line<'a> {
-    /// From 1.
+    /// Line number, from 1.
     number: u64,
     at: usize,
     text: &'a [u8],
 }
 
-/// What separates the fields of these lines: white space and commas, unless another byte does it alike in all.
+/// Detects the separator of these lines: white space and commas, unless another byte occurs equally often in all.
 fn separator(lines: &[Line<'_>], told: Option<u8>) -> Separator {
     if let Some(told) = told.filter(|&byte| !matches!(byte, b',' | b' ')) {
         return Separator::Byte(told);

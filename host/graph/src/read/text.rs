@@ -120,7 +120,7 @@ fn parse_as_it_is(
 #[derive(Debug, Clone, Copy)]
 struct FormatChoice {
     format: Format,
-    /// Whether it was named.
+    /// Whether the user named the format.
     forced: bool,
     guessed: bool,
     texts: Option<Texts>,
@@ -248,7 +248,7 @@ fn format_of(
     if options.columns.any() { Ok(format) } else { shapes::other(format, head, ended) }
 }
 
-/// Where edges go while they are read, if memory is limited.
+/// Opens the spill file of edges, if memory is limited.
 ///
 /// # Errors
 /// [`Error::Input`] for a format that is held in memory as a whole.
@@ -414,7 +414,7 @@ fn extension(path: &Path) -> String {
 /// Edges of a chunk of several blocks: 32 MiB, nearly all of it in large pages.
 const MANY_EDGES: usize = 4 << 20;
 
-/// Most edges that a block of an edge list may have: no line of one is shorter than four bytes.
+/// Maximum number of edges that a block of an edge list may have: no line of one is shorter than four bytes.
 fn most_edges(text: &[u8]) -> usize {
     text.len() / 4 + 1
 }

@@ -181,7 +181,7 @@ impl Stalls {
     }
 }
 
-/// Cycles that PUs with one slot wait for memory, by cause.
+/// Cycles that PUs with one slot wait for memory, and the accesses and misses that cause them.
 #[derive(Debug, Clone, Copy)]
 struct MemoryStalls {
     cycles: f64,

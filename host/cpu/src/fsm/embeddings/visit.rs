@@ -11,7 +11,7 @@ use crate::fsm::code::{MAX, Small};
 use crate::reach::Form;
 use gramer_engine::Sink;
 
-/// Takes the embeddings that a [`Walker`] reaches.
+/// Visitor of the embeddings that a [`Walker`] reaches.
 pub(super) trait EmbeddingVisitor<F: Form> {
     /// Embeddings of this many vertices are visited without what waits to extend them.
     fn largest(&self) -> usize;
@@ -26,7 +26,7 @@ pub(super) trait EmbeddingVisitor<F: Form> {
     ) -> ControlFlow<(), bool>;
 }
 
-/// Counts the embeddings that have two vertices more than `last`.
+/// Visitor that counts the embeddings with two vertices more than `last`.
 pub(super) struct CountVisitor {
     pub(super) last: usize,
 }
@@ -71,7 +71,7 @@ impl<F: Form> EmbeddingVisitor<F> for Triples {
     }
 }
 
-/// Hands over the embeddings of up to `max` vertices.
+/// Visitor that lists the embeddings of up to `max` vertices.
 pub(super) struct ListVisitor<'a> {
     pub(super) max: usize,
     pub(super) sink: &'a dyn Sink,

@@ -239,7 +239,7 @@ impl<'a, F: Form> Walker<'a, F> {
         done
     }
 
-    /// What the edges of waiting vertices change in [`Walker::pairs`], those to vertices in a part of all.
+    /// Corrects [`Walker::pairs`] by the edges of waiting vertices to a part of the vertices.
     #[inline]
     fn last_edges(
         &mut self,

@@ -66,7 +66,7 @@ pub(super) fn mine(
     by_levels(graph, labels, (limit, support), together, context, None)
 }
 
-/// The same, where a device lists the occurrences of candidates whose domains don't say enough.
+/// Mines with a device that lists the occurrences of candidates whose domains are inconclusive.
 ///
 /// # Errors
 /// Those of `list` and `together`.

@@ -6,8 +6,8 @@ use gramer_pattern::{MAX_VERTICES, VertexSet};
 /// Bipartite matching of a pattern vertex's neighbours with those of a graph vertex.
 #[derive(Default)]
 pub(super) struct Matching {
-    /// Of the neighbours of the graph vertex: the pattern vertices that each may stand for, and the one
-    /// that it does.
+    /// For each neighbour of the graph vertex: the pattern vertices that it may match, and the matched
+    /// one.
     may: Vec<VertexSet>,
     owner: Vec<u8>,
 }
@@ -53,7 +53,7 @@ impl Matching {
         })
     }
 
-    /// Looks for an entry for `w`, moving others. `seen` holds the vertices already moved.
+    /// Searches an augmenting path for `w`. `seen` holds the vertices already moved.
     fn augment(&mut self, w: usize, seen: &mut VertexSet) -> bool {
         *seen |= 1 << w;
         for i in 0..self.may.len() {

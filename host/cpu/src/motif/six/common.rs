@@ -46,7 +46,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Most entries, six per triangle: 1 GiB.
+    /// Maximum number of entries, six per triangle: 1 GiB.
     const MOST: usize = 1 << 28;
 
     /// All lists; `None` if there is too much of them or the run was cancelled.
@@ -187,7 +187,7 @@ impl<'a> Columns<'a> {
         Self::of_width(graph, vertices.div_ceil(64).min(Self::WORDS / vertices.max(1)))
     }
 
-    /// With bits for the first 64 · `width` vertices.
+    /// Creates tables with bits for the first 64 · `width` vertices.
     fn of_width(graph: View<'a>, width: usize) -> Self {
         let vertices = graph.vertices();
         let mut bits = zeroed_or_unwind(width * vertices);

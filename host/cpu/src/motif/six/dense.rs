@@ -100,11 +100,11 @@ struct Root<'a> {
 /// A vertex next to the root and to an opposite.
 #[derive(Debug, Clone, Copy, Default)]
 struct MiddleVertex {
-    /// Its number.
+    /// Number of p.
     number: u32,
-    /// Its position in the row of the opposite.
+    /// Position of p in the row of the opposite.
     position: u32,
-    /// Its common neighbours with the opposite.
+    /// Common neighbours of p and the opposite.
     common: u32,
     /// Those of them next to the root, where the list is longer than this vertex.
     all: u32,
@@ -115,10 +115,10 @@ struct MiddleVertex {
 struct Visit {
     /// The arc from p to the opposite.
     arc: usize,
-    /// Where the list begins, and how many of it come before p.
+    /// Start of the list, and its number of entries before p.
     begin: usize,
     before: usize,
-    /// Where what they have in common begins, or [`NONE`].
+    /// Start of their common neighbours, or [`NONE`].
     with_both: u32,
 }
 

@@ -16,7 +16,7 @@ const SUBSETS: usize = 16;
 /// Those without q, which are the same for many sets, and those with it.
 const HALF: usize = SUBSETS / 2;
 
-/// What the four vertices of a set are.
+/// Subgraph of the four vertices of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Cycle,

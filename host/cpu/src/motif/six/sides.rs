@@ -27,7 +27,7 @@ use crate::{Job, StartVertices};
 use table::{Bytes, CrossPairs, PairCounter, Sets, Table, Words};
 
 const NONE: u32 = u32::MAX;
-/// Most numbers of a root's table: 16 to 48 MiB. Tests have both, roots with a table and without.
+/// Maximum size of a root's table, in numbers: 16 to 48 MiB. Tests have both, roots with a table and without.
 const MOST_TABLE: usize = if cfg!(test) { 1 << 9 } else { 1 << 23 };
 /// Cost of a counting step, in words of the triples' sets.
 const STEP: usize = if cfg!(test) { 1 } else { 2 };
@@ -103,7 +103,7 @@ struct SideState<'a> {
     sizes: Vec<u32>,
     /// By number: the set that it is next to, which is that of its slot, or empty.
     near: Vec<u64>,
-    /// What is known by slot and number, where it is made.
+    /// Table by slot and number, if built.
     table: Table,
     /// Slots by number as bits, those of each of two numbers, and those that are numbers.
     columns: Vec<u64>,
@@ -276,7 +276,7 @@ impl<'a> SideState<'a> {
         }
     }
 
-    /// What two adjacent vertices add.
+    /// Adds the contribution of pairs of adjacent vertices.
     #[inline(always)]
     fn adjacent<W: PairCounter>(&mut self, cancel: &Cancel) -> ControlFlow<()> {
         W::fill(self);
@@ -326,7 +326,7 @@ impl<'a> SideState<'a> {
         common * pairs - across.with_common + (b_in + c_in) * common
     }
 
-    /// What any two vertices add, from the triples of numbers: t slots that are next to all three are
+    /// Adds the contribution of all pairs of vertices, from triples of numbers: t slots next to all three form
     /// t · (t − 1) / 2 pairs.
     #[inline(always)]
     fn triples(&mut self, cancel: &Cancel) -> ControlFlow<()> {
@@ -388,7 +388,7 @@ impl<'a> SideState<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The same pair by pair.
+    /// Adds the same contribution, pair by pair.
     #[inline(always)]
     fn pairs(&mut self, cancel: &Cancel) -> ControlFlow<()> {
         for b in 0..self.vertices.len() {

@@ -13,9 +13,9 @@ use gramer_graph::{VertexId, View};
 use super::common::{Common, shared};
 use crate::{Job, StartVertices, run_units};
 
-/// Most entries of all tables: 256 MiB. Tests have vertices without a table, too.
+/// Maximum number of entries of all tables: 256 MiB. Tests have vertices without a table, too.
 const MOST: usize = if cfg!(test) { 1 << 8 } else { 1 << 27 };
-/// Most neighbours of a vertex with a table.
+/// Maximum number of neighbours of a vertex with a table.
 const MOST_NEIGHBOURS: usize = 1 << 12;
 
 /// By vertex: its table, by two of its neighbours the one with the larger position in its row first;
@@ -118,7 +118,7 @@ impl TripleState<'_> {
     }
 }
 
-/// What a set has in common with each of as many sets as there are entries.
+/// Computes the sizes of the intersections of `set` with each of `sets`.
 fn fill(entries: &mut [u16], sets: &[u64], set: &[u64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {

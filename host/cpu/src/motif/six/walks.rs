@@ -281,8 +281,8 @@ impl<'a> WalkState<'a> {
         }
     }
 
-    /// What lies on the 4-cycles with the edge at the end of an arc from the start, in both
-    /// directions: each walk of three steps to there is one.
+    /// Adds the contributions of the 4-cycles through the edge at the end of an arc from the start, in both
+    /// directions: each walk of three steps to its end is one.
     fn on_an_edge(&mut self, start: VertexId, arc: usize) {
         let (graph, common) = (self.graph, self.common);
         let end = graph.neighbours[arc];

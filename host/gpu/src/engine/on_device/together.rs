@@ -13,7 +13,7 @@ use crate::formula::{self, Cycles};
 use crate::local::{self, Roots};
 use crate::resident::SUMS;
 
-/// Nothing where others were asked to stop.
+/// Returns `None` if the other devices were cancelled.
 fn unless_stopped<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(Error::Interrupted) => Ok(None),
@@ -57,8 +57,8 @@ impl ResidentGraph {
         Ok((Outcome::new(counts, complete), own))
     }
 
-    /// What one device does alone sooner than several do in shares: triangles, and motifs of three and five vertices. All get
-    /// the counts, and what part of the work they had.
+    /// Runs tasks that one device finishes earlier than several in shares: triangles, and motifs of three and five
+    /// vertices. All devices get the counts and their part of the work.
     pub(in crate::engine) fn alone(
         &self,
         task: &Task,

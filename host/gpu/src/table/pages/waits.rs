@@ -10,10 +10,10 @@ use super::{MOST_ROWS, PagedLists, Source};
 
 /// Words that describe the first waiting element, as in `pages.cl`.
 pub(in crate::table) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
-/// Most vertices of an embedding; as in `table.clh`.
+/// Maximum number of vertices of an embedding; as in `table.clh`.
 const MOST_DEPTHS: usize = 16;
 
-/// Where the marks of a column begin, in words: those of columns in the arena lie behind those of all vertices.
+/// Start of a column's marks, in words: those of columns in the arena follow those of all vertices.
 pub(in crate::table) fn marks_of(vertices: usize, ids: u32) -> usize {
     match ids {
         NONE => 0,

@@ -367,7 +367,7 @@ impl EdgeFilter {
         plain && self.vertices == u32::MAX && self.sources.is_empty()
     }
 
-    /// As kernels read it; none where it keeps nothing.
+    /// Encodes the filter for kernels; `None` if it rejects everything.
     pub(super) fn step(&self, labels: Labels) -> Result<Option<Step>> {
         if self.label != NO_LABEL {
             labels.edges()?;

@@ -16,7 +16,7 @@ use crate::device::Arg;
 use crate::program::Program;
 
 const DICTIONARY: &str = include_str!("../../../kernels/dictionary.cl");
-/// Most rows that are sorted at a time: between these a stop is heard.
+/// Maximum number of rows that are sorted at a time: between these a stop is heard.
 const MOST_SORTED: u64 = 1 << 21;
 /// Unique numbers of the sets of keys that fill the dictionary, from 1 on.
 static OWNERS: AtomicU64 = AtomicU64::new(1);
@@ -47,7 +47,7 @@ pub(super) struct Keys {
 /// Computes the meaning of a key.
 pub(super) type KeyReader<'s> = dyn FnMut(&[u32], &mut [u32]) + 's;
 
-/// Takes a part of a list of rows whose keys have been resolved on the device.
+/// Receiver of parts of a list of rows with keys resolved on the device.
 type RowTaker<'t> = dyn FnMut(&TableRun<'_>, (u32, u32)) -> Result<()> + 't;
 
 /// Records to sort for rows with known keys.
@@ -72,7 +72,7 @@ struct Areas {
     left: u32,
     said: u32,
     values: u32,
-    /// Where records that are sorted lie first.
+    /// Initial location of the records to sort.
     first: u32,
     /// Room for keys on their way to the host, and then for the sort.
     rest: u32,
@@ -159,8 +159,8 @@ impl Keys {
 }
 
 impl Mining {
-    /// Sorts what the rows of a segment of at most [`Mining::rows_of`] stand for, and keeps it in segments. `bits`
-    /// says how many bits of its words are in use so far.
+    /// Sorts the records of a segment of at most [`Mining::rows_of`] rows, and stores them in segments. `bits` is the
+    /// number of bits of its words in use so far.
     ///
     /// # Errors
     /// As [`Mining::extend`].
@@ -359,7 +359,7 @@ impl KeyResolver<'_> {
         device.launch(self.program, kernel, &args, groups, LANES)
     }
 
-    /// Asks the host for what the keys of a list of rows stand for, some at a time; `told` is called when that lies on the
+    /// Resolves the keys of a list of rows on the host, in batches; calls `told` when the results are on the
     /// device.
     fn each(
         &self,

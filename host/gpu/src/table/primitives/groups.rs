@@ -161,7 +161,7 @@ impl Selection {
     }
 }
 
-/// How keys of rows are laid out, and what they mean.
+/// Layout and meaning of the keys of rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     /// Whether elements are edges.

@@ -102,7 +102,7 @@ impl Mining {
         Self::labelled(gpu, graph, by, Labels { of_vertices, of_edges }, context)
     }
 
-    /// With vertices in this order, and with these of the graph's labels.
+    /// Creates it with vertices in this order, and with these of the graph's labels.
     fn labelled(
         gpu: &Gpu,
         graph: &Graph,
@@ -133,7 +133,7 @@ impl Mining {
         })
     }
 
-    /// For a task, with vertices in an order that is known: with all labels of the graph, or none.
+    /// Creates it for a task, with vertices in a known order, and with all labels of the graph or none.
     ///
     /// # Errors
     /// As [`Mining::with`].
@@ -163,7 +163,7 @@ impl Mining {
         self.grouped = GroupingTotals::default();
     }
 
-    /// How far the work is.
+    /// Progress of the work.
     pub(super) fn progress(&self) -> &Progress {
         &self.context.progress
     }
@@ -202,7 +202,7 @@ impl Mining {
         (from as u32, self.by.neighbours[entry as usize])
     }
 
-    /// What stops operations.
+    /// Cancellation of operations.
     pub(super) fn cancel(&self) -> &Cancel {
         &self.context.cancel
     }
@@ -247,7 +247,7 @@ impl Mining {
         self.built(kernels, functions, pages)
     }
 
-    /// The same where it is known whether lists are there by pages, and whether rows wait for them.
+    /// Builds a program, given whether lists are paged, and whether rows wait for pages.
     fn built(
         &self,
         kernels: Kernels,

@@ -89,7 +89,7 @@ pub const MOST_EDGES: usize = MOST_VERTICES - 1;
 pub trait Kind: private::Sealed {
     /// An element of a row.
     type Item: Copy + std::fmt::Debug + Ord;
-    /// What extensions keep.
+    /// Filter of extensions.
     type Filter: std::fmt::Debug + 'static;
     /// Whether elements are edges.
     #[doc(hidden)]

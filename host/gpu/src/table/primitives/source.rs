@@ -9,7 +9,7 @@ use super::super::{COMMON, SHARED};
 use crate::device::Device;
 
 pub(super) const EMBEDDING: &str = include_str!("../../../kernels/embedding.clh");
-/// What compilers call a user's text in their messages.
+/// Name of a user's text in compiler messages.
 const FILE: &str = "source_of_the_user";
 
 /// Role of a user's function.
@@ -19,14 +19,14 @@ pub(super) enum FunctionRole {
     Vertex,
     /// Whether an edge is kept.
     Edge,
-    /// What rows are aggregated by.
+    /// Key of aggregation.
     Key,
-    /// What is summed up.
+    /// Summed value.
     Value,
 }
 
 impl FunctionRole {
-    /// Its name, what it is called with, and its head.
+    /// Returns its name, arguments and head.
     fn shape(self) -> (&'static str, &'static str, &'static str) {
         match self {
             FunctionRole::Vertex => ("keep", "e, u", "bool keep(const embedding *e, uint u)"),

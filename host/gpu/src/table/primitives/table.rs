@@ -140,7 +140,7 @@ impl<'m> Table<'m, Vertices> {
         self.aggregate_extensions_of(None, (by, filter), key, measure)
     }
 
-    /// The same of the rows of all devices, with others.
+    /// Aggregates the rows of all devices, together with other members.
     ///
     /// # Errors
     /// Errors of the other operations.
@@ -230,7 +230,7 @@ impl<'m> Table<'m, Edges> {
         self.aggregate_extensions_of(None, filter, key, measure)
     }
 
-    /// The same of the rows of all devices, with others.
+    /// Aggregates the rows of all devices, together with other members.
     ///
     /// # Errors
     /// Errors of the other operations.
@@ -360,7 +360,7 @@ impl<'m, K: Kind> Table<'m, K> {
         self.aggregate_of(None, key, measure)
     }
 
-    /// The same of the rows of all devices, with others.
+    /// Aggregates the rows of all devices, together with other members.
     ///
     /// # Errors
     /// Errors of the other operations.

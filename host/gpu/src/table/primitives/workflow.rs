@@ -172,7 +172,7 @@ impl Workflow {
         self.run_from(mining, &Table::vertices(mining, &self.first)?, take)
     }
 
-    /// The same from the rows of a table of first vertices.
+    /// Runs from the rows of a table of first vertices.
     fn run_from(
         &self,
         mining: &Mining,
@@ -206,7 +206,7 @@ impl Workflow {
         each(found, &mut |segment| self.deeper(mining, extensions, segment, take))
     }
 
-    /// What an extension makes of a segment.
+    /// Returns the extension of a segment.
     fn extended(
         &self,
         mining: &Mining,
@@ -235,7 +235,7 @@ impl Workflow {
 /// Receiver of embeddings and their extension.
 type SegmentSink<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
 
-/// Takes what was found, a segment at a time.
+/// Processes results, one segment at a time.
 fn each(
     found: SegmentBuffer,
     take: &mut dyn FnMut(Segment) -> Result<ControlFlow<()>>,

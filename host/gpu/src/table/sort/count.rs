@@ -16,7 +16,7 @@ use crate::memory::Buffer;
 
 /// Words below which segments are too short to be merged.
 const LEAST: usize = 1 << 12;
-/// Most numbers of a segment: a driver that copies more is deaf for long.
+/// Maximum size of a segment, in numbers: larger copies block the driver for too long.
 const MOST: u64 = 1 << 25;
 /// Numbers that are taken between two looks at the flag that stops a run.
 const LOOK: usize = 1 << 16;
@@ -41,7 +41,7 @@ struct Place {
     device: Arc<Device>,
     arena: Buffer<u32>,
     fault: Buffer<u32>,
-    /// Most numbers of a segment.
+    /// Maximum size of a segment, in numbers.
     size: usize,
 }
 
@@ -157,7 +157,7 @@ fn taken(
     Ok(part)
 }
 
-/// Sorts each part on another device.
+/// Sorts each part on a different device.
 fn sorted(parts: Vec<Vec<u32>>, sorters: &mut [Sorter<'_>], cancel: &Cancel) -> Vec<Result<Piece>> {
     let one = |(part, sorter): (Vec<u32>, &mut Sorter<'_>)| {
         let size = part.len() as u32 / 2;

@@ -32,7 +32,7 @@ const DIGITS: u32 = 1 << DIGIT_BITS;
 /// Records from which on a stop is heard between the digits of a sort: a driver takes kernels long before they have run.
 const LONG: u32 = 1 << 22;
 
-/// What is sorted, in words.
+/// Layout of records, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Records {
     /// Words of a key: 1 or 2, the lower one first.
@@ -91,8 +91,8 @@ fn tiles(size: u64, lanes: u64) -> u64 {
     size.div_ceil(lanes * u64::from(EACH)).max(1)
 }
 
-/// Where weights of records lie before they are added up: the place of the first, the words of one, and those from one
-/// to the next.
+/// Location of records' weights before they are added up: position of the first, words of one, and stride in
+/// words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weights {
     pub at: u32,
@@ -117,7 +117,7 @@ pub(super) struct Piece {
 /// A part of a piece.
 pub(super) type Part<'p> = (&'p [u32], &'p [u32]);
 
-/// Sorts in an arena.
+/// Sorter with an arena.
 pub(super) struct Sorter<'a> {
     device: Arc<Device>,
     program: Arc<Program>,

@@ -17,12 +17,12 @@ pub(super) struct CrossPairs {
     pub with_common: i64,
 }
 
-/// How these are found.
+/// Method for counting these.
 pub(super) trait PairCounter {
     /// Makes what is needed of the current root.
     fn fill(state: &mut SideState<'_>);
 
-    /// Those of the sets of two slots.
+    /// Counts the pairs of the sets of two slots.
     fn across(state: &SideState<'_>, b: usize, c: usize) -> CrossPairs;
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Table {
     stride: usize,
 }
 
-/// Without a table.
+/// Counting without a table.
 pub(super) struct Sets;
 
 impl PairCounter for Sets {
