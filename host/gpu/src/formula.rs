@@ -252,7 +252,7 @@ fn by_root(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> (Vec<u3
     (places, ends)
 }
 
-/// Site of triangle counting.
+/// Enumeration of triangles.
 #[derive(Clone, Copy)]
 pub(crate) enum Triangles<'a> {
     /// At their vertices with the smallest number: those of all units or of a share.

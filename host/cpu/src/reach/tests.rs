@@ -83,9 +83,9 @@ fn tasks(labelled: bool) -> Vec<Task> {
 }
 
 #[derive(Default)]
-struct Listed(Mutex<Vec<(Pattern, Vec<VertexId>)>>);
+struct ListSink(Mutex<Vec<(Pattern, Vec<VertexId>)>>);
 
-impl Sink for Listed {
+impl Sink for ListSink {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> std::ops::ControlFlow<()> {
         self.0.lock().unwrap().push((pattern.clone(), vertices.to_vec()));
         std::ops::ControlFlow::Continue(())
@@ -116,7 +116,7 @@ fn lists(graph: &Graph, labelled: bool) -> Vec<Vec<(Pattern, Vec<VertexId>)>> {
         ],
     };
     let run = |task: &Task| {
-        let found = Listed::default();
+        let found = ListSink::default();
         assert!(Cpu.run(graph, task, Some(&found), &context).unwrap().complete);
         let mut found = found.0.into_inner().unwrap();
         found.sort();

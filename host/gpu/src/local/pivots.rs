@@ -105,7 +105,7 @@ fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
 pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<bool> {
     let tasks = roots.lists[..roots.classes.len()].iter().map(|list| list.tasks.len() as u64);
     context.progress.begin(tasks.sum());
-    let counting = Counting { graph, roots, k, context };
+    let counting = CliqueCount { graph, roots, k, context };
     for (class, list) in roots.classes.iter().zip(&roots.lists).rev() {
         if !counting.class(*class, list)? {
             return Ok(false);
@@ -115,20 +115,20 @@ pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context
 }
 
 /// A count of cliques of `k`.
-struct Counting<'a> {
+struct CliqueCount<'a> {
     graph: &'a Resident,
     roots: &'a Roots,
     k: usize,
     context: &'a Context,
 }
 
-impl Counting<'_> {
+impl CliqueCount<'_> {
     /// The roots of a class; `false` once the run was cancelled.
     ///
     /// # Errors
     /// As [`count`].
     fn class(&self, class: ClassShape, list: &List) -> Result<bool> {
-        let Counting { graph, roots, k, context, .. } = *self;
+        let CliqueCount { graph, roots, k, context, .. } = *self;
         let device = &graph.device;
         let (words, tasks) = (class.words, list.tasks.len());
         if tasks == 0 {

@@ -260,9 +260,9 @@ mod tests {
     use super::*;
 
     /// By source: its rows, each with its payload.
-    struct Listed(Vec<Vec<(VertexId, u32)>>);
+    struct RowLists(Vec<Vec<(VertexId, u32)>>);
 
-    impl Sources for Listed {
+    impl Sources for RowLists {
         type Payload = u32;
 
         fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, u32)) {
@@ -308,7 +308,7 @@ mod tests {
             let parts: Vec<Range<usize>> = bounds.windows(2).map(|w| w[0]..w[1]).collect();
             let context = Context::with_threads(threads);
             let pair = |source, beside| (source, beside);
-            let found = rows(&offsets, &parts, &Listed(sources), pair, &context).unwrap();
+            let found = rows(&offsets, &parts, &RowLists(sources), pair, &context).unwrap();
             proptest::prop_assert_eq!(found, expected.concat());
         }
     }

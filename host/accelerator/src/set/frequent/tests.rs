@@ -121,9 +121,9 @@ fn graph(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
 
 /// Embeddings as sets of vertices with their pattern.
 #[derive(Default)]
-struct Keep(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>, Mutex<usize>);
+struct ListSink(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>, Mutex<usize>);
 
-impl Sink for Keep {
+impl Sink for ListSink {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         // Which mapping of an occurrence comes depends on the engine: what is left of it are the edges.
         let mut edges: Vec<VertexId> = vec![];
@@ -166,7 +166,7 @@ fn random_graphs_have_the_patterns_and_lists_of_the_cpu_engine() {
         let labels = rng.u32(0..5);
         let graph = graph(&mut rng, 18, labels);
         let asked = asked(&mut rng, round);
-        let (ours, theirs) = (Keep::default(), Keep::default());
+        let (ours, theirs) = (ListSink::default(), ListSink::default());
         let mut runs = ModelRunner::new(1 + rng.usize(0..3));
         let images = PlanImages::default();
         let found =

@@ -89,7 +89,7 @@ struct Root<'a> {
     /// By number: common neighbours with the current p, and those of them next to the root; or
     /// [`NONE`] while that isn't known.
     with_p: Vec<[u32; 2]>,
-    /// Common neighbours of p and the opposite.
+    /// Number of common neighbours with the opposite.
     between: Sparse,
     /// The lists that the current p is in behind others, and by list the common neighbours of each of
     /// those others with p and the opposite, where a table has them.
@@ -100,11 +100,11 @@ struct Root<'a> {
 /// A vertex next to the root and to an opposite.
 #[derive(Debug, Clone, Copy, Default)]
 struct MiddleVertex {
-    /// Number of p.
+    /// Number of this vertex.
     number: u32,
-    /// Position of p in the row of the opposite.
+    /// Position in the row of the opposite.
     position: u32,
-    /// Common neighbours of p and the opposite.
+    /// Number of common neighbours with the opposite.
     common: u32,
     /// Those of them next to the root, where the list is longer than this vertex.
     all: u32,
