@@ -60,7 +60,7 @@ type Phase = BTreeMap<u32, f64>;
 
 /// What looks at the threads have found.
 #[derive(Default)]
-struct Looks {
+struct Samples {
     phases: Vec<Phase>,
     /// By number of threads that worked together: the CPU seconds of all of them.
     together: BTreeMap<usize, f64>,

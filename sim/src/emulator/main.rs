@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use gramer_base::memory::{Ending, end_if_refused};
+use gramer_base::memory::{AllocationFailure, end_if_refused};
 use gramer_base::pages::LargeArrays;
 use gramer_machine::Accelerator;
 use gramer_sim::model::{self, Build, Step};
@@ -46,8 +46,10 @@ struct Options {
 static MEMORY: LargeArrays = LargeArrays;
 
 /// Exit of the emulator if memory allocation fails.
-static ENDING: Ending =
-    Ending { program: "gramer-emulator", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+static ENDING: AllocationFailure = AllocationFailure {
+    program: "gramer-emulator",
+    remedy: "raise the memory limit (ulimit -v, ulimit -d)",
+};
 
 fn main() -> ExitCode {
     end_if_refused(&ENDING);
