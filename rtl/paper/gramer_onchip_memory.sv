@@ -85,7 +85,7 @@ module gramer_onchip_memory
     slot_t             slot;
   } head_t;
 
-  typedef enum logic [1:0] { NEW, REPLAY, FILL, CHAIN } op_e; // CHAIN: a request that waited for the preceding fill
+  typedef enum logic [1:0] { NEW, REPLAY, FILL, CHAIN } op_e; // CHAIN: waited for a fill
 
   function automatic logic [LOCAL_W-1:0] local_line(input logic [ADDR_W-1:0] line);
     return LOCAL_W'(line >> (ADDR_W - LOCAL_W));

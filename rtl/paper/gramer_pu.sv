@@ -152,7 +152,7 @@ module gramer_pu
   // ---------------------------------------------------------------- listing
 
   localparam int unsigned LISTED  = 16; // capacity for waiting embeddings
-  localparam int unsigned ROOM    = 8;  // exceeds the embeddings in flight from the extender's first stage
+  localparam int unsigned ROOM    = 8;  // exceeds the embeddings in flight from the extender
 
   listed_t listing;
   logic [$clog2(LISTED):0] listed_q; // waiting embeddings

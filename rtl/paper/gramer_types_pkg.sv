@@ -19,7 +19,7 @@ package gramer_types_pkg;
   localparam int unsigned PART_W   = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned BANK_W   = BANKS > 1 ? $clog2(BANKS) : 1;
   localparam int unsigned MISS_W   = $clog2(MISSES);
-  localparam int unsigned BANK_MEMORIES = 2 * PARTITIONS / BANKS; // memories that read from a DDR bank
+  localparam int unsigned BANK_MEMORIES = 2 * PARTITIONS / BANKS; // memories per DDR bank
   localparam int unsigned READ_ID_W = $clog2(BANK_MEMORIES + 1); // AXI id of a read, by memory
   localparam int unsigned KEY_W    = $clog2(DICTIONARY);
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
@@ -264,6 +264,6 @@ package gramer_types_pkg;
   localparam logic [31:0] STATUS_FULL    = 32'd1; // the records don't fit
   localparam logic [31:0] STATUS_ABORTED = 32'd2; // the host set the abort word
   localparam logic [31:0] STATUS_ERROR   = 32'd3; // a read was answered with an error
-  localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range; the run did not start
+  localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range; no run
 
 endpackage

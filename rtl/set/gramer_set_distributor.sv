@@ -61,7 +61,7 @@ module gramer_set_distributor
   typedef enum logic [1:0] { IDLE, HEADER, WORDS, UNITS } state_e;
 
   state_e state_q;
-  logic   ended_q; // the last beat of units was taken; separate from the state, since it is known late
+  logic   ended_q; // last beat of units taken; separate from the state, since it is known late
   logic   full, valid, last, take, step;
   beat_t  beat;
   logic [HALF_W-1:0] half_q;

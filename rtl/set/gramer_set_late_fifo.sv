@@ -23,7 +23,7 @@ module gramer_set_late_fifo #(
   input  logic             popped_i,
   output logic             valid_o,
   output logic [WIDTH-1:0] data_o,
-  output logic             held_o, // like valid_o, but including the element removed in the previous cycle
+  output logic             held_o, // valid_o, including the element removed in the last cycle
   output logic [PTR_W-1:0] head_o, // address of data_o
   output logic [PTR_W-1:0] read_o  // the same; with popped_i, address of the removed element
 );

@@ -32,7 +32,7 @@ module gramer_set_plan_walker
   input  logic    empty_i,  // a set made since the last rewind is empty
   output logic [SET_W-1:0] set_o,
   input  stored_t set_i,    // the set selected in the previous cycle
-  output logic    mark_o,   // keep the sets stored so far while `level_o` and deeper levels are walked
+  output logic    mark_o,   // keep the stored sets while `level_o` and deeper levels are walked
   output logic    rewind_o, // drop the sets stored by `level_o` and deeper levels
   output level_at_t level_o,
   // Requested line of candidates
