@@ -1,8 +1,8 @@
-// The functional model with the core's kernel interface: what the packager puts beside the RTL for
-// software emulation. Arguments and streams are those of kernel.xml, in its order; those that only
-// change the time (slots, lambda, bounds, sets) must be in their range, and change nothing here.
+// Functional model behind the kernel interface of the core, packaged with the RTL for software emulation.
+// Arguments and streams are those of kernel.xml, in its order. Arguments that affect only timing (slots,
+// lambda, bounds, sets) are range-checked and otherwise ignored.
 //
-// Sizes come from the generated header of the machine that is packaged, which has four banks.
+// Sizes come from the generated header of the packaged machine, which has four banks.
 #include "core_model.hpp"
 
 #include "gramer_machine.hpp"
@@ -51,7 +51,7 @@ extern "C" void gramer_core(unsigned application, unsigned k, unsigned flags, un
     in.push_back(from_beat(beat.data));
     last = beat.last;
   }
-  // Buffers are aligned to their lines, as device memory is.
+  // Buffers are line-aligned, like device memory.
   const auto read = [](uint64_t at) {
     return from_beat(*reinterpret_cast<line_t*>(uintptr_t(at)));
   };

@@ -1,9 +1,9 @@
-// The functional model of the core: what it computes, without its time. The same streams,
-// arguments and statuses as the hardware (docs/reference/paper-core.md, "Streams"); its counters hold what such a
-// model can know (units, candidates, embeddings, extensions), and 0 elsewhere.
+// Functional model of the core: results without timing. Streams, arguments and statuses are those of the
+// hardware (docs/reference/paper-core.md, "Streams"). Counters known to such a model (units, candidates,
+// embeddings, extensions) have their value, all others are 0.
 //
-// It is algorithm 1 of the paper, written down by itself: neither the hardware's tokens nor the
-// host's engines are behind it. Vertices have the ids of their rank.
+// An independent implementation of algorithm 1 of the paper, without the hardware's tokens and without the host's
+// engines. Vertex ids are ranks.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace gramer {
 
-// What the model needs of accelerator.yaml.
+// Parameters of accelerator.yaml.
 struct CoreMachine {
   uint32_t processing_units, partitions, banks, depth, label_bits, count_bits;
-  // Values of each section of the counters, 0 of one that the machine doesn't count, and the first
-  // positions of those that are known.
+  // Number of values in each section of the counters (0 if the machine lacks it), and first positions
+  // of the known ones.
   uint32_t core_counters, pu_counters, partition_counters, bank_counters;
   uint32_t work_units, saturated, extensions, entries_scanned, candidates, embeddings;
-  // What the arguments may be at most, and where they are: AXI4-Lite offsets of application, k,
-  // flags, slots, lambda, vertex_bound, edge_bound, vertex_sets, edge_sets.
+  // Maxima of the arguments, and their AXI4-Lite offsets: application, k, flags, slots, lambda,
+  // vertex_bound, edge_bound, vertex_sets, edge_sets.
   uint32_t slots, max_motif, lambda_most, uniform;
-  uint32_t vertex_lines, edge_lines;  // that the scratchpads hold
+  uint32_t vertex_lines, edge_lines;  // capacity of the scratchpads
   uint32_t vertex_sets, edge_sets;
   uint32_t offsets[9];
 };
 
-// The core's AXI4-Lite arguments; a result depends on those that do more than change the time.
+// AXI4-Lite arguments of the core; results depend on those that affect more than timing.
 struct CoreArguments {
   uint32_t application, k, flags, result_beats;
   uint32_t slots, lambda, vertex_bound, vertex_sets, edge_sets;
@@ -65,11 +65,11 @@ class CoreModel {
   uint64_t extensions = 0, scanned = 0, units = 0, records = 0, next = 0;
   uint32_t status = DONE, used = 0;  // words of the last beat of records
   bool saturated = false, full = false;
-  // The embedding, and its key: adjacency bits, and labels above them.
+  // The embedding and its key: adjacency bits, then labels.
   std::vector<uint32_t> embedding;
   std::vector<uint32_t> keys;
 
-  // Where the first argument is that is out of range; null if there is none.
+  // Offset of the first argument out of range, or null.
   const uint32_t* refused() const {
     const CoreArguments& a = arguments;
     const uint32_t largest = a.application == CLIQUE  ? machine.depth
@@ -153,7 +153,7 @@ class CoreModel {
     records++;
   }
 
-  // Whether the embedding with its newest vertex may go on, and what it is.
+  // Whether the embedding with its newest vertex passes the filter, and its pattern.
   bool filter() {
     if (arguments.application != FSM || embedding.size() < 2) return true;
     return dictionary[keys.back()] >> 15;
@@ -233,7 +233,7 @@ class CoreModel {
       : machine(machine), arguments(arguments), read(read),
         candidates(machine.depth, 0), embeddings(machine.depth, 0) {}
 
-  // The out-stream of a run.
+  // Out-stream of a run.
   std::vector<Line> run(const Line* in, uint64_t beats) {
     const uint64_t entries = in[0].words[0];
     const uint32_t patterns = in[0].words[3];

@@ -1,13 +1,12 @@
-// Stream to memory: the k-th beat goes to beat 1 + k of the result area while it fits. After
-// TLAST, beat 0 says how many came ([63:0]) and whether some did not fit ([64]). Only this kernel
-// writes to memory.
+// Stream to memory: beat k is written to beat 1 + k of the result area while it fits. After TLAST, beat 0 holds
+// the number of beats received ([63:0]) and an overflow flag ([64]). Only this kernel writes to memory.
 //
-// Two processes: one takes a beat a cycle until TLAST and cuts what fits into pieces of 64 lines,
-// the other one writes each piece, whose length it then knows, as one burst.
+// Two processes: one receives a beat per cycle until TLAST and cuts the beats that fit into pieces of 64 lines;
+// the other writes each piece, whose length it then knows, as one burst.
 #include "gramer_movers.hpp"
 
 static const unsigned BURST = 64;
-static const unsigned LAST = 1u << 31;  // with a piece's length: no piece after it
+static const unsigned LAST = 1u << 31;  // flag in a piece's length: last piece
 
 static void receive(unsigned capacity, hls::stream<beat_t>& in, hls::stream<line_t>& lines,
                     hls::stream<unsigned>& pieces, hls::stream<line_t>& summary) {
@@ -61,7 +60,7 @@ extern "C" void gramer_drain(line_t* result, unsigned capacity, hls::stream<beat
 #pragma HLS INTERFACE mode = ap_ctrl_chain port = return
 #pragma HLS INTERFACE mode = axis port = in
 #pragma HLS DATAFLOW
-  // A whole piece waits while the next one comes.
+  // Room for a whole piece while the next one is received.
   hls::stream<line_t> lines;
 #pragma HLS STREAM variable = lines depth = 128
   hls::stream<unsigned> pieces;

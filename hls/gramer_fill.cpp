@@ -1,9 +1,8 @@
-// Memory to stream: the head of the in-stream (header, dictionary, scratchpad lines), which is
-// written once for many runs, then the work units of this run. TLAST goes with the very last beat.
+// Memory to stream: sends the head of the in-stream (header, dictionary, scratchpad lines), which is written once
+// for many runs, then the work units of this run. TLAST is set on the last beat of all.
 //
-// Two processes: one reads both buffers in bursts of 64 lines (4 KiB, so that no burst crosses what
-// AXI forbids), the other one sends a beat a cycle. Bursts that come late don't hold the sender up
-// while the queue between them has lines.
+// Two processes: one reads both buffers in bursts of 64 lines (4 KiB, so that no burst crosses a 4 KiB boundary, as
+// AXI requires); the other sends one beat per cycle. The queue between them hides the latency of late bursts.
 #include "gramer_movers.hpp"
 
 static void load(const line_t* head, unsigned head_beats, const line_t* units,

@@ -1,4 +1,4 @@
-// What the two data movers share: a line of memory and a beat of a stream are 512 bits.
+// Definitions of both data movers: a memory line and a stream beat have 512 bits.
 #pragma once
 #include "ap_axi_sdata.h"
 #include "ap_int.h"

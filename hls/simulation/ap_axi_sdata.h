@@ -1,5 +1,5 @@
-// As much of Vitis' ap_axi_sdata.h as the data movers use: a beat of an AXI4 stream, with fields of
-// the types that it has there. Whose ap_int.h it is, the compiler's options say.
+// Subset of Vitis' ap_axi_sdata.h for the data movers: a beat of an AXI4 stream, with the original field types.
+// The include path selects the vendor's ap_int.h or the one in this folder.
 #pragma once
 #include <ap_int.h>
 

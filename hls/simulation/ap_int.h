@@ -1,5 +1,5 @@
-// As much of Vitis' ap_int.h as the data movers use, so that the emulator is built without the
-// vendor's headers. Values have up to 512 bits; a range must not cross a 64-bit word.
+// Subset of Vitis' ap_int.h for the data movers, so that the emulator builds without the vendor's headers. Values
+// have up to 512 bits; a range must not cross a 64-bit word.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -24,7 +24,7 @@ class ap_uint {
 
  public:
   ap_uint() = default;
-  // As in the original, a negative number sets the bits above it.
+  // As in the original, negative numbers are sign-extended.
   ap_uint(long long value) {
     for (auto& word : words) word = value < 0 ? ~uint64_t(0) : 0;
     words[0] = uint64_t(value);
@@ -40,7 +40,7 @@ class ap_uint<1> {
 
  public:
   ap_uint() = default;
-  // The lowest bit, as in the original: of -1 and of 3 it is 1, of 2 it is 0.
+  // The lowest bit, as in the original: 1 for -1 and 3, 0 for 2.
   ap_uint(long long value) : value(value & 1) {}
   ap_uint(int value) : value(value & 1) {}
   ap_uint(bool value) : value(value) {}

@@ -1,4 +1,4 @@
-// As much of Vitis' hls_stream.h as the data movers use.
+// Subset of Vitis' hls_stream.h for the data movers.
 #pragma once
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the tests share: a check that names its place, and seeded random numbers.
+// Shared by the tests: a check that reports its location, and seeded random numbers.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,7 @@ static unsigned long checks = 0;
     }                                                                             \
   } while (0)
 
-// splitmix64: the same numbers on every computer, unlike the standard library's distributions.
+// splitmix64: reproducible on every platform, unlike the standard library's distributions.
 struct Random {
   uint64_t state;
   uint64_t next() {

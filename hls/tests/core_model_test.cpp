@@ -1,5 +1,5 @@
-// C simulation of the functional model: random graphs in the layout of device memory, compared
-// with every subset of their vertices.
+// C simulation of the functional model: random graphs in the layout of device memory, compared with brute force
+// over all vertex subsets.
 #include <map>
 #include <set>
 
@@ -31,8 +31,8 @@ static Graph draw(Random& random, uint32_t vertices, uint32_t percent) {
   return g;
 }
 
-// Pattern of some vertices in this order: a bit for each pair, pairs of later vertices above, and
-// for FSM the labels above those.
+// Key of vertices in this order: one bit per pair, pairs of later vertices in higher bits, then for FSM
+// the labels.
 static uint32_t key_of(const Graph& g, const Ids& ids, bool labels) {
   uint32_t key = 0;
   for (size_t b = 0, bit = 0; b < ids.size(); b++)
@@ -42,7 +42,7 @@ static uint32_t key_of(const Graph& g, const Ids& ids, bool labels) {
   return key;
 }
 
-// The smallest key of any order: the same for equal patterns, and for no others.
+// Canonical key: the smallest over all orders, equal for isomorphic patterns only.
 static uint32_t canonical(const Graph& g, Ids ids, bool labels) {
   std::sort(ids.begin(), ids.end());
   uint32_t least = ~0u;
@@ -64,13 +64,13 @@ struct Unit {
   uint32_t vertex, first, limit;
 };
 
-constexpr uint32_t LAMBDA_MOST = 512;  // of the machine that is modelled here
+constexpr uint32_t LAMBDA_MOST = 512;  // of the modelled machine
 
 
 struct Task {
   uint32_t application, k, flags, banks, count_bits, result_beats;
-  uint32_t patterns;                // with numbers
-  std::vector<uint16_t> dictionary;  // by key
+  uint32_t patterns;                // number of patterns
+  std::vector<uint16_t> dictionary;  // indexed by key
   // In range: slots, lambda, vertex bound, vertex sets, edge sets, edge bound.
   uint32_t slots = 4, lambda = LAMBDA_MOST, vertex_bound = 20, vertex_sets = 8, edge_sets = 1;
   uint64_t edge_bound = 40;
@@ -109,7 +109,7 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   }
   memory[ABORT & ~63ull].words[ABORT / 4 % 16] = abort_word;
 
-  // In-stream, with scratchpad lines that must make no difference.
+  // In-stream, with scratchpad lines that must not affect results.
   const uint32_t entries = uint32_t(task.dictionary.size() + 31) / 32;
   std::vector<Line> in(1 + entries + 5 + (units.size() + 3) / 4, Line{});
   in[0].words[0] = entries;
@@ -130,7 +130,7 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
                                     4, 6, LAMBDA_MOST, 0, 20, 40, 8, 16, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
   const auto read = [&](uint64_t address) {
     const auto line = memory.find(address);
-    CHECK(line != memory.end());  // only what the graph has
+    CHECK(line != memory.end());  // no read outside of the graph
     return line->second;
   };
   gramer::CoreModel<decltype(read)> model(machine, arguments, read);
@@ -176,15 +176,15 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   return result;
 }
 
-// What a task must find, from all subsets; fills in the dictionary.
+// Expected result of a task, by brute force over all subsets; fills in the dictionary.
 static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph& g, Task& task) {
   const bool labels = task.application == FSM;
-  std::map<uint32_t, uint32_t> number;     // of a canonical pattern
+  std::map<uint32_t, uint32_t> number;     // by canonical key
   std::map<uint32_t, bool> allowed_pairs;  // FSM: labelled edges
   if (task.application == CLIQUE) task.patterns = 1;
   if (task.application == MOTIF) task.dictionary.assign(1u << (task.k * (task.k - 1) / 2), 0);
   if (labels) {
-    // A third of the labelled edges is not frequent, whatever is above them neither.
+    // A third of the labelled edges is infrequent, and so are all patterns that contain them.
     task.dictionary.assign(1u << (FSM_PAIRS + 3 * LABEL_BITS), REJECTED);
     for (uint32_t a = 0; a < g.vertices; a++)
       for (uint32_t b = 0; b < a; b++) {
@@ -239,7 +239,7 @@ static void check(Random& random, const Graph& g, Task task) {
   const auto all = expect(random, g, task);
   std::vector<Unit> units;
   for (uint32_t v = 0; v < g.vertices; v++) {
-    // Some units are cut into two ranges of neighbours.
+    // Some units are split into two ranges of neighbours.
     const uint32_t cut = random.below(3) ? 0 : random.below(degree(g, v) + 1);
     if (cut) units.push_back({v, 0, cut});
     units.push_back({v, cut, ~0u});
@@ -247,7 +247,7 @@ static void check(Random& random, const Graph& g, Task task) {
   std::vector<uint64_t> counts(task.patterns, 0);
   for (const auto& [pattern, ids] : all) counts[pattern]++;
 
-  // All at once: counts, counters, and the list if there is one.
+  // In one run: counts, counters, and the list if requested.
   const Result whole = run(g, task, units, 0);
   CHECK(whole.status == DONE && whole.next == units.size());
   const uint64_t most = task.count_bits == 64 ? ~0ull : (1ull << task.count_bits) - 1;
@@ -266,12 +266,12 @@ static void check(Random& random, const Graph& g, Task task) {
   }
   if (task.flags & LIST) CHECK(whole.listed == all);
 
-  // The abort word before the first unit.
+  // Abort word set before the first unit.
   const Result none = run(g, task, units, 1 + random.below(2));
   CHECK(none.status == ABORTED && none.next == 0 && none.records == 0);
   for (uint64_t count : none.counts) CHECK(count == 0);
 
-  // A small result area: every run goes on where the one before stopped.
+  // A small result area: each run resumes where the previous one stopped.
   if (!(task.flags & LIST)) return;
   task.result_beats = 4 + random.below(20);
   std::vector<std::pair<uint32_t, Ids>> listed;
@@ -279,7 +279,7 @@ static void check(Random& random, const Graph& g, Task task) {
   while (!left.empty()) {
     const Result part = run(g, task, left, 0);
     CHECK(part.status == (part.next == left.size() ? DONE : FULL));
-    if (part.next == 0) task.result_beats *= 2;  // the first unit alone is too much
+    if (part.next == 0) task.result_beats *= 2;  // the first unit alone does not fit
     listed.insert(listed.end(), part.listed.begin(), part.listed.end());
     left.erase(left.begin(), left.begin() + long(part.next));
   }
@@ -303,13 +303,13 @@ int main() {
     check(random, g, task);
     found++;
   }
-  // Records of 16 and of 32 words: large cliques.
+  // Records of 16 and 32 words: large cliques.
   for (uint32_t k : {6u, 7u, 14u, 15u, 16u}) {
     Task task{CLIQUE, k, LIST, 2, 64, 1 << 20, 1, {}};
     check(random, draw(random, 17, 100), task);
     found++;
   }
-  // Arguments out of range, one at a time; and the first of two.
+  // Arguments out of range: one at a time, then two, of which the first is reported.
   const Graph triangle = draw(random, 3, 100);
   const std::vector<Unit> units{{0, 0, ~0u}, {1, 0, ~0u}, {2, 0, ~0u}};
   const Task good{CLIQUE, 3, 0, 2, 64, 0, 1, {}};

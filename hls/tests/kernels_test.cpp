@@ -1,6 +1,6 @@
-// C simulation of the three kernels in a row, as software emulation runs them: fill, the core's
-// model with its kernel interface, drain. Cliques and motifs of random graphs, counted by every
-// subset of the vertices, and the lists of them.
+// C simulation of the three kernels in sequence, as in software emulation: fill, the core's model with its kernel
+// interface, drain. Counts and lists of cliques and motifs of random graphs, compared with brute force over all
+// vertex subsets.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -19,7 +19,7 @@ extern "C" void gramer_core(unsigned, unsigned, unsigned, unsigned, unsigned, un
                             hls::stream<beat_t>&);
 extern "C" void gramer_drain(line_t*, unsigned, hls::stream<beat_t>&);
 
-// Words of device memory, aligned to their lines.
+// Words of device memory, line-aligned.
 struct Buffer {
   std::unique_ptr<uint32_t[]> space;
   uint32_t* words;
@@ -58,7 +58,7 @@ static void one(Random& random, uint32_t application, uint32_t k, uint32_t flags
     word(4 * v + 2, false) = uint32_t(entry) - word(4 * v, false);
   }
 
-  // Every key is a pattern of its own: only the total is compared.
+  // Every key is a separate pattern: only the total is compared.
   const uint32_t patterns = application == CLIQUE ? 1 : 1u << (k * (k - 1) / 2);
   const uint32_t dictionary = application == CLIQUE ? 0 : std::max(patterns / 32, 1u);
   Buffer head(1 + dictionary), units((vertices + 3) / 4 + 2);
@@ -107,8 +107,8 @@ static void one(Random& random, uint32_t application, uint32_t k, uint32_t flags
   }
 
   const uint64_t beats = result.word64(gramer::RESULT_SUMMARY_BEATS_AT / 64);
-  CHECK(result.words[2] == 0);  // nothing is missing
-  uint64_t at = 8;              // words of 64 bits
+  CHECK(result.words[2] == 0);  // no overflow
+  uint64_t at = 8;              // in words of 64 bits
   uint64_t records = 0;
   if (flags & LIST && !abort) {
     records = expected;

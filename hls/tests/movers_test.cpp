@@ -1,4 +1,4 @@
-// C simulation of the data movers: every beat, and TLAST, in their places.
+// C simulation of the data movers: position of every beat and of TLAST.
 #include <cstring>
 #include <vector>
 
@@ -9,7 +9,7 @@ extern "C" void gramer_fill(const line_t*, unsigned, const line_t*, unsigned, un
                             hls::stream<beat_t>&);
 extern "C" void gramer_drain(line_t*, unsigned, hls::stream<beat_t>&);
 
-typedef std::vector<uint64_t> Words;  // 8 a line
+typedef std::vector<uint64_t> Words;  // 8 per line
 
 static Words words(const line_t& line) {
   Words out(8);
@@ -26,7 +26,7 @@ static std::vector<line_t> lines(Random& random, size_t count) {
 }
 
 static void fill(Random& random, unsigned head_beats, unsigned first, unsigned units_beats) {
-  // As long as they may be read: the sanitizer sees a read beyond.
+  // Exactly as long as they may be read: the sanitizer detects reads beyond.
   const auto head = lines(random, head_beats), units = lines(random, first + units_beats);
   hls::stream<beat_t> out;
   gramer_fill(head.data(), head_beats, units.data(), first, units_beats, out);
@@ -43,7 +43,7 @@ static void drain(Random& random, unsigned count, unsigned capacity) {
   const auto beats = lines(random, count), before = lines(random, capacity);
   auto result = before;
   hls::stream<beat_t> in;
-  // What follows TLAST belongs to the next run.
+  // Beats after TLAST belong to the next run.
   for (unsigned i = 0; i < count + 2; i++) {
     beat_t beat;
     beat.data = beats[i % count];
@@ -62,11 +62,11 @@ static void drain(Random& random, unsigned count, unsigned capacity) {
     CHECK(words(result[i]) == words(i <= count ? beats[i - 1] : before[i]));
 }
 
-// What the kernels ask of the types, with values that show a difference: both sets of headers must
-// answer alike.
+// Type operations that the kernels use, on values that expose differences: both sets of headers must
+// agree.
 static void types(Random& random) {
 #ifdef OPEN_AP_TYPES
-  // With the open headers a value of 512 bits has the arithmetic that the small one leaves out.
+  // 512-bit arithmetic, which the open headers have and the subset in this folder omits.
   CHECK(ap_uint<512>(1) + ap_uint<512>(2) == 3);
 #endif
   CHECK(words(line_t(0)) == Words(8, 0) && words(line_t(-1)) == Words(8, ~uint64_t(0)));
@@ -74,7 +74,7 @@ static void types(Random& random) {
   for (int i = 0; i < 200; i++) {
     line_t line = i % 2 ? -1 : 0;
     Words expected = words(line);
-    // A range takes the low bits of what it is given, and leaves the others.
+    // Assignment to a range takes the low bits of the value and leaves the other bits.
     const int word = int(random.below(8)), low = int(random.below(64));
     const int high = low + int(random.below(unsigned(64 - low)));
     const uint64_t value = random.next();
@@ -84,7 +84,7 @@ static void types(Random& random) {
     CHECK(words(line) == expected);
     if (high - low < 32)
       CHECK(line.range(64 * word + high, 64 * word + low).to_uint() == unsigned((expected[word] & mask) >> low));
-    // A bit, of a condition.
+    // A bit, from a condition.
     const int bit = int(random.below(512));
     const bool set = random.below(2);
     line[bit] = set;
@@ -114,7 +114,7 @@ int main() {
   for (int i = 0; i < 500; i++) {
     const unsigned head_beats = random.below(200);
     fill(random, head_beats, random.below(30), random.below(100) + (head_beats == 0));
-    // Just too small, exact, and just large enough are as frequent as the rest.
+    // Areas slightly too small, exact, and slightly larger are drawn as often as all others.
     const unsigned count = 1 + random.below(200);
     drain(random, count, random.below(2) ? count + random.below(4) : 1 + random.below(250));
   }

@@ -60,13 +60,13 @@ type Phase = BTreeMap<u32, f64>;
 
 /// What looks at the threads have found.
 #[derive(Default)]
-struct Looks {
+struct Samples {
     phases: Vec<Phase>,
     /// By number of threads that worked together: the CPU seconds of all of them.
     together: BTreeMap<usize, f64>,
 }
 
-impl Looks {
+impl Samples {
     /// Takes one look into account: threads that follow when all of a phase have ended begin the next.
     fn look(&mut self, workers: BTreeMap<u32, f64>) {
         if workers.is_empty() {
@@ -102,7 +102,7 @@ impl Looks {
 
 /// A run that was looked at.
 struct ObservedRun {
-    looks: Looks,
+    looks: Samples,
     wall: f64,
     /// CPU seconds of the calling thread.
     own: f64,
@@ -119,7 +119,7 @@ impl ObservedRun {
             let watch = scope.spawn(|| {
                 let own = std::fs::read_link("/proc/thread-self").ok();
                 let own = own.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
-                let mut looks = Looks::default();
+                let mut looks = Samples::default();
                 while !done.load(Ordering::Relaxed) {
                     let mut workers = accounts();
                     workers

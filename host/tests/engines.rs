@@ -247,10 +247,10 @@ proptest! {
 }
 
 /// An embedding: canonical adjacency bits and labels of the pattern, and the set of vertices.
-type Listed = (u128, Vec<u32>, BTreeSet<VertexId>);
+type EmbeddingRecord = (u128, Vec<u32>, BTreeSet<VertexId>);
 
 #[derive(Default)]
-struct List(Mutex<Vec<Listed>>);
+struct List(Mutex<Vec<EmbeddingRecord>>);
 
 impl Sink for List {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
@@ -268,7 +268,7 @@ impl Sink for List {
 ///
 /// # Panics
 /// If an embedding is not the pattern that it is said to be.
-fn list(engine: &dyn Engine, graph: &Graph, task: &Task, threads: usize) -> Vec<Listed> {
+fn list(engine: &dyn Engine, graph: &Graph, task: &Task, threads: usize) -> Vec<EmbeddingRecord> {
     struct Checked<'a>(&'a List, &'a Graph);
     impl Sink for Checked<'_> {
         fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {

@@ -6,10 +6,10 @@ use environment::data;
 use gramer::Context;
 use gramer::cpu::Cpu;
 use gramer::engine::compress::compress;
-use gramer::graph::read::{Format, Loaded, ReadOptions, read};
+use gramer::graph::read::{Format, GraphFile, ReadOptions, read};
 use gramer_testing::environment;
 
-fn load(path: &Path, labels: Option<PathBuf>, labels_column: Option<usize>) -> Loaded {
+fn load(path: &Path, labels: Option<PathBuf>, labels_column: Option<usize>) -> GraphFile {
     let options = ReadOptions { labels, labels_column, ..ReadOptions::default() };
     read(path, &options, &Context::default()).unwrap_or_else(|e| panic!("{e}"))
 }

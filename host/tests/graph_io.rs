@@ -6,17 +6,17 @@ use std::sync::Arc;
 use gramer::Context;
 use gramer::base::Budget;
 use gramer::graph::generate::{Labels, Model, Recipe, generate};
-use gramer::graph::read::{Format, Loaded, ReadOptions, read, read_bytes};
+use gramer::graph::read::{Format, GraphFile, ReadOptions, read, read_bytes};
 use gramer::graph::write::write_text;
 use gramer::graph::{Builder, Graph, image, in_input_order};
 use proptest::prelude::*;
 
 /// Reads a text as if from a file `g`, on one thread.
-fn parse(text: impl AsRef<[u8]>) -> gramer::Result<Loaded> {
+fn parse(text: impl AsRef<[u8]>) -> gramer::Result<GraphFile> {
     parse_as(text, None)
 }
 
-fn parse_as(text: impl AsRef<[u8]>, format: Option<Format>) -> gramer::Result<Loaded> {
+fn parse_as(text: impl AsRef<[u8]>, format: Option<Format>) -> gramer::Result<GraphFile> {
     let options = ReadOptions { format, ..ReadOptions::default() };
     read_bytes(Path::new("g"), text.as_ref().to_vec(), &options, &Context::with_threads(1))
 }
@@ -430,7 +430,7 @@ fn triples() {
 }
 
 /// Reads with a file of labels.
-fn with_labels(graph: &str, labels: &str, column: Option<usize>) -> gramer::Result<Loaded> {
+fn with_labels(graph: &str, labels: &str, column: Option<usize>) -> gramer::Result<GraphFile> {
     let folder = tempfile::tempdir().unwrap();
     let (g, l) = (folder.path().join("g.txt"), folder.path().join("labels.txt"));
     std::fs::write(&g, graph).unwrap();

@@ -33,12 +33,12 @@ fn shares(graph: &Graph, cuts: &[(Index, Index, Index)]) -> Vec<Share> {
     units.iter().map(|units| Share::of(graph.view(), units).unwrap()).collect()
 }
 
-type Listed = BTreeSet<(Pattern, Vec<VertexId>)>;
+type EmbeddingSet = BTreeSet<(Pattern, Vec<VertexId>)>;
 
 #[derive(Default)]
-struct Keep(Mutex<Listed>);
+struct ListSink(Mutex<EmbeddingSet>);
 
-impl Sink for Keep {
+impl Sink for ListSink {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         let new = self.0.lock().unwrap().insert((pattern.clone(), vertices.to_vec()));
         assert!(new, "{pattern:?} at {vertices:?} is listed twice");
@@ -53,9 +53,9 @@ fn merged(
     task: &Task,
     shares: &[Share],
     list: bool,
-) -> (Outcome, Listed) {
+) -> (Outcome, EmbeddingSet) {
     let context = Context::with_threads(2);
-    let keep = Keep::default();
+    let keep = ListSink::default();
     let sink = list.then_some(&keep as &dyn Sink);
     let prepared = engine.prepare(graph, &context).unwrap();
     let mut parts: Vec<Outcome> = shares
@@ -73,8 +73,8 @@ fn merged(
     (answer(outcome), keep.0.into_inner().unwrap())
 }
 
-fn whole(engine: &dyn Engine, graph: &Graph, task: &Task, list: bool) -> (Outcome, Listed) {
-    let keep = Keep::default();
+fn whole(engine: &dyn Engine, graph: &Graph, task: &Task, list: bool) -> (Outcome, EmbeddingSet) {
+    let keep = ListSink::default();
     let sink = list.then_some(&keep as &dyn Sink);
     let outcome = engine.run(graph, task, sink, &Context::with_threads(2)).unwrap();
     (answer(outcome), keep.0.into_inner().unwrap())
@@ -236,7 +236,7 @@ fn what_does_not_add_up_is_refused() {
     let mni = Task::Fsm { limit, support: 1, measure: Measure::Mni };
     let refused = prepared.run(&mni, Units::Share(&half), None, &context).unwrap_err();
     assert!(matches!(refused, Error::Unsupported(_)), "{refused}");
-    let keep = Keep::default();
+    let keep = ListSink::default();
     let refused = prepared.run(&fsm(3, 1), Units::Share(&half), Some(&keep), &context).unwrap_err();
     assert!(
         refused.to_string().contains("with a list of embeddings and in shares at once"),

@@ -1,25 +1,25 @@
-// Looks at the abort word in DDR every PERIOD cycles of a run, so that the host can stop it with an
-// ordinary write. The word's read competes with those of the memories in bank 0; with the longest
-// wait there it is still seen within 4,096 cycles.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// Polls the abort word in DDR every PERIOD cycles of a run, so that the host can stop the run with an ordinary
+// write. The read shares bank 0 with the memories; even with the longest wait there, a write takes effect
+// within 4,096 cycles.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_abort_poller #(
-  /// Cycles between two looks, a power of two.
+  /// Cycles between two reads, a power of two.
   parameter int unsigned PERIOD = 2048
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
   input  logic        clear_i,   // before a run
-  input  logic        running_i, // look
-  input  logic [63:0] address_i, // of the word; 0: there is none
-  // Reads
+  input  logic        running_i, // poll
+  input  logic [63:0] address_i, // of the abort word; 0: none
+  // DDR reads
   output logic        valid_o,
   input  logic        ready_i,
   input  logic        word_valid_i,
   input  logic [31:0] word_i,
-  // What it said, until the next run
-  output logic        stop_o, // begin no more units
+  // Requests of the host, held until the next run
+  output logic        stop_o, // start no further unit
   output logic        kill_o, // end at once
-  output logic        busy_o  // a read is under way
+  output logic        busy_o  // a read is outstanding
 );
 
   logic valid_q, stop_q, kill_q, busy_q;
@@ -32,7 +32,7 @@ module gramer_abort_poller #(
   localparam int unsigned TIMER_W = $clog2(PERIOD);
 
   logic [TIMER_W-1:0] timer_q;
-  logic               due_q, look; // due_q: in the last cycle it was time to look
+  logic               due_q, look; // due_q: the period ended in the last cycle
 
   assign look = due_q && running_i && !busy_q;
 
@@ -51,7 +51,7 @@ module gramer_abort_poller #(
       valid_q <= 1'b0;
       busy_q  <= 1'b0;
     end else begin
-      // `ready_i` comes late, out of the reader's arbiter: one level, and nothing else waits for it.
+      // `ready_i` arrives late in the cycle, from the reader's arbiter; it feeds one level of logic alone.
       valid_q <= valid_q ? !ready_i : look;
       if (look) busy_q <= 1'b1;
       else if (word_valid_i) busy_q <= 1'b0;

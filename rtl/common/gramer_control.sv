@@ -1,9 +1,9 @@
-// AXI4-Lite block of an RTL kernel with the control protocol ap_ctrl_chain. Offset 0: bit 0
-// ap_start, 1 ap_done, 2 ap_idle, 3 ap_ready, 4 ap_continue; 4, 8, 12: interrupt enables and
-// status; arguments from 0x10.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// AXI4-Lite control registers of an RTL kernel, protocol ap_ctrl_chain. Offset 0: bit 0 ap_start,
+// 1 ap_done, 2 ap_idle, 3 ap_ready, 4 ap_continue. Offsets 4, 8, 12: interrupt enables and status.
+// Arguments start at 0x10.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_control #(
-  /// Bits of an address of the block: its registers are 2**ADDR_W bytes.
+  /// Address bits; the block has 2**ADDR_W bytes of registers.
   parameter int unsigned ADDR_W = 7
 ) (
   input  logic        clk_i,
@@ -28,11 +28,11 @@ module gramer_control #(
   output logic [1:0]  rresp_o,
   output logic        interrupt_o,
   // Core
-  output logic        start_o, // until ready
-  input  logic        ready_i, // pulse: the start is taken
+  output logic        start_o, // held until ready_i
+  input  logic        ready_i, // pulse: the core has accepted the start
   input  logic        done_i,  // pulse
   input  logic        idle_i,
-  output logic        waiting_o, // done, and not yet continued
+  output logic        waiting_o, // done; ap_continue is pending
   output logic [31:0] registers_o [1 << (ADDR_W - 2)]
 );
 
@@ -59,7 +59,7 @@ module gramer_control #(
   assign bresp_o     = '0;
   assign rresp_o     = '0;
 
-  // What comes early waits behind the port, so that no output of the port depends on an input in the same cycle.
+  // Early requests wait in skid buffers, so no output of the port depends on an input of the same cycle.
   logic        aw_valid, w_valid, ar_valid, read;
   logic [31:0] data;
   logic [3:0]  strobes;
@@ -77,7 +77,7 @@ module gramer_control #(
     .valid_o (ar_valid), .ready_i (read), .data_o (read_at)
   );
 
-  // Address and data are used together, when the last response is gone.
+  // Address and data are consumed together, once the previous response has been taken.
   assign write  = aw_valid && w_valid && (!bvalid_q || bready_i);
   assign read   = ar_valid && (!rvalid_q || rready_i);
   assign strobe = {{8{strobes[3]}}, {8{strobes[2]}}, {8{strobes[1]}}, {8{strobes[0]}}};
@@ -106,7 +106,7 @@ module gramer_control #(
 
       if (write && write_at == GIE && strobe[0]) gie_q <= data[0];
       if (write && write_at == IER && strobe[0]) ier_q <= data[1:0];
-      // Status bits toggle where a one is written, as in blocks that Vitis HLS makes.
+      // Writing a one toggles a status bit, as in the control blocks of Vitis HLS.
       if (write && write_at == ISR && strobe[0]) isr_q <= isr_q ^ data[1:0];
       if (done_i && ier_q[0]) isr_q[0] <= 1'b1;
       if (ready_i && ier_q[1]) isr_q[1] <= 1'b1;
@@ -124,7 +124,7 @@ module gramer_control #(
     end
   end
 
-  // The two low bits of an address say nothing: registers are words.
+  // The two low address bits are unused: registers are words.
   logic unused;
   assign unused = &{1'b0, awaddr_i[1:0], araddr_i[1:0]};
 

@@ -1,8 +1,8 @@
-// First-in first-out queue whose head is visible without a request.
+// First-in first-out queue with first-word fall-through: the head is visible without a request.
 //
-//   push_i ──► [ tail … head ] ──► data_o, valid_o; pop_i takes the head
+//   push_i ──► [ tail … head ] ──► data_o, valid_o; pop_i removes the head
 //
-// Small depths become LUTRAM: written on the clock, read asynchronously.
+// Small depths map to LUTRAM: synchronous write, asynchronous read.
 module gramer_fifo #(
   /// Bits of an element.
   parameter int unsigned WIDTH = 8,
@@ -11,7 +11,7 @@ module gramer_fifo #(
 ) (
   input  logic             clk_i,
   input  logic             rst_i,
-  // In: a push into a full queue is lost and an error, so callers check full_o or count tokens.
+  // In: a push into a full queue is lost and an error; callers check full_o or count credits.
   input  logic             push_i,
   input  logic [WIDTH-1:0] data_i,
   output logic             full_o,
@@ -24,7 +24,7 @@ module gramer_fifo #(
   localparam int unsigned PTR_W = $clog2(DEPTH);
 
   (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
-  logic [PTR_W:0]   write_q, read_q; // one bit more than an index: full differs from empty
+  logic [PTR_W:0]   write_q, read_q; // one bit more than an index distinguishes full from empty
 
   assign valid_o = write_q != read_q;
   assign full_o  = write_q[PTR_W] != read_q[PTR_W] && write_q[PTR_W-1:0] == read_q[PTR_W-1:0];

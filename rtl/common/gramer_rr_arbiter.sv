@@ -1,5 +1,5 @@
-// Round-robin arbiter: grants one of the requests, the next in turn after the last that was taken.
-// A request that stays is granted within REQUESTS grants that are taken.
+// Round-robin arbiter: grants one request, starting after the last granted one.
+// A pending request is granted within REQUESTS accepted grants.
 module gramer_rr_arbiter #(
   /// Number of requests.
   parameter int unsigned REQUESTS = 4,
@@ -8,18 +8,18 @@ module gramer_rr_arbiter #(
   input  logic                clk_i,
   input  logic                rst_i,
   input  logic [REQUESTS-1:0] request_i,
-  input  logic                take_i,  // the grant is used: the turn passes on
+  input  logic                take_i,  // the grant is accepted
   output logic                valid_o, // any request
   output logic [REQUESTS-1:0] grant_o, // one-hot, or 0
   output logic [INDEX_W-1:0]  index_o
 );
 
-  // Requests after the last granted one go first; bit r is set for indices above the last grant.
+  // Requests above the last granted one have priority; bit r is set for indices above the last grant.
   logic [REQUESTS-1:0] after_q, after, ahead;
   assign ahead = request_i & after_q;
 
-  // One less, by adding ones: all bits up to the lowest that is set turn over, and there is a carry if
-  // any is set. Both turns are looked for at once: neither waits for which of them it is.
+  // x - 1 flips all bits up to the lowest set one, and carries if any is set. Both candidates (with and
+  // without wrap-around) are computed in parallel and selected late, which shortens the path.
   logic [REQUESTS-1:0] ahead_less, less;
   logic                ahead_some;
   assign {ahead_some, ahead_less} = {1'b0, ahead} + {1'b0, {REQUESTS{1'b1}}};

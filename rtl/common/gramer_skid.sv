@@ -1,11 +1,10 @@
-// One place on a valid/ready way, so that what leaves `ready_o` is a register and depends on no input of the same
-// cycle. AXI4 (IHI0022, A3.1.1) wants no combinational path from an input of a port to an output. What comes passes
-// at once unless the taker is not ready; then it waits here, and stays as it is.
+// Skid buffer of one entry on a valid/ready channel: `ready_o` is a register and depends on no input of the same
+// cycle, as AXI4 requires (IHI0022, A3.1.1). Latency 0; an entry is stored only while the receiver is not ready.
 //
-//   valid_i, data_i ─┬─► [place, while it isn't taken] ─┬─► valid_o, data_o
-//                    └──────────────────────────────────┘
+//   valid_i, data_i ─┬─► [entry, while not ready] ─┬─► valid_o, data_o
+//                    └─────────────────────────────┘
 module gramer_skid #(
-  /// Bits of what passes.
+  /// Bits of the data.
   parameter int unsigned WIDTH = 8
 ) (
   input  logic clk_i,
@@ -20,7 +19,7 @@ module gramer_skid #(
   output logic [WIDTH-1:0] data_o
 );
 
-  logic ready_q, full_q, waits; // full: something is in the place; ready: nothing is, and no reset
+  logic ready_q, full_q, waits; // full: the entry is in use; ready: it is free, and no reset
   logic [WIDTH-1:0] data_q;
 
   assign ready_o = ready_q;

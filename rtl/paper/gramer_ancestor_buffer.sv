@@ -1,6 +1,6 @@
-// The ancestor buffers of a PU, one a slot: for each ancestor embedding only the extending
-// vertex's position and cursor (figure 10). The embedding itself is kept once a slot, in the
-// embedding table, since every ancestor is a prefix of it. LUTRAM: asynchronous read.
+// Ancestor buffers of a PU, one per slot (figure 10). An entry holds only the position of the extending vertex
+// and its cursor; the embedding itself is stored once per slot, in the embedding table, since every ancestor is
+// a prefix of it. LUTRAM with asynchronous read.
 module gramer_ancestor_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;

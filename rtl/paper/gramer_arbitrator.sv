@@ -1,7 +1,6 @@
-// Hands the work units to the PUs round robin: to the next PU in turn that has a free slot. Whether
-// it has one is seen here SLR_REGISTERS cycles later, and a unit takes as many to get there: until
-// a PU has answered to a unit, it gets no other.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// Distributes work units round robin over the PUs with a free slot (figure 6). A PU's state arrives SLR_REGISTERS
+// cycles late, and a unit takes as long to reach the PU; until the PU has answered, it gets no further unit.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_arbitrator
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -20,7 +19,7 @@ module gramer_arbitrator
   if (SLR_REGISTERS == 0) begin : gen_near
     assign ready = pu_ready_i;
   end else begin : gen_far
-    logic [2*SLR_REGISTERS-1:0][PUS-1:0] handed_q; // in the last cycles, to whom
+    logic [2*SLR_REGISTERS-1:0][PUS-1:0] handed_q; // receivers of the last cycles' units
 
     always_ff @(posedge clk_i) begin
       handed_q[0] <= pu_valid_o;

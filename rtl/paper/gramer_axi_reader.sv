@@ -1,21 +1,21 @@
-// AXI4 read master of a DDR bank: single beats of 64 bytes, many at a time. Each memory has one id, and so has the word:
-// answers of an id come in order, so a queue for each memory knows the entries that its answers are for. A controller
-// that answers in order anyway needs no more (UG1700: no threads if a port is connected to one DDR controller).
+// AXI4 read master of a DDR bank: single beats of 64 bytes, many outstanding. Each memory has one id, and so has the
+// abort word: responses of an id arrive in order, so a queue per memory holds the entries that they belong to. More
+// ids gain nothing on a port of one DDR controller, which answers in order (UG1700).
 //
 // Line i of an array is in bank i mod BANKS, at line i / BANKS of the bank's part of the array.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_axi_reader
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
-  /// Memories that read from this bank: bit 0 of the index tells edges from vertices.
+  /// Memories that read from this bank; bit 0 of the index distinguishes edges from vertices.
   parameter int unsigned MEMORIES = 4,
-  localparam int unsigned AXI_ID_W = $clog2(MEMORIES + 1) // the word's reads are one more
+  localparam int unsigned AXI_ID_W = $clog2(MEMORIES + 1) // one more for the abort word
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
   input  logic [63:0] base_i,      // of the vertex lines
-  input  logic [63:0] edge_base_i, // offset of the edge lines from there
+  input  logic [63:0] edge_base_i, // offset of the edge lines from base_i
   // Memories
   input  logic [MEMORIES-1:0] read_valid_i,
   output logic [MEMORIES-1:0] read_ready_o,
@@ -25,7 +25,7 @@ module gramer_axi_reader
   input  logic [MEMORIES-1:0] fill_ready_i,
   output logic [MISS_W-1:0]   fill_entry_o,
   output line_t               fill_line_o,
-  // A word somewhere in the bank: at most one read outstanding
+  // A word anywhere in the bank: at most one read outstanding
   input  logic                word_valid_i,
   output logic                word_ready_o,
   input  logic [63:0]         word_address_i,
@@ -93,9 +93,9 @@ module gramer_axi_reader
     end
   end
 
-  // ---------------------------------------------------------------- answers
+  // ---------------------------------------------------------------- responses
 
-  // What comes while its memory is not ready waits behind the port.
+  // A response waits in the skid buffer until its memory is ready.
   logic       answer, take;
   logic [1:0] response;
 
@@ -104,7 +104,7 @@ module gramer_axi_reader
     .valid_o (answer), .ready_i (take), .data_o ({from, response, fill_line_o})
   );
 
-  // What each memory waits for: the entry, and the address for the error report.
+  // Outstanding reads of each memory: its entry, and the address for the error report.
   logic [MISS_W-1:0] oldest_entry [MEMORIES];
   logic [63:0]       oldest_address [MEMORIES];
 

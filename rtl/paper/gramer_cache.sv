@@ -1,6 +1,5 @@
-// Low-priority memory: the tags, references and lines of a four-way cache. Its controller decides
-// what is read and written; this module only holds it. Block RAM throughout: a tag look-up answers
-// in the next cycle, a line read too.
+// Storage of the low-priority memory: tags, reference stamps and lines of a four-way cache. The controller
+// (gramer_onchip_memory) decides all reads and writes. Block RAM: tags and lines are read in one cycle.
 module gramer_cache
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -12,7 +11,7 @@ module gramer_cache
   localparam int unsigned SET_W = SETS > 1 ? $clog2(SETS) : 1
 ) (
   input  logic               clk_i,
-  // Before a run: no line is there
+  // Before a run: invalidate a set
   input  logic               forget_i,
   input  logic [SET_W-1:0]   forget_set_i,
   // Look up a set
@@ -22,7 +21,7 @@ module gramer_cache
   output logic [LOCAL_W-1:0] tag_o   [4],
   output id_t                rank_o  [4],
   output weight_t            weight_o [4],
-  // Refer to a way, or fill it
+  // Record a reference to a way, or fill it
   input  logic               refer_i,
   input  logic               fill_i,
   input  logic [SET_W-1:0]   set_i,

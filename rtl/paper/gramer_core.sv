@@ -1,9 +1,9 @@
-// The core (figure 6): control, prefetcher, arbitrator, PUs, memory system, pattern buffer. Ports are flat;
-// those of the DDR banks are packed, bank 0 in the low bits.
+// Top of the paper's core (figure 6): control, prefetcher, arbitrator, PUs, memory system, pattern buffer.
+// Ports are flat; those of the DDR banks are packed, bank 0 in the low bits.
 //
-// PUs may lie in other regions of the die (SLR) than what is here once. On every path between them there
-// are SLR_REGISTERS registers, the first where it leaves. Where the receiver may be busy, it has a queue
-// for all that can be under way. The memory system has its own.
+// PUs may lie in other regions of the die (SLRs) than the shared modules. Every path between regions has
+// SLR_REGISTERS registers, the first one at the sender. A receiver that may be busy has a queue with room
+// for everything in flight. The memory system has registers for its own paths.
 module gramer_core
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -29,7 +29,7 @@ module gramer_core
   input  logic        s_axi_control_rready,
   output logic [31:0] s_axi_control_rdata,
   output logic [1:0]  s_axi_control_rresp,
-  // AXI4 read masters, one a DDR bank
+  // AXI4 read masters, one per DDR bank
   output logic [BANKS-1:0]       m_axi_arvalid,
   input  logic [BANKS-1:0]       m_axi_arready,
   output logic [BANKS*64-1:0]    m_axi_araddr,
@@ -55,15 +55,15 @@ module gramer_core
   output logic        m_axis_out_tlast
 );
 
-  // Cycles in which the caches forget: a set each, and as long as the PUs may still speak of the run
-  // before.
+  // Cycles of the caches' invalidation, one set each; long enough for the last messages of the previous
+  // run to arrive.
   localparam int unsigned SETS_MOST = VERTEX_SETS > EDGE_SETS ? VERTEX_SETS : EDGE_SETS;
   localparam int unsigned STALE = SLR_REGISTERS > 0 ? 2 * SLR_REGISTERS + 4 : 1;
   localparam int unsigned SWEEP = SETS_MOST > STALE ? SETS_MOST : STALE;
-  // Longer than the way from a candidate to its counter, and than the next unit is looked for; and a
-  // unit may be on its way to a PU, and what the PU says of it on its way back.
+  // Exceeds the latency from a candidate to its counter and the search for the next unit, plus a unit's
+  // way to a PU and the PU's answer.
   localparam int unsigned SETTLE = (PUS > 8 ? PUS + 7 : 15) + 2 * SLR_REGISTERS;
-  // Registers between regions: at the sender, and the others at each receiver where there are several.
+  // Registers between regions: one at the sender, the others at each receiver.
   localparam int unsigned SLR_NEAR = SLR_REGISTERS > 0 ? 1 : 0;
   localparam int unsigned SLR_FAR  = SLR_REGISTERS - SLR_NEAR;
 
@@ -113,7 +113,7 @@ module gramer_core
     .registers_i (registers), .refused_o (refused), .offset_o (refused_offset)
   );
 
-  // Addresses of the banks follow each other in the register map.
+  // Bank addresses are contiguous in the register map.
   localparam int unsigned BANK_STEP = 3;
 
   function automatic logic [63:0] long(input logic [31:0] from [1 << (CONTROL_ADDR_W - 2)],
@@ -130,7 +130,7 @@ module gramer_core
   assign saturated = pu_saturated != '0;
 
   always_ff @(posedge clk) begin
-    clear <= !rst_q && ready; // when the settings are there
+    clear <= !rst_q && ready; // when the settings are valid
     if (state_q == IDLE) cycles_q <= 64'd1;
     else cycles_q <= cycles_q + 1'b1;
     if (clear) units_q <= '0;
@@ -175,7 +175,7 @@ module gramer_core
         RUN: if (work_finished && !working) state_q <= SETTLING;
         SETTLING: begin
           sweep_q <= sweep_q + 1'b1;
-          if (working) begin // a unit had just been handed on
+          if (working) begin // a unit has just been dispatched
             sweep_q <= '0;
             state_q <= RUN;
           end else if (sweep_q == SETTLE) state_q <= REPORT;
@@ -219,7 +219,7 @@ module gramer_core
   // ---------------------------------------------------------------- to the PUs and partitions
 
   logic [7:0]    counter_at;
-  to_pu_t        to_pus, to_pus_left; // left: after the register where it leaves
+  to_pu_t        to_pus, to_pus_left; // left: after the sender's register
   to_partition_t to_partitions;
 
   assign to_pus = '{
@@ -368,8 +368,8 @@ module gramer_core
   logic [BANKS-1:0] failed_q;
   logic [63:0] failed_address_q [BANKS];
 
-  // The first access that failed counts; an error hides everything else, and a full result area
-  // that the host asked to stop, since records are missing.
+  // The first failed access is reported. An error takes precedence over all else, and a full result area
+  // over an abort by the host, since records are missing.
   always_ff @(posedge clk) begin
     failed_q         <= error;
     failed_address_q <= error_address;
@@ -378,7 +378,7 @@ module gramer_core
       error_address_q <= '0;
       stop_q          <= 1'b0;
       kill_q          <= 1'b0;
-      // The in-stream is taken to its end, as in every run.
+      // A refused run drains the in-stream to its end, too.
       if (!rst_q && refused_q) begin
         status_q        <= STATUS_REFUSED;
         error_address_q <= 64'(refused_offset_q);
@@ -400,9 +400,9 @@ module gramer_core
     end
   end
 
-  // Where to go on from. Units are handed out in order, so that all before the oldest one that was
-  // under way or lost a record are finished. What the PUs and the pattern buffer say only ever
-  // decreases in a run: one of them is looked at in each cycle.
+  // First unit to resume from. Units are dispatched in order, so all units before the oldest one that was
+  // in flight or lost a record are finished. The values of PUs and pattern buffer never increase in a
+  // run, so examining one of them per cycle suffices.
   ordinal_t    lost [PUS + 1];
   ordinal_t    lost_q, first_q;
   logic [$clog2(PUS+1)-1:0] look_q;
@@ -429,7 +429,7 @@ module gramer_core
   end
 
 `ifndef SYNTHESIS
-  ordinal_t first; // all at once
+  ordinal_t first; // reset value: no unit
 
   always_comb begin
     first = '1;

@@ -1,13 +1,13 @@
-// Crossbar with a FIFO at every crosspoint: an input never waits for another input's output, and
-// an output is idle only if nothing is there for it.
+// Crossbar with a FIFO at every crosspoint: no head-of-line blocking between outputs, and an output is
+// idle only if no message waits for it.
 //
 //            output 0    output 1
 //   input 0 ──[fifo]──────[fifo]──
 //   input 1 ──[fifo]──────[fifo]──
 //                │           │       round robin down each column
 //
-// There is no back-pressure on the inputs: DEPTH is the most messages that can be under way
-// between an input and an output, which the slots of a PU bound (one outstanding access each).
+// Inputs have no back-pressure: DEPTH is the maximum of messages in flight between an input and an output,
+// which the slots of a PU bound (one outstanding access each).
 module gramer_crossbar #(
   /// Inputs.
   parameter int unsigned INPUTS = 2,
@@ -15,7 +15,7 @@ module gramer_crossbar #(
   parameter int unsigned OUTPUTS = 2,
   /// Bits of a message.
   parameter int unsigned WIDTH = 36,
-  /// Messages a crosspoint, a power of two.
+  /// Messages per crosspoint, a power of two.
   parameter int unsigned DEPTH = 4,
   localparam int unsigned IN_W  = INPUTS > 1 ? $clog2(INPUTS) : 1,
   localparam int unsigned OUT_W = OUTPUTS > 1 ? $clog2(OUTPUTS) : 1
@@ -31,7 +31,7 @@ module gramer_crossbar #(
   input  logic [OUTPUTS-1:0] ready_i,
   output logic [IN_W-1:0]    source_o [OUTPUTS],
   output logic [WIDTH-1:0]   message_o [OUTPUTS],
-  /// Messages that waited while another one of the same output was taken in the last cycle.
+  /// Conflicts of the last cycle: messages that waited while another one of the same output was taken.
   output logic [IN_W:0]      waiting_o [OUTPUTS]
 );
 

@@ -1,11 +1,11 @@
-// A column of the crossbar: the FIFOs of all crosspoints of one output, and whose turn it is.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// Column of the crossbar: the crosspoint FIFOs of one output and their round-robin arbiter.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_crossbar_column #(
   /// Inputs.
   parameter int unsigned INPUTS = 2,
   /// Bits of a message.
   parameter int unsigned WIDTH = 36,
-  /// Messages a crosspoint, a power of two.
+  /// Messages per crosspoint, a power of two.
   parameter int unsigned DEPTH = 4,
   localparam int unsigned IN_W = INPUTS > 1 ? $clog2(INPUTS) : 1
 ) (
@@ -19,7 +19,7 @@ module gramer_crossbar_column #(
   input  logic              ready_i,
   output logic [IN_W-1:0]   source_o,
   output logic [WIDTH-1:0]  message_o,
-  /// Messages that waited while another one was taken in the last cycle.
+  /// Conflicts of the last cycle: messages that waited while another one was taken.
   output logic [IN_W:0]     waiting_o
 );
 
@@ -29,13 +29,13 @@ module gramer_crossbar_column #(
 
   localparam int unsigned PTR_W = $clog2(DEPTH);
 
-  logic [WIDTH-1:0]  first [INPUTS]; // in each crosspoint's FIFO
+  logic [WIDTH-1:0]  first [INPUTS]; // head of each crosspoint's FIFO
   logic [INPUTS-1:0] some_q, grant;  // some_q: the FIFO has a message
 
   for (genvar i = 0; i < INPUTS; i++) begin : gen_point
     logic [PTR_W:0] write_q, read_q;
 
-    // A memory of its own, with one write and one read port.
+    // One memory per crosspoint, with one write and one read port.
     (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
     assign first[i] = mem[read_q[PTR_W-1:0]];
     always_ff @(posedge clk_i) if (push_i[i]) mem[write_q[PTR_W-1:0]] <= message_i[i];
@@ -73,7 +73,7 @@ module gramer_crossbar_column #(
     for (int i = 0; i < INPUTS; i++) if (grant[i]) message_o |= first[i];
   end
 
-  // All that have a message, but for the one that is taken: not from the grant, which is late.
+  // Counts all waiting messages less the taken one; does not use the grant, which arrives late.
   always_ff @(posedge clk_i)
     waiting_q <= (valid_o && ready_i && !rst_i) ? (IN_W+1)'($countones(some_q) - 1) : '0;
 

@@ -1,8 +1,8 @@
-// The current embedding of each slot: vertex ids, list bounds, and the key (adjacency bits and
-// labels) of every prefix. A row is a slot, a lane is a position in the embedding.
+// Current embedding of each slot: vertex ids, list bounds, and the key (adjacency bits and labels) of
+// every prefix. A row is a slot, a lane is a position in the embedding.
 //
-// A steal copies a whole row in one cycle, so that thief and victim never share a row. Each lane
-// is a LUTRAM of SLOTS entries with one write and four read ports.
+// A steal copies a whole row in one cycle, so thief and victim never share a row. Each lane is a LUTRAM of
+// SLOTS entries with one write and four read ports.
 module gramer_embedding_table
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -26,17 +26,17 @@ module gramer_embedding_table
   input  key_t    write_key_i,
   input  logic    copy_i,
   input  slot_t   copy_to_i,
-  // Without compaction: a row to be saved with its ancestor entry, and one that is brought back
+  // Without compaction: the row to save with its ancestor entry, and the row to restore
   input  slot_t   saved_row_i,
   output row_t    saved_o,
   input  row_t    restored_i,
   // Listing: all ids of a row.
   input  slot_t   listed_row_i,
   output id_t     listed_ids_o [DEPTH],
-  // Extender, first look: the ids that a line's entries must differ from.
+  // Extender, first read: ids that the entries of a line must differ from.
   input  slot_t   early_row_i,
   output id_t     early_ids_o [MAX_MOTIF],
-  // Extender, second look: the list to be walked or searched next.
+  // Extender, second read: the list to walk or search next.
   input  slot_t   list_row_i,
   input  pos_t    list_lane_i,
   output id_t     list_id_o,
@@ -44,7 +44,7 @@ module gramer_embedding_table
   output logic [31:0] list_degree_o
 );
 
-  // What each lane reads for the scheduler and for the extender's second look.
+  // Values of each lane for the scheduler and for the extender's second read.
   id_t         list_ids     [DEPTH];
   edge_t       row_offsets  [DEPTH], list_offsets [DEPTH];
   logic [31:0] row_degrees  [DEPTH], list_degrees [DEPTH];

@@ -1,19 +1,18 @@
-// Walks the list of the extending vertex line by line and finds each candidate's connectivity
-// with the other vertices of the embedding.
+// Walks the list of the extending vertex line by line and determines each candidate's connectivity to the
+// other vertices of the embedding.
 //
-// One side is "give me the next candidate with its connectivity mask": an issue comes in, and a
-// candidate or the end of the list goes out. The other side is the memory port. Another extender
-// (merging lists, or knowing the pattern) can be put between the same two.
+// Interface: an issue enters; a candidate with its connectivity mask, or the end of the list, leaves. The other
+// side is the memory port. An extender with another algorithm (merging lists, or pattern-aware) fits the
+// same two interfaces.
 //
 //   select ─► 1: context ─► 2: compare ─► 3: decide ─► 4: next list ─► 5: request
 //
-// An event of a slot (an issue, an edge line, a vertex record) passes once and leaves with the
-// slot's next access, so the port is busy whenever an event is there. Candidates of a line that
-// pass the tests on ids are kept as a mask; connectivity with vertex j is tested by searching the
-// list of j, a line a probe, halving the range of lines. A test that settles the candidate (a
-// clique without an edge; an edge to a vertex before position i, whose list has given this
-// candidate already) goes straight to the next one; so does the last vertex of an embedding,
-// since nothing has to be remembered for it.
+// An event of a slot (an issue, an edge line, a vertex record) passes the pipeline once and leaves with the slot's
+// next access, so the port is busy whenever an event is available. Candidates of a line that pass the tests on
+// ids are kept as a mask. Connectivity to vertex j is tested by binary search of the lines of j's list, one line
+// per probe. A test that settles the candidate (a missing edge of a clique; an edge to a vertex before position i,
+// whose list has already yielded this candidate) skips to the next candidate; so does the last vertex of an
+// embedding, which needs no context.
 module gramer_extender
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -29,7 +28,7 @@ module gramer_extender
   // To the scheduler
   output logic    ended_valid_o,
   output ended_t  ended_o,
-  // To the filter; `stall_i` leaves room for what is in the pipeline
+  // To the filter; `stall_i` leaves room for candidates in the pipeline
   output logic    found_valid_o,
   output found_t  found_o,
   input  logic    stall_i,
@@ -78,8 +77,8 @@ module gramer_extender
   typedef enum logic [2:0] {
     LEAVE,     // the token has left with a candidate
     END,       // the token leaves: the list is done
-    READ,      // read the line to be scanned
-    SEARCH_ON, // read another line of the list that is searched
+    READ,      // read the line to scan
+    SEARCH_ON, // read another line of the searched list
     SEARCH,    // begin the search in the list of position j
     TAKE,      // take the candidate at `spot`, then search or fetch
     FETCH      // fetch the candidate's record
@@ -89,20 +88,20 @@ module gramer_extender
     state_e  state;
     size_t   size;
     logic    last;      // a candidate completes the embedding
-    cursor_t cursor;    // what is left of the list, untaken candidates of this line included
+    cursor_t cursor;    // rest of the list, including untaken candidates of this line
     id_t     threshold;
     key_t    key;
-    eline_t  line;      // that is scanned
-    logic    at_end;      // it is the list's last one
+    eline_t  line;      // line being scanned
+    logic    at_end;      // it is the last line of the list
     logic [IDS-1:0] pass; // its untaken candidates
-    logic    final_line;  // no line after it is to be scanned
+    logic    final_line;  // no further line will be scanned
     id_t     vertex;    // the candidate
     mask_t   mask;      // its connectivity so far
-    size_t   j;         // position that is tested
+    size_t   j;         // position under test
     edge_t   list_lo;   // bounds of the list of position j
     edge_t   list_hi;
-    eline_t  probe;     // line that is looked at
-    eline_t  probe_lo;  // lines that are left
+    eline_t  probe;     // line being probed
+    eline_t  probe_lo;  // remaining lines
     eline_t  probe_hi;
   } context_t;
 
@@ -141,7 +140,7 @@ module gramer_extender
   // ---------------------------------------------------------------- 1: context
 
   (* ram_style = "distributed" *) context_t contexts [SLOTS];
-  (* ram_style = "distributed" *) line_t    lines    [SLOTS]; // that each slot scans
+  (* ram_style = "distributed" *) line_t    lines    [SLOTS]; // scanned line of each slot
   context_t context_read;
 
   logic     x2_valid_q;
@@ -153,14 +152,14 @@ module gramer_extender
   logic     x2_root_q;
   id_t      x2_ids_q [MAX_MOTIF];
   id_t      x2_operand_q;
-  size_t    x2_next_j_q; // position to be tested after j
+  size_t    x2_next_j_q; // position to test after j
   logic [SPOT_W-1:0] x2_first_q; // entries of the line that are in the list, from here
   logic [SPOT_W:0]   x2_limit_q; // up to here
 
   assign early_row_o = x1_slot_q;
 
-  // For an edge line: what its entries are compared with, and which of them count. Both answers are
-  // there before it is known which list the line is of.
+  // For an edge line: the ids to compare its entries with, and the valid entries. Both cases (scan and
+  // search) are computed in parallel and selected late.
   context_t asked;
   logic     probing;
 
@@ -176,7 +175,7 @@ module gramer_extender
       context_read.cursor    = x1_issue_q.cursor;
       context_read.threshold = x1_issue_q.threshold;
       context_read.key       = x1_issue_q.key;
-      context_read.vertex    = x1_issue_q.threshold; // of a root
+      context_read.vertex    = x1_issue_q.threshold; // the root
       context_read.line      = config_i.ascending ? eline_t'((x1_issue_q.cursor.hi - 1'b1) >> 4)
                                                   : eline_t'(x1_issue_q.cursor.lo >> 4);
     end
@@ -205,7 +204,7 @@ module gramer_extender
   // ---------------------------------------------------------------- 2: compare
 
   logic [IDS-1:0]  in_list, equal, less, known;
-  logic            scans, probes; // the line is to be scanned; the line is of a search
+  logic            scans, probes; // the line is scanned; the line belongs to a search
 
   assign scans  = x2_event_q == LINE && x2_q.state == SCAN;
   assign probes = x2_event_q == LINE && x2_q.state != SCAN;
@@ -231,13 +230,12 @@ module gramer_extender
   slot_t    x3_slot_q;
   record_t  x3_record_q;
   context_t x3_q;
-  // Of the line's entries: those in the list, those that pass the tests on ids (of a line that has been
-  // scanned: untaken candidates), those that fail against the threshold, the one that is searched,
-  // those before and those behind it.
+  // Masks of the line's entries: in the list; passing the tests on ids (for a line scanned earlier, the untaken
+  // candidates); failing against the threshold; equal to the searched id; less; not less.
   logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_known_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
   logic     x3_scan_q, x3_above_q, x3_below_q, x3_final_q;
-  // The candidate is done with, and is emitted, if the search hits and if it does not. If it is not
-  // done with and the search has ended: what is done then.
+  // Whether the candidate is settled, and emitted, on a hit and on a miss; and the next action if it is
+  // not settled but the search has ended.
   logic     x3_over_hit_q, x3_over_miss_q, x3_emit_hit_q, x3_emit_miss_q;
   action_e  x3_else_q;
   size_t    x3_next_j_q;
@@ -250,9 +248,9 @@ module gramer_extender
 
   assign earlier  = x2_q.j < size_t'(x2_q.cursor.i);
   assign more     = x2_next_j_q < x2_q.size;
-  assign complete = !more && x2_q.last && !labels; // nothing is left to be asked for
+  assign complete = !more && x2_q.last && !labels; // no further access is needed
 
-  // All that the decision needs and that is known by now, so that it has a stage of its own.
+  // Precomputes the inputs of the decision, which takes the whole next stage.
   always_ff @(posedge clk_i) begin
     x3_pass_q     <= scans ? in_list & good : x2_q.pass;
     x3_known_q    <= known;
@@ -261,7 +259,7 @@ module gramer_extender
     x3_hit_q      <= probes ? in_list & equal : '0;
     x3_not_less_q <= in_list & ~less;
     x3_less_q     <= in_list & less;
-    x3_above_q    <= probes && x2_q.probe < x2_q.probe_hi; // there is something above the probed line
+    x3_above_q    <= probes && x2_q.probe < x2_q.probe_hi; // lines remain above the probed one
     x3_below_q    <= probes && x2_q.probe > x2_q.probe_lo;
     x3_final_q    <= scans ? x2_q.at_end : x2_q.final_line;
     x3_next_j_q   <= x2_next_j_q;
@@ -276,7 +274,7 @@ module gramer_extender
         x3_else_q <= LEAVE;
       end
       default: begin
-        // A clique without an edge is settled; so is an edge to a vertex before position i.
+        // A missing edge settles a clique; an edge to a vertex before position i settles the others.
         x3_over_hit_q  <= scans || complete || (!clique && earlier);
         x3_over_miss_q <= scans || complete || clique;
         x3_emit_hit_q  <= !scans && complete && (clique || !earlier);
@@ -303,12 +301,12 @@ module gramer_extender
   mask_t          mask;
   size_t          first_j;
 
-  // In the order of the walk, and back.
+  // Converts between line order and walk order.
   function automatic logic [IDS-1:0] walked(input logic down, input logic [IDS-1:0] entries);
     for (int e = 0; e < IDS; e++) walked[e] = down ? entries[IDS - 1 - e] : entries[e];
   endfunction
 
-  // The first of them alone.
+  // The first set entry alone.
   function automatic logic [IDS-1:0] first_of(input logic [IDS-1:0] entries);
     logic [IDS-1:0] below;
     below = entries << 1;
@@ -316,7 +314,7 @@ module gramer_extender
     return entries & ~below;
   endfunction
 
-  // Where it is in the line, 0 if there is none; and the spot after it.
+  // Its position in the line, or 0; and the position after it.
   function automatic logic [SPOT_W-1:0] spot_of(input logic [IDS-1:0] one);
     spot_of = '0;
     for (int e = 0; e < IDS; e++) if (one[e]) spot_of |= SPOT_W'(e);
@@ -345,7 +343,7 @@ module gramer_extender
   assign emit    = !kill_i && (hit ? x3_emit_hit_q : !(higher || lower) && x3_emit_miss_q);
   assign mask    = x3_q.mask | (mask_t'(hit) << x3_q.j);
 
-  // What the action does not use may become anything.
+  // Fields that the action does not use are don't-cares.
   always_comb begin
     next            = x3_q;
     next.pass       = advance ? pass & ~taken : pass;
@@ -354,7 +352,7 @@ module gramer_extender
     if (higher) next.probe_lo = x3_q.probe + 1'b1;
     else        next.probe_hi = x3_q.probe - 1'b1;
     next.mask       = advance ? mask_t'(1) << x3_q.cursor.i : mask;
-    // Entries of a line that is done are no work any more.
+    // Entries of finished lines are no longer counted as work.
     if (config_i.ascending) begin
       if (x3_fail_q != '0)
         next.cursor.lo = {after_fail[SPOT_W] ? line_after : x3_q.line, after_fail[SPOT_W-1:0]};
@@ -391,7 +389,7 @@ module gramer_extender
     x4_q        <= next;
     x4_spot_q   <= spot;
     x4_emit_q   <= !rst_i && x3_valid_q && emit;
-    // The candidate as it is before the next one is taken.
+    // The current candidate, before the next one is taken.
     found_q.slot   <= x3_slot_q;
     found_q.size   <= x3_q.size;
     found_q.last   <= x3_q.last;
@@ -416,7 +414,7 @@ module gramer_extender
   slot_t    x5_slot_q;
   context_t x5_q;
   edge_t    x5_lo_q, x5_hi_q; // bounds of the list of position j
-  eline_t   x5_end_q; // last line of what is left of the list that is scanned
+  eline_t   x5_end_q; // last line of the remaining scanned list
   id_t      x5_id_q;
   line_t    line_read;
 
@@ -439,7 +437,7 @@ module gramer_extender
                                       : eline_t'((x4_q.cursor.hi - 1'b1) >> 4);
     if (x4_action_q == TAKE) begin
       x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
-      // The second vertex of an embedding has no other to be tested with.
+      // The second vertex of an embedding needs no connectivity test.
       x5_action_q <= x4_q.j < x4_q.size ? SEARCH : FETCH;
     end
   end

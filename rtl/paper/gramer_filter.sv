@@ -1,9 +1,9 @@
-// Drops what must not be processed: embeddings that another order of their vertices reaches too
-// (canonicality, first-neighbour and order rule), and what the application does not want (cliques
-// that are none; labelled patterns that the last run found infrequent).
+// Drops embeddings that must not be processed: duplicates, which another order of the same vertices also reaches
+// (canonicality, first-neighbour and order rule), and those the application rejects (vertex sets that are
+// not cliques; labelled patterns that were infrequent in the last run).
 //
-// The tests on order are the extender's threshold; here the connectivity mask decides. The look-up
-// of the pattern takes one cycle, between the structural test and the application's own.
+// The order tests are the extender's threshold; this module tests the connectivity mask. The dictionary look-up
+// takes one cycle, between the structural test and the application's test.
 module gramer_filter
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -25,7 +25,7 @@ module gramer_filter
   output logic [NUMBER_W-1:0] number_o, // of its pattern
   output slot_t   slot_o,
   output id_t     vertex_o, // its last vertex
-  // To the scheduler: what becomes of a token that came with the candidate
+  // To the scheduler: result for a token that came with the candidate
   output logic    result_valid_o,
   output result_t result_o
 );

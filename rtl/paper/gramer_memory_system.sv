@@ -1,15 +1,14 @@
-// The memory system (figure 7): what the PUs ask of a line or a record goes over a crossbar to its
-// partition, and the answer over another one back; what a partition has not comes from DDR.
+// Memory system (figure 7): requests of the PUs for lines and records cross to their partition, and answers
+// cross back; misses of a partition are read from DDR.
 //
 //   PUs ─► request crossbars ─► partitions ─► readers ─► DDR, a reader a bank
 //    ▲                           │      ▲                 │
 //    └──── answer crossbars ◄────┘      └───── lines ◄────┘
 //
-// PUs, partitions and readers may lie in different regions of the die (SLR), and what is outside of here
-// and not a PU in another one: on every path between them there are SLR_REGISTERS registers, the first
-// where it leaves. Where the receiver may be busy, it has a queue for all that can be under way. The columns
-// of the crossbars belong to the region of their output: requests lie with the partition, answers with
-// the PU.
+// PUs, partitions, readers and the shared modules may lie in different regions of the die (SLRs). Every path
+// between regions has SLR_REGISTERS registers, the first one at the sender. A receiver that may be busy has a
+// queue with room for everything in flight. Crossbar columns belong to the region of their output: request
+// columns lie with the partition, answer columns with the PU.
 module gramer_memory_system
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -17,7 +16,7 @@ module gramer_memory_system
   input  logic          clk_i,
   input  logic          rst_i, // a register
   input  to_partition_t control_i,
-  // PUs: at most one access is under way for each slot, so that requests always find room
+  // PUs: at most one outstanding access per slot, so requests always find room
   input  logic [PUS-1:0]  edge_valid_i,
   input  edge_request_t   edge_request_i [PUS],
   output logic [PUS-1:0]  edge_valid_o,
@@ -31,7 +30,7 @@ module gramer_memory_system
   // Addresses: of the vertex lines in each bank, of the edge lines after them
   input  logic [63:0]   base_i [BANKS],
   input  logic [63:0]   edge_base_i,
-  // A word of bank 0: at most one read is under way
+  // A word of bank 0: at most one outstanding read
   input  logic          word_valid_i,
   output logic          word_ready_o,
   input  logic [63:0]   word_address_i,
@@ -55,11 +54,11 @@ module gramer_memory_system
   output logic [63:0]         bank_counter_o [BANKS]
 );
 
-  // Registers between regions: at the sender, and the others at each receiver where there are several.
+  // Registers between regions: one at the sender, the others at each receiver.
   localparam int unsigned SLR_NEAR = SLR_REGISTERS > 0 ? 1 : 0;
   localparam int unsigned SLR_FAR  = SLR_REGISTERS - SLR_NEAR;
 
-  // All that a PU asks for in a cycle, and all that a partition answers.
+  // Requests of a PU in a cycle, and answers of a partition.
   typedef struct packed {
     logic            edge_valid;
     edge_request_t   edges;
@@ -76,20 +75,20 @@ module gramer_memory_system
     vertex_answer_t  vertex;
   } answers_t;
 
-  // A line that is asked of DDR, and for which entry of a memory.
+  // Line to read from DDR, and the entry of the memory that waits for it.
   typedef struct packed {
     logic [MISS_W-1:0] entry;
     eline_t            line;
   } read_t;
 
-  // A line from DDR, for which of both memories it is, and for which entry.
+  // Line from DDR, its memory (vertices or edges), and its entry.
   typedef struct packed {
     logic [1:0]        valid;
     logic [MISS_W-1:0] entry;
     line_t             line;
   } fill_t;
 
-  to_partition_t control_left; // after the register where it leaves
+  to_partition_t control_left; // after the sender's register
   logic          crossbar_rst;
 
   gramer_slr_registers #(.WIDTH($bits(to_partition_t)), .STAGES(SLR_NEAR)) i_control (
@@ -108,7 +107,7 @@ module gramer_memory_system
   vertex_request_t       vertex_asked [PUS];
 
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
-    requests_t asks, asked; // asked: where the crossbars are
+    requests_t asks, asked; // asked: at the crossbars
 
     assign asks = '{edge_valid: edge_valid_i[p], edges: edge_request_i[p],
                     vertex_valid: vertex_valid_i[p], vertex: vertex_request_i[p]};
@@ -184,7 +183,7 @@ module gramer_memory_system
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_partition
     logic              rst;
     to_partition_t     in;
-    answers_t          answers, answered; // answered: where the crossbars are
+    answers_t          answers, answered; // answered: at the crossbars
     fill_t             fill;
     logic [1:0]        fill_taken;
     logic [MISS_W-1:0] read_entry [2];
@@ -241,7 +240,7 @@ module gramer_memory_system
       .clk_i, .data_i (counter), .data_o (partition_counter_o[p])
     );
 
-    // Lines from DDR: each of both memories has no more of them under way than entries.
+    // Lines from DDR: each memory has at most as many in flight as it has entries.
     fill_t sent;
 
     assign sent = '{valid: fill_valid[p], entry: fill_entry[p % BANKS], line: fill_line[p % BANKS]};
@@ -272,7 +271,7 @@ module gramer_memory_system
 
   // ---------------------------------------------------------------- DDR
 
-  // What a reader says to what is outside of here.
+  // Outputs of a reader to modules outside the memory system.
   typedef struct packed {
     logic        beat;
     logic        error;
@@ -281,7 +280,7 @@ module gramer_memory_system
     logic [31:0] word;
   } from_reader_t;
 
-  // Where a reader finds things.
+  // Base addresses of a reader.
   typedef struct packed {
     logic [63:0] base;
     logic [63:0] edge_base;
@@ -301,8 +300,8 @@ module gramer_memory_system
     logic [BANK_MEMORIES-1:0] bank_read_valid, bank_read_ready, bank_fill_valid, bank_fill_ready;
     logic [MISS_W-1:0]   bank_read_entry [BANK_MEMORIES];
     eline_t              bank_read_line  [BANK_MEMORIES];
-    addresses_t          given, addresses; // addresses: where the reader is
-    from_reader_t        says, said;       // said: outside
+    addresses_t          given, addresses; // addresses: at the reader
+    from_reader_t        says, said;       // said: outside the memory system
 
     gramer_slr_registers #(.WIDTH(1), .STAGES(SLR_REGISTERS)) i_reset (
       .clk_i, .data_i (rst_i), .data_o (rst)
@@ -323,7 +322,7 @@ module gramer_memory_system
       assign bank_read_entry[m]   = bank_read.entry;
       assign bank_read_line[m]    = bank_read.line;
 
-      // A memory asks for no more lines than it has entries.
+      // A memory requests at most as many lines as it has entries.
       if (SLR_REGISTERS == 0) begin : gen_near
         assign bank_read_valid[m]   = read_valid[P][m % 2];
         assign read_ready[P][m % 2] = bank_read_ready[m];

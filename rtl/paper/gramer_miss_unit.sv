@@ -1,48 +1,48 @@
-// Lines under way from DDR, and the requests that wait for them, so that hits can pass.
+// Miss status registers of a memory: lines in flight from DDR and the requests that wait for them, so that
+// hits can pass misses.
 //
-//   miss ─┬─ its line is under way ──► linked behind the last of the entry's chain
-//         ├─ an entry is free ───────► begins a read, first of the entry's chain
-//         └─ all entries are taken ──► a queue, whose head is looked up again when one is free
+//   miss ─┬─ its line is in flight ──► appended to the entry's chain
+//         ├─ an entry is free ───────► starts a read, first of the entry's chain
+//         └─ all entries are in use ─► a queue, whose head is looked up again when an entry is free
 //
-// A line that comes answers the whole chain: the first with the fill, the others right behind it,
-// one a cycle, from the held line; no tag, reference or counter is touched for them. Then the entry
-// is given back. Nothing else is selected meanwhile (`walking_o`). Of the requests for this line
-// that come while its chain is answered, those that were selected before the fill miss in the first
-// two cycles of the walk at the latest and join the chain, so the walk lasts for two cycles at least;
-// those after it are selected when the line has been written, and hit. None is lost.
+// An arriving line answers the whole chain: the first request with the fill, the others right behind it, one per
+// cycle, from the held line, without access to tags, references or counters. Then the entry is freed.
+// `walking_o` blocks the selection of other accesses meanwhile. Requests for this line that arrive during the
+// walk are not lost: those selected before the fill miss in the first two cycles of the walk at the latest and join
+// the chain, so a walk lasts at least two cycles; later ones are selected after the line has been written, and hit.
 //
-// Each slot has at most one access outstanding: one link a slot is enough for all chains, and the
-// queue always has room.
+// Each slot has at most one outstanding access: one link per slot suffices for all chains, and the queue
+// always has room.
 module gramer_miss_unit
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
   /// Bits of a line's address.
   parameter int unsigned ADDR_W = 8,
-  /// Bits that tell what of the line a request wants.
+  /// Bits of the word index within the line.
   parameter int unsigned WORD_W = 1,
   localparam int unsigned TOKEN_W = PU_W + SLOT_W,
   localparam int unsigned HEAD_W  = WORD_W + ID_W + TOKEN_W
 ) (
   input  logic               clk_i,
   input  logic               rst_i,
-  // The line of an access, the cycle before it is known whether it misses
+  // Line of an access, in the cycle before hit or miss is known
   input  logic [ADDR_W-1:0]  look_line_i,
   // A miss: { word, rank, PU and slot }
   input  logic               miss_i,
   input  logic [ADDR_W-1:0]  miss_line_i,
   input  logic [HEAD_W-1:0]  miss_head_i,
-  // Look up again
+  // Replay of a queued miss
   output logic               replay_valid_o,
   output logic [ADDR_W-1:0]  replay_line_o,
   output logic [HEAD_W-1:0]  replay_head_o,
   input  logic               replay_take_i,
-  // Reads to be begun
+  // Reads to start
   output logic               read_valid_o,
   input  logic               read_ready_i,
   output logic [MISS_W-1:0]  read_entry_o,
   output logic [ADDR_W-1:0]  read_line_o,
-  // A line that came, with the first of its chain; when it is taken, the walk begins
+  // Arrived line, with the first of its chain; the walk begins when it is taken
   input  logic [MISS_W-1:0]  fill_entry_i,
   output logic [ADDR_W-1:0]  fill_line_o,
   output logic [HEAD_W-1:0]  fill_head_o,
@@ -64,14 +64,14 @@ module gramer_miss_unit
 
   typedef logic [TOKEN_W-1:0] token_t;
 
-  logic [MISSES-1:0] taken_q, same, same_q; // same_q: entries under way with the line of `miss_i`
+  logic [MISSES-1:0] taken_q, same, same_q; // same_q: entries in flight with the line of `miss_i`
   logic [ADDR_W-1:0] line_q [MISSES];
   logic [MISS_W-1:0] free_entry, same_entry;
   logic              free_some, under_way, begin_read, join_chain;
   token_t            miss_token;
 
-  // By entry: the first of the chain with what came with it, and the last. By token: what a request
-  // wants, and the next in its chain.
+  // Per entry: first request of the chain with its fields, and last request. Per token: word index of
+  // the request, and next request of its chain.
   (* ram_style = "distributed" *) logic [HEAD_W-1:0] heads [MISSES];
   (* ram_style = "distributed" *) token_t            lasts [MISSES];
   (* ram_style = "distributed" *) logic [WORD_W-1:0] words [1 << TOKEN_W];
@@ -81,7 +81,7 @@ module gramer_miss_unit
 
   // ---------------------------------------------------------------- a miss
 
-  // Lines are compared a cycle ahead, so a read that begins in this cycle is looked at too.
+  // Lines are compared a cycle early, so a read that starts in this cycle takes part, too.
   always_comb begin
     free_entry = '0;
     same_entry = '0;
@@ -117,7 +117,7 @@ module gramer_miss_unit
 
   always_ff @(posedge clk_i) begin
     same_q <= same;
-    // What a free entry holds matters to nobody.
+    // The content of a free entry is a don't-care.
     if (miss_i && free_some) begin
       line_q[free_entry] <= miss_line_i;
       heads[free_entry]  <= miss_head_i;
@@ -154,9 +154,9 @@ module gramer_miss_unit
 
   // ---------------------------------------------------------------- a line comes
 
-  logic              walking_q, late_q; // late_q: nothing older than the line is under way any more
+  logic              walking_q, late_q; // late_q: no older access is in flight
   logic [MISS_W-1:0] walk_entry_q;
-  token_t            walk_token_q, walk_last; // of the chain: the one answered last, the last one
+  token_t            walk_token_q, walk_last; // of the chain: last answered request, last request
   logic              walk_ends;
 
   assign fill_line_o = line_q[fill_entry_i];
@@ -188,7 +188,7 @@ module gramer_miss_unit
   end
 
 `ifndef SYNTHESIS
-  logic [(1 << TOKEN_W)-1:0] waits_q; // requests that are somewhere here
+  logic [(1 << TOKEN_W)-1:0] waits_q; // requests held in this unit
   logic                      third_q; // at least the third cycle of a walk
   always_ff @(posedge clk_i) begin
     third_q <= walking_q && late_q;

@@ -1,17 +1,16 @@
-// The vertex memory or the edge memory of a partition (figure 7): the controller, the
-// high-priority scratchpad, the low-priority cache and its misses. One access a cycle.
+// Vertex memory or edge memory of a partition (figure 7): controller, high-priority scratchpad, low-priority
+// cache and its miss unit. Throughput: one access per cycle.
 //
 //   select ─► 1: set, tag look-up ─► 2: compare ─► 3: hit, line read or fill; missed ─► 4: answer
 //
-// A line from DDR passes through the same stages, and those who wait for it follow it (miss_unit).
-// For two cycles after it no access is selected, so that none sees tags or lines from before it.
+// A line from DDR passes the same stages, followed by the requests that wait for it (gramer_miss_unit). No access
+// is selected for two cycles after it, so none sees stale tags or lines.
 //
-// When the weights of equation (2) have come to three quarters of their range, nothing is selected
-// until the stages are empty and a sweep through all sets has aged them: SETS + 6 cycles, once in
-// 2^STAMP_W accesses at the most.
+// When the weights of equation (2) reach three quarters of their range, selection stops, the stages drain, and a
+// sweep over all sets ages the weights: SETS + 6 cycles, at most once in 2^STAMP_W accesses.
 //
-// The victim of a line from DDR is chosen by the weights as they are read in stage 1. References of
-// the two accesses before it are not written by then, and are not seen.
+// The victim of a line from DDR is chosen by the weights read in stage 1, which do not yet include the references
+// of the two preceding accesses.
 module gramer_onchip_memory
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -63,7 +62,7 @@ module gramer_onchip_memory
   output logic              fill_ready_o,
   input  logic [MISS_W-1:0] fill_entry_i,
   input  line_t             fill_line_i,
-  // Events: what a request was, together with the answer if it has one
+  // Events: outcome of a request, in the cycle of its answer if it has one
   output logic              high_hit_o,
   output logic              low_hit_o,
   output logic              missed_o
@@ -86,13 +85,13 @@ module gramer_onchip_memory
     slot_t             slot;
   } head_t;
 
-  typedef enum logic [1:0] { NEW, REPLAY, FILL, CHAIN } op_e; // CHAIN: waited for the line before it
+  typedef enum logic [1:0] { NEW, REPLAY, FILL, CHAIN } op_e; // CHAIN: waited for a fill
 
   function automatic logic [LOCAL_W-1:0] local_line(input logic [ADDR_W-1:0] line);
     return LOCAL_W'(line >> (ADDR_W - LOCAL_W));
   endfunction
 
-  // Spread over the sets in use; all sets in use: the line's low bits.
+  // Set of a line: spread over the sets in use; the low bits of the line if all sets are in use.
   function automatic logic [SET_W-1:0] set_of(input logic [ADDR_W-1:0] line,
                                               input logic [31:0] sets);
     logic [2*SET_W:0] product;
@@ -113,13 +112,13 @@ module gramer_onchip_memory
   logic [ADDR_W-1:0] c1_line_q, c2_line_q, c3_line_q;
   head_t             c1_head_q, c2_head_q, c3_head_q;
 
-  logic              hold_q; // weights are being aged
+  logic              hold_q; // weights are being aged; selection stops
 
   assign fill_take   = !walking && !hold_q && fill_valid_q && !fill_busy_q;
   assign replay_take = !walking && !hold_q && !fill_take && replay_valid;
   assign ready_o     = !walking && !hold_q && !fill_take && !replay_valid;
 
-  // One line from DDR is held until it is written.
+  // Buffer of one line from DDR, until it is written.
   assign fill_ready_o = !fill_valid_q;
 
   always_ff @(posedge clk_i) begin
@@ -170,7 +169,7 @@ module gramer_onchip_memory
   logic [3:0]  match, c3_match_q;
   logic [1:0]  victim;              // in stage 3
   weight_t     step;                // of an access
-  weight_t     weight_q, c3_weight_q; // of the accesses so far, since the weights were aged
+  weight_t     weight_q, c3_weight_q; // of all accesses since the weights were last aged
   logic        due, age_start;
   logic        c3_high_q;
 
@@ -197,12 +196,12 @@ module gramer_onchip_memory
     else if (c2_valid_q && c2_op_q == NEW) weight_q <= weight_q + step;
   end
 
-  // Recency alone takes the largest step, so that its stamps are as wide as those of the largest λ.
+  // LRU uses the largest step, so its stamps are as wide as those of the largest λ.
   assign step = lru_i ? weight_t'(LAMBDA_MOST) : weight_t'(lambda_i);
 
   // ---------------------------------------------------------------- ageing
 
-  logic             sweep_q, age_q; // a set is looked up, and written in the next cycle
+  logic             sweep_q, age_q; // a set is read, and written in the next cycle
   logic [SET_W-1:0] sweep_set_q, age_set_q;
 
   assign due       = weight_q[WEIGHT_W-1 -: 2] == 2'b11;
@@ -253,7 +252,7 @@ module gramer_onchip_memory
     .chain_token_o ({chain_head.pu, chain_head.slot})
   );
 
-  assign chain_head.rank = '0; // of nothing that is written
+  assign chain_head.rank = '0; // don't-care: nothing is written
 
   // ---------------------------------------------------------------- 3: line read or fill
 
@@ -310,7 +309,7 @@ module gramer_onchip_memory
   end
 
 `ifdef GRAMER_ACCESSES
-  // What scripts/replay.py reads: the accesses in the order of their look-ups.
+  // Access trace for scripts/replay.py, in the order of look-ups.
   always_ff @(posedge clk_i)
     if (!rst_i && looked && c3_op_q == NEW)
       $fwrite(32'h8000_0002, "access %s %0d %0d %0d %0d\n", ADDR_W == VLINE_W ? "vertex" : "edge",

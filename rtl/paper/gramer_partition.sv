@@ -1,7 +1,6 @@
-// A partition of the on-chip memory: a vertex memory and an edge memory, which serve one access a
-// cycle each and never disturb each other (section IV-A). Line i of an array belongs to partition
-// i mod PARTITIONS.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// Partition of the on-chip memory: a vertex memory and an edge memory, independent of each other, one
+// access per cycle each (section IV-A). Line i of an array belongs to partition i mod PARTITIONS.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_partition
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -41,7 +40,7 @@ module gramer_partition
   output logic [1:0] fill_ready_o,
   input  logic [MISS_W-1:0] fill_entry_i,
   input  line_t   fill_line_i,
-  // Counters: the answer comes in the next cycle; 0 on a machine without
+  // Counters: value in the next cycle; 0 on a machine without counters
   input  logic    clear_i,
   input  logic [PU_W:0] vertex_waiting_i, // crossbar conflicts of the last cycle
   input  logic [PU_W:0] edge_waiting_i,
@@ -51,7 +50,7 @@ module gramer_partition
 
   logic vertex_high, vertex_low, vertex_miss, edge_high, edge_low, edge_miss;
   logic [VLINE_W-1:0] vertex_read_line;
-  logic [LINE_W/RECORDS-1:0] record; // as the image has it
+  logic [LINE_W/RECORDS-1:0] record; // in the layout of the image
 
   gramer_onchip_memory #(
     .ADDR_W(VLINE_W), .PAD_LINES(VERTEX_PAD_LINES), .SETS(VERTEX_SETS),
@@ -76,7 +75,7 @@ module gramer_partition
 
   assign read_line_o[0] = eline_t'(vertex_read_line);
 
-  // Of its 16 bytes the rest of the core needs these.
+  // Fields that the core uses, of the record's 16 bytes.
   assign vertex_answer_o.record.offset = record[EDGE_W-1:0];
   assign vertex_answer_o.record.degree = record[95:64];
   assign vertex_answer_o.record.label  = record[96 +: LABEL_BITS];

@@ -1,17 +1,18 @@
-// Results leave through it, combined over the PUs, in order. Beats of 512 bits:
+// Output path: writes records, counts summed over the PUs, status and counters to the out-stream, in this
+// order. Beats of 512 bits:
 //
-//   records   when listing, as they come: unit's ordinal, pattern number, ids, 32 bits each; 8 words
-//             for up to 6 ids, 16 for up to 14, else 32. What is unused has all bits set.
+//   records   when listing, as they arrive: unit's ordinal, pattern number, ids, 32 bits each; 8 words
+//             for up to 6 ids, 16 for up to 14, else 32. Unused words are all ones
 //   counts    8 patterns of 64 bits, in the order of their numbers
 //   status    [31:0] status (0 done, 1 full, 2 aborted, 3 error, 4 refused), [32] a count is
-//             saturated, [127:64] address of the access that failed or offset of the argument,
+//             saturated, [127:64] address of the failed access or offset of the argument,
 //             [191:128] next unit, [255:192] records
 //   counters  8 of 64 bits: core, each PU, each partition, each bank; the last beat has TLAST.
-//             A machine without performance counters has none of PUs and partitions
+//             Machines without performance counters omit PUs and partitions
 //
-// A record that does not fit is dropped, and so is every later one: `full_o` ends the run, and
-// `dropped_o` is the first unit that lost one.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// A record without room is dropped, and so is every later one: `full_o` ends the run, and `dropped_o`
+// is the first unit that lost a record.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_pattern_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -23,22 +24,22 @@ module gramer_pattern_buffer
   output logic   done_o, // pulse
   // Listed embeddings
   input  size_t  k_i,
-  input  logic [31:0] beats_i, // that records may take
-  input  logic [PUS-1:0] listed_more_i, // beside the one that is taken now
+  input  logic [31:0] beats_i, // capacity for records
+  input  logic [PUS-1:0] listed_more_i, // in addition to the one being taken
   output logic [PUS-1:0] listed_take_o, // from one PU; it had more in the cycle before
   input  listed_t listed_i [PUS],
-  output logic   listing_o, // a record is on its way
+  output logic   listing_o, // a record is in flight
   output logic   full_o,
   output ordinal_t dropped_o,
   input  logic [31:0] patterns_i,
-  // Pattern counters: the answer comes in the next cycle, and later by the registers on both ways
+  // Pattern counters: value in the next cycle, plus the registers of both directions
   output logic [NUMBER_W-1:0] count_at_o,
   input  logic [COUNT_W-1:0] count_i [PUS],
   input  logic   saturated_i,
   input  logic [31:0] status_i,
   input  logic [63:0] address_i,
   input  logic [63:0] next_i,
-  // Counters: likewise
+  // Counters: same timing
   output logic [7:0]  counter_at_o,
   input  logic [63:0] core_counter_i,
   input  logic [63:0] pu_counter_i [PUS],
@@ -88,20 +89,20 @@ module gramer_pattern_buffer
   localparam int unsigned WORDS = 2 + DEPTH;                 // of the largest record
   localparam int LARGE = WORDS > 16 ? int'(WORDS) - 16 : 0; // in its second beat
   localparam int unsigned SMALL_IDS = 6, MIDDLE_IDS = 14;
-  localparam int unsigned QUEUE = 4;                         // covers the way from turn to beat
+  localparam int unsigned QUEUE = 4;                         // covers the latency from grant to beat
 
   logic             record_valid, record_done, record_done_q, half_q, second_q, small_q, large_q;
   logic             queue_room, begins, no_room, place;
   logic [PUS-1:0]   grant;
-  logic [$clog2(QUEUE):0] queued_q; // records that were taken and have no place yet
-  logic [31:0]      left_q;  // beats that are not begun
-  logic             fits_q;  // they are enough for a record
+  logic [$clog2(QUEUE):0] queued_q; // records taken but not yet placed in a beat
+  logic [31:0]      left_q;  // beats not yet started
+  logic             fits_q;  // enough for a record
   logic [63:0]      records_q;
   line_t            first_beat, second_beat;
   listed_t          listed, record;
 
-  // A PU has its turn in one cycle, and its record is taken in the next; `queued_q` has it after
-  // that, so one more than it says may be on its way.
+  // A PU is granted in one cycle, and its record is taken in the next; `queued_q` counts it after that,
+  // so one more record may be in flight than it shows.
   assign queue_room = queued_q < ($clog2(QUEUE)+1)'(QUEUE - 1);
 
   gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
@@ -121,7 +122,7 @@ module gramer_pattern_buffer
     .pop_i (record_done), .valid_o (record_valid), .data_o (record)
   );
 
-  // The record's words from the lowest; those of a small record are repeated for the second half.
+  // Words of the record, lowest first; a small record is repeated in the second half.
   always_comb begin
     first_beat = '1;
     first_beat[31:0]  = record.ordinal;
@@ -133,9 +134,9 @@ module gramer_pattern_buffer
     for (int j = 0; j < LARGE; j++) second_beat[32*j +: 32] = record.ids[DEPTH - LARGE + j];
   end
 
-  // A record that is being taken still shows in its PU.
+  // A record being taken still counts in its PU.
   assign listing_o   = queued_q != '0;
-  // A small record in the second half of a beat has its place already.
+  // The second half of a beat is already accounted for.
   assign begins      = !(small_q && half_q) && !second_q;
   assign no_room     = full_q || (begins && !fits_q);
   assign place       = record_valid && !no_room && (free || (small_q && !half_q));
@@ -153,7 +154,7 @@ module gramer_pattern_buffer
       full_q        <= 1'b0;
       dropped_q     <= '1;
       left_q        <= beats_i;
-      fits_q        <= 1'b0; // no record is that early
+      fits_q        <= 1'b0; // no record arrives this early
       records_q     <= '0;
     end else begin
       listed_take_q <= queue_room ? grant : '0;
@@ -177,7 +178,7 @@ module gramer_pattern_buffer
 
   // ---------------------------------------------------------------- report
 
-  // Sum over the PUs, which stays at its largest value rather than wrap.
+  // Sum over the PUs; saturates instead of wrapping.
   logic [COUNT_W+PU_W:0] sum;
   always_comb begin
     sum = '0;
@@ -208,10 +209,10 @@ module gramer_pattern_buffer
   assign next_section = PERFORMANCE_COUNTERS != 0 ? section_e'(section_q + 1'b1) : BANK;
   assign last_value = section_q == BANK && unit_q == units_end && at_q == section_end;
 
-  localparam int unsigned AWAY   = 2 * SLR_REGISTERS; // cycles that question and answer are under way
+  localparam int unsigned AWAY   = 2 * SLR_REGISTERS; // round trip of index and value, in cycles
   localparam int unsigned AWAY_W = $clog2(AWAY + 2);
 
-  logic [AWAY_W-1:0] away_q; // of them, cycles that are over
+  logic [AWAY_W-1:0] away_q; // elapsed cycles of it
   logic              asking;
   assign asking = phase_q == 2'd0 && away_q != AWAY_W'(AWAY);
   always_ff @(posedge clk_i)
@@ -238,7 +239,7 @@ module gramer_pattern_buffer
           end
           if (start_i) state_q <= REST;
         end
-        // The half of a beat that is left.
+        // The remaining half beat.
         REST: if (free) begin
           if (half_q) begin
             tvalid_q <= 1'b1;
@@ -258,7 +259,7 @@ module gramer_pattern_buffer
           phase_q <= asking ? 2'd0 : phase_q + 1'b1;
           if (phase_q == 2'd1) begin
             value_q <= over ? 64'({COUNT_W{1'b1}}) : 64'(sum[COUNT_W-1:0]);
-            // Counters beyond the run's patterns hold what earlier runs left.
+            // Counters beyond the run's patterns are stale.
             over_q  <= over_q || (over && pattern_q < patterns_i);
           end else if (phase_q == 2'd2) begin
             beat_q[32'(word_q)*64 +: 64] <= pattern_q < patterns_i ? value_q : '0;

@@ -1,15 +1,15 @@
-// Takes the in-stream apart: header, dictionary, vertex scratchpad lines, edge scratchpad lines,
-// work units. Lines are read ahead into a small FIFO. Beats of 512 bits:
+// Parses the in-stream: header, dictionary, vertex scratchpad lines, edge scratchpad lines, work units. A small
+// FIFO buffers beats. Beats of 512 bits:
 //
 //   header      [31:0] dictionary beats  [63:32] vertex lines  [95:64] edge lines
-//               [127:96] patterns = counters to be cleared and reported
+//               [127:96] patterns = counters to clear and report
 //   dictionary  32 entries of 16 bits: [15] known, [14:0] pattern number
 //   lines       line n of an array, in order
 //   work units  4 of 128 bits: [31:0] start, [63:32] first, [95:64] limit, [96] valid;
 //               at least one beat, and the last one has TLAST
 //
-// When the run stops early, the units that are left are read and dropped.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// When the run stops early, the remaining units are drained and dropped.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_prefetcher
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -17,7 +17,7 @@ module gramer_prefetcher
   input  logic   clk_i,
   input  logic   rst_i,
   input  logic   start_i,
-  input  logic   stop_i, // hand on no more units; stays until the next start
+  input  logic   stop_i, // dispatch no further unit; held until the next start
   // Stream
   input  logic   tvalid_i,
   output logic   tready_o,
@@ -41,16 +41,16 @@ module gramer_prefetcher
   input  logic   unit_ready_i,
   output unit_t  unit_o,
   // State
-  output logic   running_o, // units come
-  output logic   finished_o // every unit has been handed on
+  output logic   running_o, // units are being dispatched
+  output logic   finished_o // every unit has been dispatched
 );
 
   logic [31:0] patterns_q;
 
   assign patterns_o = patterns_q;
 
-  localparam int unsigned ENTRIES = 32; // a dictionary beat
-  localparam int unsigned UNITS   = 4;  // a beat of work units
+  localparam int unsigned ENTRIES = 32; // per dictionary beat
+  localparam int unsigned UNITS   = 4;  // per beat
   localparam int unsigned PART_SHIFT = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
   typedef enum logic [2:0] {
@@ -61,7 +61,7 @@ module gramer_prefetcher
   logic        valid, take, last, full;
   line_t       beat;
   logic [31:0] at_q, dictionary_q, vertices_q, edges_q;
-  logic [31:0] last_pattern_q; // that is cleared: the first one if there is none
+  logic [31:0] last_pattern_q; // last counter to clear; the first one if there are no patterns
   logic [4:0]  entry_q;
   logic [1:0]  unit_q;
   logic [15:0] entry;
@@ -103,7 +103,7 @@ module gramer_prefetcher
   assign running_o    = state_q == WORK || state_q == FINISHED;
   assign finished_o   = state_q == FINISHED;
 
-  logic unit_done; // the current unit is handed on, or none
+  logic unit_done; // the current unit is dispatched, or invalid
   assign unit_done = state_q == WORK && valid && (unit_ready_i || !unit[96] || stop_i);
 
   always_comb begin

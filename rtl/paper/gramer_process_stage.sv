@@ -1,7 +1,6 @@
-// Process of figure 6 (`process` itself is a class of the language).
-// Counts the embeddings of each pattern: the dictionary from adjacency bits (and labels) to a
-// pattern number, and one counter a pattern. One embedding a cycle, also of the same pattern in
-// every cycle: the value that is being written goes past the memory.
+// Process of figure 6 (`process` itself is a class of SystemVerilog): counts the embeddings of each pattern.
+// A dictionary maps adjacency bits (and labels) to a pattern number; each pattern has a counter. Throughput: one
+// embedding per cycle, even of the same pattern in consecutive cycles, by forwarding the value being written.
 module gramer_process_stage
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -13,7 +12,7 @@ module gramer_process_stage
   input  key_t   dictionary_key_i,
   input  entry_t dictionary_entry_i,
   input  key_t   key_i,
-  output entry_t entry_o, // of last cycle's key
+  output entry_t entry_o, // of the last cycle's key
   // Embeddings
   input  logic   valid_i,
   input  logic [NUMBER_W-1:0] number_i,
@@ -54,7 +53,7 @@ module gramer_process_stage
     if (write) counts[write_at] <= write_value;
     read_q    <= counts[valid_i ? number_i : at_i];
     written_q <= write_value;
-    again_q   <= add_q && number_q == number_i; // read in the cycle in which it is written
+    again_q   <= add_q && number_q == number_i; // read while it is written: forward
     number_q  <= number_i;
     add_q     <= !rst_i && valid_i;
     if (rst_i || clear_i) saturated_q <= 1'b0;

@@ -1,13 +1,12 @@
-// A processing unit (figures 6 and 9): scheduler, extender, filter, process, and their counters.
+// Processing unit (figures 6 and 9): scheduler, extender, filter, process stage and their counters.
 //
 //   units ─► scheduler ─► extender ─► filter ─► process
 //                ▲            │          │
 //                └── ended ───┘          │
 //                └──────── result ───────┘
 //
-// When embeddings are listed, they leave process through a FIFO; while it is nearly full the
-// extender takes nothing new.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// Listed embeddings leave through a FIFO; while it is nearly full, the extender accepts no new issue.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_pu
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -15,14 +14,14 @@ module gramer_pu
   input  logic    clk_i,
   input  logic    rst_i,
   input  logic    clear_i,   // before a run
-  input  logic    running_i, // units have begun to come
+  input  logic    running_i, // units are being dispatched
   input  logic    kill_i,    // end the run at once
   input  config_t config_i,
   // Work units
   input  logic    unit_valid_i,
   output logic    unit_ready_o,
   input  unit_t   unit_i,
-  // Memory: requests always find room, responses wait
+  // Memory: requests have no back-pressure, responses wait
   output logic    edge_valid_o,
   output edge_request_t   edge_request_o,
   input  logic    edge_valid_i,
@@ -42,11 +41,11 @@ module gramer_pu
   output logic [COUNT_W-1:0] count_o,
   output logic    saturated_o,
   // Listed embeddings
-  output logic    listed_more_o, // there is one beside the one that is taken now
+  output logic    listed_more_o, // one more, in addition to the one being taken
   input  logic    listed_take_i, // takes listed_o
   output listed_t listed_o,
-  output ordinal_t oldest_o, // of the units that were under way when the run was killed
-  // Counters: the answer comes in the next cycle; 0 on a machine without
+  output ordinal_t oldest_o, // oldest unit in flight when the run was killed
+  // Counters: value in the next cycle; 0 on a machine without counters
   input  logic [$clog2(PU_COUNTERS)-1:0] counter_at_i,
   output logic [63:0] counter_o,
   output logic    busy_o
@@ -152,11 +151,11 @@ module gramer_pu
 
   // ---------------------------------------------------------------- listing
 
-  localparam int unsigned LISTED  = 16; // embeddings that can wait
-  localparam int unsigned ROOM    = 8;  // more than are between the extender's first stage and here
+  localparam int unsigned LISTED  = 16; // capacity for waiting embeddings
+  localparam int unsigned ROOM    = 8;  // exceeds the embeddings in flight from the extender
 
   listed_t listing;
-  logic [$clog2(LISTED):0] listed_q; // embeddings that wait
+  logic [$clog2(LISTED):0] listed_q; // waiting embeddings
 
   assign listed          = passed && passed_last && config_i.lists;
   always_comb begin
@@ -188,9 +187,9 @@ module gramer_pu
 
   if (PERFORMANCE_COUNTERS != 0) begin : gen_counters
     logic [63:0] counter_q;
-    // What happened at which depth, a cycle later: each counter then has an enable of its own.
+    // Events by depth, registered: each counter has a separate enable.
     logic [DEPTH-1:0] candidates_q, embeddings_q;
-    // Accesses under way: what an idle cycle of the edge port waits for.
+    // Outstanding accesses: the reason for an idle cycle of the edge port.
     logic [$clog2(SLOTS+1)-1:0] waiting_q, tokens_q;
     logic [1:0] asked_q, answered_q;
 

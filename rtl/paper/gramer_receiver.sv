@@ -1,6 +1,6 @@
-// The receiver (figure 6): what a PU works on next. In each cycle it takes one of what comes: a result of
-// process, the end of a list, a work unit if a slot is free, or else a candidate for stealing, which gets
-// the free slot. It holds the free slots and the candidates; a token comes out a cycle later.
+// Receiver (figure 6): selects the next work of a PU. In each cycle it accepts one of, by priority: a result of
+// process, the end of a list, a work unit if a slot is free, a steal candidate, which gets the free slot.
+// It holds the free slots and the candidates; a token leaves one cycle later.
 module gramer_receiver
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -20,22 +20,22 @@ module gramer_receiver
   // From the extender
   input  logic    ended_valid_i,
   input  ended_t  ended_i,
-  // Slots that come back: of a finished embedding tree, and of a steal that found nothing
+  // Freed slots: of a finished embedding tree, and of a steal that found no work
   input  logic    free_i,
   input  slot_t   free_slot_i,
   input  logic    return_i,
   input  slot_t   return_slot_i,
-  // What a slot begins to work for
-  input  logic    noted_i,  // the units of a killed run are noted: one that waits may be given away
-  output logic    begins_o, // slot_o gets the unit that waits
-  output logic    steals_o, // slot_o gets a part of victim_o's work
+  // Assignment of a slot
+  input  logic    noted_i,  // the snapshot of a killed run is complete: a waiting unit may start
+  output logic    begins_o, // slot_o gets the waiting unit
+  output logic    steals_o, // slot_o gets part of victim_o's work
   output slot_t   slot_o,
   output slot_t   victim_o,
-  output ordinal_t ordinal_o, // of the unit that waits
+  output ordinal_t ordinal_o, // of the waiting unit
   // Out
   output logic    valid_o,
   output token_t  token_o,
-  output logic    left_o,   // of a result: its cursor has work; of an end: there are further lists
+  output logic    left_o,   // result: its cursor has work; end: further lists exist
   // State
   output logic [SLOTS-1:0] busy_o,
   output logic    pending_o // a unit waits for a slot
@@ -62,9 +62,9 @@ module gramer_receiver
     .pop_i (ended_take), .valid_o (ended_valid), .data_o (ended)
   );
 
-  // A unit may come when none waits and, in the cycle before, a slot was free; if a steal has taken it
-  // meanwhile, the unit waits for the next one. With registers on the way it was sent on what
-  // `unit_ready_o` said then, and comes whatever it says now.
+  // A unit may arrive if none waits and a slot was free in the previous cycle; if a steal has taken that slot, the
+  // unit waits for the next one. With registers in between, the sender saw an earlier `unit_ready_o`, so the
+  // unit must be accepted regardless of its current value.
   logic unit_comes;
   assign unit_comes = unit_valid_i && (SLR_REGISTERS != 0 || unit_ready_q);
 
@@ -85,7 +85,7 @@ module gramer_receiver
 
   assign pending_o  = unit_valid_q;
   assign ended_take = !result_valid_i && ended_valid;
-  // When the run is killed, the unit that waits is given to a slot only after the snapshot.
+  // When the run is killed, the waiting unit gets a slot only after the snapshot.
   assign unit_take  = !result_valid_i && !ended_valid && unit_valid_q && slot_valid
                       && (!kill_i || noted_i);
   assign steal_take = !kill_i && !result_valid_i && !ended_valid && !unit_valid_q && config_i.stealing
@@ -107,9 +107,9 @@ module gramer_receiver
     .busy_o
   );
 
-  // Of the token that has come out: a steal that follows at once finds the slot's levels up to date.
-  // A start vertex that was accepted is entered too, though it has nothing that could be stolen yet:
-  // without it 4-motifs on citeseer take 3 % more cycles.
+  // Uses the registered token, so a steal in the next cycle sees up-to-date levels of the slot. An accepted start
+  // vertex is pushed, too, although it has nothing to steal yet: without it 4-motifs on citeseer take 3 % more
+  // cycles.
   assign push_candidate = config_i.stealing && slot_valid && valid_q && token_q.kind == GROWN;
 
   gramer_stealing_buffer i_candidates (

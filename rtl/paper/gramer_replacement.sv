@@ -1,18 +1,16 @@
-// The victim of equation (2): the way with the largest Rank + λ·Rec, a way without a line first.
-// Rec is the number of accesses to the whole vertex or edge memory since the line's last reference.
-// The controller sees those of its own partition, so they are taken PARTITIONS times: lines are
-// spread over the partitions one by one, and with them the accesses. λ comes in eighths, so both
-// terms are taken eight times. With `lru_i` recency alone decides.
+// Victim selection by equation (2): the way with the largest Rank + λ·Rec; an invalid way first. Latency: one cycle.
+// Rec is the number of accesses to the whole vertex or edge memory since the line's last reference. A controller
+// sees only the accesses of its partition and scales them by PARTITIONS: lines, and thus accesses, are interleaved
+// over the partitions. λ is in eighths, so both terms are scaled by eight. `lru_i` selects by recency alone.
 //
-// λ·Rec is λ·now − λ·stamp, and λ·now is the same for every way. So the ways are compared by
-// 8·Rank − PARTITIONS·weight, where a way's weight is λ·stamp (the stamp alone with `lru_i`), which
-// is kept in the place of its stamp: no multiplier. All pairs are compared at once; of equal ones
-// the lower way is taken. The victim is known a cycle later.
+// λ·Rec is λ·now − λ·stamp, and λ·now is the same for every way. So ways are compared by
+// 8·Rank − PARTITIONS·weight, where the weight λ·stamp (or the stamp, with `lru_i`) is stored instead of the
+// stamp: no multiplier is needed. All pairs are compared in parallel; the lower way wins a tie.
 //
-// Weights are exact until they are aged: once the accesses so far come to three quarters of the
-// range, the controller takes half of the range from them and from every weight, down to 0 at the
-// least. Differences stay, but for lines that were not referenced in the last quarter of the range
-// (2^(WEIGHT_W-2) / λ accesses of the partition, λ in eighths): those are equally old afterwards.
+// Weights are exact until they are aged. When the current weight reaches three quarters of the range, the controller
+// subtracts half of the range from it and from every stored weight, clamped at 0. This preserves differences,
+// except between lines not referenced in the last quarter of the range (2^(WEIGHT_W-2) / λ accesses of the
+// partition, λ in eighths), which become equally old.
 module gramer_replacement
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -22,10 +20,10 @@ module gramer_replacement
   input  logic [3:0] valid_i,
   input  id_t        rank_i   [4],
   input  weight_t    weight_i [4],
-  output logic [1:0] victim_o // of the last cycle's ways
+  output logic [1:0] victim_o // for the last cycle's ways
 );
 
-  // Neither term overflows: a rank eight times, a weight PARTITIONS times, and a sign.
+  // Wide enough for 8 · rank, PARTITIONS · weight and a sign.
   localparam int unsigned SHIFT   = $clog2(PARTITIONS);
   localparam int unsigned SCORE_W = (WEIGHT_W + SHIFT > ID_W + 3 ? WEIGHT_W + SHIFT : ID_W + 3) + 1;
 

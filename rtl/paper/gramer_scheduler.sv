@@ -1,25 +1,23 @@
-// Decides what each slot extends next (figure 9). Every busy slot has exactly one token, which is
-// at one place at a time: in a queue, in a pipeline, or under way as a memory access. A token that
-// comes here leaves as an extension, or its slot becomes free; no slot meets itself in the
-// pipeline, so stages need no forwarding.
+// Schedules the next extension of each slot (figure 9). Every busy slot has exactly one token, which is in
+// one place at a time: a queue, a pipeline, or an outstanding memory access. A token that arrives here leaves as
+// an extension, or its slot is freed; a slot has no two tokens in the pipeline, so stages need no forwarding.
 //
 //   receiver ─► A: level ─► B: ancestor entry ─► C: embedding table, threshold ─► issue
 //
-// Depth first: a grown embedding is extended at once and its parent's cursor goes into the
-// ancestor buffer; a finished one traces back to the deepest ancestor with work left. `work`
-// holds one bit an ancestor entry: it may have work left. A set bit of an entry that turns out
-// empty is harmless (the extender bounces it); a clear bit of one with work never happens.
+// Depth first: a grown embedding is extended immediately, and its parent's cursor is pushed to the ancestor buffer;
+// a finished one backtracks to the deepest ancestor with work left. `work` holds one bit per ancestor entry: it
+// may have work left. A set bit of an empty entry is harmless (the extender returns it); an entry with work
+// always has its bit set.
 //
-// Stealing (section V-C): of a candidate's ancestors the shallowest with work left is divided,
-// since it moves the most. Of two or more remaining edges of its list the half that is farther
-// from the cursor moves; else the lists after this one; else the last edge. The victim's entry is
-// changed in the cycle that creates the thief's, so each edge stays with exactly one of them.
+// Stealing (section V-C) divides the shallowest ancestor with work left, which moves the most work. If two or more
+// edges of its list remain, the half farther from the cursor moves; else the lists after this one; else the last
+// edge. The victim's entry is updated in the cycle that creates the thief's, so each edge has one owner.
 //
-// With compaction an entry holds the cursor alone: the ancestors' states are prefixes of the slot's
-// row in the embedding table. Without, the whole state is saved beside the entry and brought back.
+// With compaction an entry holds the cursor alone: the states of the ancestors are prefixes of the slot's row in the
+// embedding table. Without it, the whole state is saved with the entry and restored.
 //
-// A run that is killed frees each slot as its token comes back. `oldest_o` is then the first of
-// the units that were under way: all units before it are finished.
+// A killed run frees each slot when its token returns. `oldest_o` is then the oldest unit that was in flight:
+// all units before it are finished.
 module gramer_scheduler
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -39,7 +37,7 @@ module gramer_scheduler
   // From the extender
   input  logic    ended_valid_i,
   input  ended_t  ended_i,
-  // To the extender; never more than one token a slot, so it always has room
+  // To the extender, without back-pressure: at most one token per slot
   output logic    issue_valid_o,
   output issue_t  issue_o,
   // Embedding table
@@ -60,15 +58,15 @@ module gramer_scheduler
   output key_t    table_key_o,
   output logic    table_copy_o,
   output slot_t   table_copy_to_o,
-  // Without compaction: the row that is saved with an ancestor entry, and the one that comes back
+  // Without compaction: the row to save with an ancestor entry, and the row to restore
   output slot_t   saved_row_o,
   input  row_t    saved_i,
   output row_t    restored_o,
-  // Unit of the embedding that is listed
+  // Unit of the listed embedding
   input  slot_t   listed_slot_i,
   output ordinal_t listed_ordinal_o,
   // State and events
-  output ordinal_t oldest_o, // of the units that were under way when the run was killed
+  output ordinal_t oldest_o, // oldest unit in flight when the run was killed
   output logic [SLOTS-1:0] busy_o,
   output logic    pending_o, // a unit waits for a slot
   output logic    freed_o,
@@ -92,7 +90,7 @@ module gramer_scheduler
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
     .unit_valid_i, .unit_ready_o, .unit_i, .result_valid_i, .result_i, .ended_valid_i, .ended_i,
     .free_i (free_q), .free_slot_i (free_slot_q),
-    .return_i (c_failed_q), .return_slot_i (c_q.thief), // a steal that found nothing, in stage A or B
+    .return_i (c_failed_q), .return_slot_i (c_q.thief), // a steal that found no work, in stage A or B
     .noted_i (noted), .begins_o (begins), .steals_o (steals), .slot_o (next_slot),
     .victim_o (victim), .ordinal_o (waiting_ordinal),
     .valid_o (a_valid), .token_o (a), .left_o (a_left),
@@ -108,8 +106,8 @@ module gramer_scheduler
 
   // ---------------------------------------------------------------- A: level
 
-  // What the bits of a slot say, a cycle after them. Its own token comes back later; a steal does not
-  // trust it while it is old.
+  // Summary of a slot's work bits, one cycle late. The slot's own token returns later than that; a steal
+  // does not use it while it is stale.
   typedef struct packed {
     logic some; // any bit is set
     pos_t deepest;
@@ -131,12 +129,12 @@ module gramer_scheduler
   assign a_owner = a.kind == STEAL ? a.thief : a.slot;
   assign changes = a_valid && a.kind != AGAIN && !(a.kind == NEXT && a_left);
 
-  // The bits of the token's slot as they are after this stage.
+  // Work bits of the token's slot after this stage.
   always_comb begin
     for (int l = 0; l < DEPTH; l++)
       unique case (a.kind)
         GROWN:   work_d[l] = a.size == size_t'(l + 1) ? a_left : work[l]; // the parent's entry
-        NEXT:    work_d[l] = work[l] && levels.deepest != pos_t'(l); // which is resumed
+        NEXT:    work_d[l] = work[l] && levels.deepest != pos_t'(l); // the resumed entry
         default: work_d[l] = 1'b0;
       endcase
   end
@@ -150,7 +148,7 @@ module gramer_scheduler
 
   always_comb begin
     leveled  = a;
-    leveled.level = pos_t'(a.size - 1'b1); // where the threshold is looked up
+    leveled.level = pos_t'(a.size - 1'b1); // entry of the threshold look-up
     finished = kill_i && a.kind != STEAL;
     nothing  = kill_i && a.kind == STEAL;
     unique case (a.kind)
@@ -185,10 +183,10 @@ module gramer_scheduler
     b_q <= leveled;
     b_valid_q   <= !rst_i && a_valid && !finished && !nothing;
     b_nothing_q <= !rst_i && a_valid && nothing;
-    // The slot is free a cycle after its token: a steal from it finds no bit set.
+    // The slot is freed one cycle after its token: a steal from it finds no bit set.
     free_q      <= !rst_i && a_valid && finished;
     free_slot_q <= a.slot;
-    // What a slot that becomes free keeps is void.
+    // The summary of a freed slot is void.
     if (changes) begin
       work_q[a_owner] <= work_d;
       if (a.kind != ROOT) size_q[a_owner] <= leveled.size;
@@ -203,7 +201,7 @@ module gramer_scheduler
 
   cursor_t  entry, rest, taken;
   edge_t    middle;
-  logic [EDGE_W:0] left; // edges without two of them
+  logic [EDGE_W:0] left; // remaining edges less two
   logic     whole, b_writes, empty, several, c_valid_q, failed, c_clipped_q, c_on_q;
 
   assign b_writes = b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL);
@@ -237,14 +235,14 @@ module gramer_scheduler
     assign unused = &{1'b0, saved_i};
   end
 
-  // Of an odd number of edges the entry keeps one more.
+  // If the number of edges is odd, the entry keeps the extra one.
   assign middle = edge_t'(({1'b0, entry.lo} + {1'b0, entry.hi}
                            + (EDGE_W+1)'(!config_i.ascending)) >> 1);
   assign empty  = entry.lo >= entry.hi;
   assign left   = {1'b0, entry.hi} - {1'b0, entry.lo} - (EDGE_W+1)'(2);
   assign several = !empty && !left[EDGE_W];
 
-  // `taken`: what is extended next, its whole list if `whole`; `rest`: what the entry keeps.
+  // `taken`: range to extend next, the whole list if `whole`; `rest`: range that stays in the entry.
   always_comb begin
     taken  = b_q.cursor;
     rest   = b_q.cursor;
@@ -313,7 +311,7 @@ module gramer_scheduler
   assign table_copy_o    = COMPACTION == 0 ? restores : divided;
   assign table_copy_to_o = c_q.kind == STEAL ? c_q.thief : c_q.slot;
 
-  // The state that is extended next: the table's, or the one that is just coming back.
+  // State to extend next: from the table, or the one being restored.
   id_t         ids [DEPTH];
   edge_t       offset;
   logic [31:0] degree;
@@ -342,14 +340,14 @@ module gramer_scheduler
       cursor.i      = '0;
       cursor.i_last = config_i.app == APP_CLIQUE ? '0 : newest;
       if (c_q.size == size_t'(1)) begin
-        // The unit's part of the start vertex' list.
+        // The unit's range of the start vertex' list.
         cursor.lo = c_q.record.offset + c_q.cursor.lo;
         cursor.hi = c_q.record.offset
             + (c_clipped_q ? edge_t'(c_q.record.degree) : c_q.cursor.hi);
       end else begin
         cursor.lo = root_offset_i;
         cursor.hi = root_offset_i + edge_t'(root_degree_i);
-        // The new vertex comes from this very list: what lies beyond it is on one side of it.
+        // The new vertex comes from this list, so candidates beyond it lie on one side of it.
         if (from_root_list) begin
           if (config_i.ascending) cursor.lo = c_q.cursor.hi + 1'b1;
           else                    cursor.hi = c_q.cursor.lo - 1'b1;

@@ -1,5 +1,4 @@
-// High-priority memory: lines that stay for the whole run. Block RAM: read synchronously, written
-// before the run.
+// High-priority memory: lines pinned for the whole run, written before it. Block RAM; read latency of one cycle.
 module gramer_scratchpad
   import gramer_types_pkg::*;
 #(
@@ -13,7 +12,7 @@ module gramer_scratchpad
   input  line_t           data_i,
   input  logic            read_i,
   input  logic [AT_W-1:0] read_at_i,
-  output line_t           data_o // of last cycle's read
+  output line_t           data_o // of the last cycle's read
 );
 
   line_t data_q;

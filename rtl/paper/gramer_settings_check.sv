@@ -1,7 +1,7 @@
-// Whether a run can be started with what is in the registers, and if not, the AXI4-Lite offset of the
-// first argument that is out of range. A core that took such values would hang, or would answer
-// with lines that are not there. What the addresses point to cannot be seen here.
-(* keep_hierarchy = "yes" *) // it has a region of its own
+// Validates the argument registers at the start of a run: reports the AXI4-Lite offset of the first argument out of
+// range. A core with such values would hang or read lines that do not exist. The content behind the addresses
+// cannot be checked here.
+(* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_settings_check
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -13,7 +13,7 @@ module gramer_settings_check
 
   localparam int unsigned SMALLEST     = 2; // vertices of an embedding
   localparam int unsigned LARGEST_FSM  = 3;
-  localparam int unsigned FLAGS        = 4; // bits that mean something
+  localparam int unsigned FLAGS        = 4; // defined bits
   localparam int unsigned VERTEX_LINES = VERTEX_PAD_LINES * PARTITIONS;
   localparam int unsigned EDGE_LINES   = EDGE_PAD_LINES * PARTITIONS;
 
@@ -47,7 +47,7 @@ module gramer_settings_check
   assign wrong[2] = registers_i[ARG_FLAGS >> 2] >> FLAGS != '0;
   assign wrong[3] = slots == '0 || slots > SLOTS;
   assign wrong[4] = registers_i[ARG_LAMBDA_EIGHTHS >> 2] > LAMBDA_MOST;
-  // Without scratchpads the bounds mean nothing.
+  // A machine without scratchpads ignores the bounds.
   assign wrong[5] = UNIFORM == 0 && registers_i[ARG_VERTEX_BOUND >> 2] > VERTEX_LINES;
   assign wrong[6] = UNIFORM == 0 && edge_bound > 64'(EDGE_LINES);
   assign wrong[7] = vertex_sets == '0 || vertex_sets > VERTEX_SETS;

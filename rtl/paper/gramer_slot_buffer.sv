@@ -1,7 +1,6 @@
-// The free slots of a PU. A slot id is given out at most once until it comes back; ids come back
-// from two places in one cycle: a finished embedding tree and a steal that found nothing. The next one
-// to be given out is chosen in advance: an id that comes back is there two cycles later, and one is
-// given every other cycle.
+// Free slots of a PU. A slot id is allocated at most once until it is returned; two ids may return in one cycle, from
+// a finished embedding tree and from a steal that found no work. The next id is chosen in advance: a returned
+// id is available two cycles later, and one id is allocated every other cycle.
 module gramer_slot_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;

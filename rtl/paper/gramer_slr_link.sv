@@ -1,7 +1,6 @@
-// A queue whose two ends lie in different regions of the die (SLR), for what its receiver may
-// leave standing. The sender has a credit for each place of the receiver's queue; a credit comes back
-// when a message is taken there. Both ends have the PU's way of handing on: more_* says that there
-// is a message beside the one that is being taken, and take_* takes data_* a cycle later.
+// Queue between two regions of the die (SLRs) with credit-based back-pressure: the sender has one credit per entry
+// of the receiver's queue and gets it back when the entry is taken. Both ends use the PU's handshake: more_*
+// announces a message in addition to the one being taken, and take_* takes data_* one cycle later.
 //
 //   more_i ─► take_o, data_i ──[registers]──► [queue] ─► more_o, data_o ◄─ take_i
 //                  ▲                              │
@@ -9,18 +8,18 @@
 module gramer_slr_link #(
   /// Bits of a message.
   parameter int unsigned WIDTH = 8,
-  /// Registers each way, at least one.
+  /// Registers in each direction, at least one.
   parameter int unsigned STAGES = 1,
-  /// Messages that can be under way, a power of two.
+  /// Maximum of messages in flight, a power of two.
   parameter int unsigned DEPTH = 8
 ) (
   input  logic             clk_i,
   // Sender
   input  logic             rst_i,
-  input  logic             more_i, // there is a message beside the one that is taken now
+  input  logic             more_i, // a message, in addition to the one being taken
   output logic             take_o, // takes data_i
   input  logic [WIDTH-1:0] data_i,
-  output logic             busy_o, // a message is under way, or waits at the other end
+  output logic             busy_o, // a message is in flight or waits at the receiver
   // Receiver
   input  logic             far_rst_i,
   output logic             more_o,

@@ -1,5 +1,5 @@
-// Registers on a one-way path from one region of the die (SLR) to another: what goes in comes out
-// STAGES cycles later. 0 is a wire. Without a reset: what drives it is reset for longer than that.
+// Pipeline registers on a one-way path between regions of the die (SLRs): latency STAGES cycles, 0 is a wire. They
+// have no reset: their driver is in reset for longer than STAGES cycles.
 module gramer_slr_registers #(
   /// Bits.
   parameter int unsigned WIDTH = 1,
@@ -16,7 +16,7 @@ module gramer_slr_registers #(
     assign unused = clk_i;
     assign data_o = data_i;
   end else begin : gen_stages
-    // A shift register in LUTs would lie at one place, on one side of the border.
+    // A shift register in LUTs (SRL) would keep all stages in one place, on one side of the border.
     (* shreg_extract = "no" *) logic [STAGES-1:0][WIDTH-1:0] stage_q;
     always_ff @(posedge clk_i) begin
       stage_q[0] <= data_i;

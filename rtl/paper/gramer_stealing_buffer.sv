@@ -1,5 +1,5 @@
-// The slots that have recently received an embedding: candidates for stealing (section V-C). When
-// it is full, a further candidate is dropped; it is only a hint where work may be.
+// Stealing buffer (section V-C): slots that have recently received an embedding, as candidates for stealing. A
+// candidate that finds it full is dropped; entries are only hints where work may be.
 module gramer_stealing_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;

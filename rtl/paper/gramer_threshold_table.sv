@@ -1,42 +1,42 @@
-// The threshold beyond which the candidates of an extension lie.
+// Order threshold of an extension: all candidates lie beyond it.
 //
-// The threshold of list i is the farthest of the root and the vertices after position i. A bit of
-// `later` is set for each vertex that is farther than the root and than all vertices after it; so
-// the threshold is the vertex of the first bit above i, or the root. There is a mask for each prefix
-// of the embedding: a vertex that is added hides earlier ones, which come back when it is removed.
+// The threshold of list i is the farthest of the root and the vertices after position i. A bit of `later` is set for
+// each vertex farther than the root and than all vertices after it; the threshold is thus the vertex of
+// the first set bit above i, or the root. Each prefix of the embedding has a mask: an added vertex hides earlier
+// ones, which reappear when it is removed.
 //
-// It goes along with the scheduler's stages: looked up in A, the first bit is found in B, the vertex in C.
+// Pipelined with the scheduler: look-up in stage A, first set bit in B, vertex in C.
 module gramer_threshold_table
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
   input  logic    clk_i,
   input  config_t config_i,
-  // Stage A: the token, with the entry that is looked up
+  // Stage A: the token, with the entry to look up
   input  token_t  leveled_i,
-  // Stage B: an ancestor entry is written, whose position i is this
+  // Stage B: position i of the ancestor entry being written
   input  logic    write_i,
   input  slot_t   write_slot_i,
   input  pos_t    write_level_i,
   input  pos_t    base_i,
-  // Stage C: the token and its embedding; whose slot it goes on as
+  // Stage C: the token, its embedding, and the slot that continues with it
   input  logic    valid_i,
   input  token_t  token_i,
-  input  logic    on_i, // the entry's list was done: it goes on with the one after it
+  input  logic    on_i, // the entry's list is finished: continue with the next one
   input  id_t     ids_i [DEPTH],
   input  slot_t   copy_to_i,
   output id_t     threshold_o
 );
 
   (* ram_style = "distributed" *) mask_t later [SLOTS << POS_W];
-  // Position i of each ancestor entry once more, for a look-up a stage earlier: an entry that is stolen
-  // from keeps its i, and a steal does not look at a slot that has just written one.
+  // Copy of position i of each ancestor entry, for a look-up one stage earlier: a steal does not change the
+  // i of the victim's entry, and does not read a slot that has just written one.
   (* ram_style = "distributed" *) pos_t bases [SLOTS << POS_W];
 
   mask_t b_later_q, c_later_q;
   pos_t  b_base_q, c_farthest_q, c_farthest_on_q;
 
-  // Whether the entry's list is done is known late: for the list after it there is another answer.
+  // The end of the entry's list is known late, so the result for the next list is computed in parallel.
   mask_t after_base; // positions after i
 
   assign after_base = ~mask_t'(1) << b_base_q;
@@ -52,7 +52,7 @@ module gramer_threshold_table
     c_farthest_on_q <= first_of(b_later_q & (after_base << 1));
   end
 
-  // Candidates lie beyond the threshold. Of a grown embedding all vertices count, the new one too.
+  // For a grown embedding all vertices count, including the new one.
   logic  grown;
   pos_t  newest;
   id_t   old_farthest;
@@ -77,8 +77,8 @@ module gramer_threshold_table
     end
   end
 
-  // A steal takes the mask along; what it divides is no deeper than the victim's ancestors, so
-  // no entry is read in the cycle in which it is written.
+  // A steal copies the mask. It divides an ancestor of the victim, so no entry is read in the cycle in
+  // which it is written.
   always_ff @(posedge clk_i)
     if (valid_i && (grown || token_i.kind == STEAL)) later[{copy_to_i, newest}] <= later_d;
 

@@ -1,12 +1,12 @@
-// The messages between the modules. Every size comes from gramer_pkg, which gramer-machine
-// generates from accelerator.yaml.
+// Messages between the modules of the paper's core. All sizes come from gramer_pkg, which gramer-machine generates
+// from accelerator.yaml.
 package gramer_types_pkg;
 
   import gramer_pkg::*;
 
   localparam int unsigned LINE_W   = 512; // one line: 16 vertex ids or 4 vertex records
   localparam int unsigned IDS      = 16;  // vertex ids in a line
-  localparam int unsigned SPOT_W   = $clog2(IDS); // place of an id in a line
+  localparam int unsigned SPOT_W   = $clog2(IDS); // position of an id in a line
   localparam int unsigned RECORDS  = 4;   // vertex records in a line
   localparam int unsigned ID_W     = 32;  // vertex id = Rank(ON_1)
   localparam int unsigned EDGE_W   = 40;  // position in the edge array
@@ -19,8 +19,8 @@ package gramer_types_pkg;
   localparam int unsigned PART_W   = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned BANK_W   = BANKS > 1 ? $clog2(BANKS) : 1;
   localparam int unsigned MISS_W   = $clog2(MISSES);
-  localparam int unsigned BANK_MEMORIES = 2 * PARTITIONS / BANKS; // that read from a DDR bank
-  localparam int unsigned READ_ID_W = $clog2(BANK_MEMORIES + 1); // id of a read there: of its memory
+  localparam int unsigned BANK_MEMORIES = 2 * PARTITIONS / BANKS; // memories per DDR bank
+  localparam int unsigned READ_ID_W = $clog2(BANK_MEMORIES + 1); // AXI id of a read, by memory
   localparam int unsigned KEY_W    = $clog2(DICTIONARY);
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
   localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);
@@ -44,13 +44,13 @@ package gramer_types_pkg;
     APP_FSM    = 2'd2  // frequent subgraph mining
   } app_e;
 
-  // What a run is; stable from start to done.
+  // Settings of a run; stable from start to done.
   typedef struct packed {
     app_e       app;
-    size_t      k;         // vertices of the embeddings that are processed
+    size_t      k;         // vertices of a processed embedding
     logic       ascending; // order of comparison: ascending rank instead of descending
     logic       stealing;
-    logic       lru;       // replacement by recency alone
+    logic       lru;       // replacement by recency alone (LRU)
     logic       lists;     // embeddings of k vertices leave as records
     logic [LAMBDA_W-1:0] lambda;    // of equation (2), in eighths
     logic [$clog2(SLOTS+1)-1:0] slots; // in use
@@ -60,23 +60,23 @@ package gramer_types_pkg;
     logic [31:0] edge_sets;   // in use
   } config_t;
 
-  // λ · stamp of equation (2), λ in eighths. Of a range that is used up to three quarters and then
-  // aged by a half, so that what was referenced in the last quarter stays exact (replacement).
+  // λ · stamp of equation (2), λ in eighths. At three quarters of the range, weights are aged by half of it,
+  // so lines referenced in the last quarter stay exact (gramer_replacement).
   typedef logic [WEIGHT_W-1:0] weight_t;
 
   function automatic weight_t aged(input weight_t weight);
     return weight[WEIGHT_W-1] ? {1'b0, weight[WEIGHT_W-2:0]} : '0;
   endfunction
 
-  // What the rest of the core needs of a vertex record.
+  // Fields of a vertex record that the PUs use.
   typedef struct packed {
     edge_t       offset; // first position in the edge array
     logic [31:0] degree;
     label_t      label;
   } record_t;
 
-  // What a PU asks of the memory for a slot, and what it is answered (figure 7). Line i of an array belongs
-  // to partition i mod PARTITIONS.
+  // Memory requests of a PU for a slot, and their answers (figure 7). Line i of an array belongs to
+  // partition i mod PARTITIONS.
   typedef struct packed {
     slot_t  slot;
     eline_t line;
@@ -98,11 +98,11 @@ package gramer_types_pkg;
     record_t record;
   } vertex_answer_t;
 
-  // What is said to all partitions at once.
+  // Broadcast to all partitions.
   typedef struct packed {
     logic        clear; // before a run
     config_t     settings;
-    logic        forget; // before a run: no line of a set is there
+    logic        forget; // before a run: invalidate a set
     logic [31:0] forget_set;
     logic [PARTITIONS-1:0] vertex_pad_write;
     logic [PARTITIONS-1:0] edge_pad_write;
@@ -119,13 +119,13 @@ package gramer_types_pkg;
     ordinal_t    ordinal; // position among the units of the run
   } unit_t;
 
-  // An extension in progress: which lists of the embedding still have to be walked. This is all
-  // that an ancestor entry holds (figure 10 of the paper): the position of the extending vertex
-  // and its cursor, [lo, hi) being what is left of its list. Lists up to i_last are the entry's;
-  // a stolen part may end earlier than the embedding does.
+  // An extension in progress: the lists of the embedding that remain to be walked. This is the whole content of
+  // an ancestor entry (figure 10 of the paper): the position of the extending vertex and its cursor, the
+  // remaining range [lo, hi) of its list. Lists up to i_last belong to the entry; a stolen part may end
+  // before the last vertex of the embedding.
   typedef struct packed {
     pos_t  i;      // position of the extending vertex in the embedding
-    pos_t  i_last; // last position to be extended
+    pos_t  i_last; // last position to extend
     edge_t lo;
     edge_t hi;
   } cursor_t;
@@ -160,7 +160,7 @@ package gramer_types_pkg;
     cursor_t cursor;
   } found_t;
 
-  // Process to scheduler: the embedding grew (accept), or has to go on without the candidate.
+  // Process to scheduler: the embedding grew (accept), or continues without the candidate.
   typedef struct packed {
     slot_t   slot;
     logic    accept;
@@ -178,30 +178,30 @@ package gramer_types_pkg;
     pos_t  i_last;
   } ended_t;
 
-  // What a token is to do that is on its way through the scheduler.
+  // Action of a token in the scheduler's pipeline.
   typedef enum logic [2:0] {
     ROOT,   // a new start vertex: fetch its record
     GROWN,  // extend the grown embedding
-    AGAIN,  // go on with the cursor of the token
-    NEXT,   // go on with the next list
-    BACK,   // go on with an ancestor
+    AGAIN,  // continue with the cursor of the token
+    NEXT,   // continue with the next list
+    BACK,   // continue with an ancestor
     STEAL   // divide an ancestor of another slot
   } kind_e;
 
-  // A token on its way through the scheduler: what came of a result or an end, and what later stages need.
+  // A token in the scheduler's pipeline, with the fields that later stages need.
   typedef struct packed {
     kind_e   kind;
-    slot_t   slot;   // whose token it is; of a steal: the victim
+    slot_t   slot;   // owner of the token; for a steal, the victim
     slot_t   thief;
-    size_t   size;   // of the embedding to be extended
-    pos_t    level;  // ancestor entry to be read or written
+    size_t   size;   // of the embedding to extend
+    pos_t    level;  // ancestor entry to read or write
     id_t     vertex;
     record_t record;
     key_t    key;
     cursor_t cursor;
   } token_t;
 
-  // An embedding of k vertices that is listed; positions from k on hold all ones.
+  // A listed embedding of k vertices; positions from k on are all ones.
   typedef struct packed {
     id_t [DEPTH-1:0]     ids;
     logic [NUMBER_W-1:0] number;  // of its pattern
@@ -210,11 +210,11 @@ package gramer_types_pkg;
 
   // An entry of the dictionary.
   typedef struct packed {
-    logic                known;  // such embeddings are counted, and extended in FSM
+    logic                known;  // its embeddings are counted, and extended in FSM
     logic [NUMBER_W-1:0] number; // of the pattern
   } entry_t;
 
-  // What is said to all PUs at once.
+  // Broadcast to all PUs.
   typedef struct packed {
     logic    clear; // before a run
     logic    running;
@@ -230,7 +230,7 @@ package gramer_types_pkg;
     logic [7:0] counter_at;
   } to_pu_t;
 
-  // What a PU says to what is there once.
+  // Outputs of a PU to the shared modules.
   typedef struct packed {
     logic     busy;
     logic     saturated;
@@ -240,13 +240,13 @@ package gramer_types_pkg;
     logic [63:0] counter;
   } from_pu_t;
 
-  // Position of the lowest bit that is set, or 0.
+  // Position of the lowest set bit, or 0.
   function automatic pos_t first_of(input mask_t mask);
     first_of = '0;
     for (int j = DEPTH - 1; j >= 0; j--) if (mask[j]) first_of = pos_t'(j);
   endfunction
 
-  // The entries of a line that are in the list [lo, hi): from the first on, up to the limit.
+  // First entry and limit of a line's entries in the list [lo, hi).
   function automatic logic [SPOT_W-1:0] first_in(input eline_t line, input edge_t lo);
     return lo[EDGE_W-1:4] == line ? lo[3:0] : '0;
   endfunction
@@ -262,8 +262,8 @@ package gramer_types_pkg;
 
   localparam logic [31:0] STATUS_DONE    = 32'd0; // every unit was explored
   localparam logic [31:0] STATUS_FULL    = 32'd1; // the records don't fit
-  localparam logic [31:0] STATUS_ABORTED = 32'd2; // the abort word said so
+  localparam logic [31:0] STATUS_ABORTED = 32'd2; // the host set the abort word
   localparam logic [31:0] STATUS_ERROR   = 32'd3; // a read was answered with an error
-  localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range: nothing was begun
+  localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range; no run
 
 endpackage

@@ -1,5 +1,4 @@
-// The work unit that each slot works for. When a run is killed, it finds the oldest of those that were
-// under way then: all units before it are finished.
+// Work unit of each slot. When a run is killed, finds the oldest unit in flight: all units before it are finished.
 module gramer_unit_ledger
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -8,7 +7,7 @@ module gramer_unit_ledger
   input  logic     rst_i,
   input  logic     clear_i, // before a run
   input  logic     kill_i,  // end the run at once; stays until the next one
-  // What a slot begins to work for: the unit that waits, or that of another slot
+  // Assignment of a slot: the waiting unit, or that of another slot
   input  logic     begins_i,
   input  logic     steals_i,
   input  slot_t    slot_i,
@@ -16,16 +15,16 @@ module gramer_unit_ledger
   input  logic     waits_i,
   input  ordinal_t ordinal_i,
   input  logic [SLOTS-1:0] busy_i,
-  output logic     noted_o, // of a killed run: all units that were under way have been looked at
-  // Unit of the embedding that is listed
+  output logic     noted_o, // killed run: all units in flight have been examined
+  // Unit of the listed embedding
   input  slot_t    listed_slot_i,
   output ordinal_t listed_ordinal_o,
-  output ordinal_t oldest_o // of the units that were under way when the run was killed
+  output ordinal_t oldest_o // oldest unit in flight when the run was killed
 );
 
-  ordinal_t         ordinal_q [SLOTS]; // of the unit that each slot works for
-  ordinal_t         oldest_q, found_q; // found: of the slot that was looked at
-  logic [SLOTS-1:0] killed_q;          // busy slots that still have to be looked at
+  ordinal_t         ordinal_q [SLOTS]; // unit of each slot
+  ordinal_t         oldest_q, found_q; // found: of the examined slot
+  logic [SLOTS-1:0] killed_q;          // busy slots yet to be examined
   slot_t            look;
   logic             kill_q, looked_q;
 
@@ -38,7 +37,7 @@ module gramer_unit_ledger
     for (int s = SLOTS - 1; s >= 0; s--) if (killed_q[s]) look = slot_t'(s);
   end
 
-  // A unit that waits for a slot is younger than all of this PU's others, but may be the only one.
+  // A unit that waits for a slot is younger than all others of this PU, but may be the only one.
   always_ff @(posedge clk_i) begin
     if (begins_i) ordinal_q[slot_i] <= ordinal_i;
     if (steals_i) ordinal_q[slot_i] <= ordinal_q[victim_i];
@@ -48,7 +47,7 @@ module gramer_unit_ledger
       killed_q <= '0;
       looked_q <= 1'b0;
     end else if (kill_i && !kill_q) begin
-      // Nothing starts in this cycle or later before all is noted, so the snapshot is whole.
+      // Nothing starts from this cycle until the scan is complete, so the snapshot is consistent.
       killed_q <= busy_i;
       if (waits_i) oldest_q <= ordinal_i;
     end else begin

@@ -1,5 +1,5 @@
-// Units whose lists go to the map, as the plan says: houses and 5-cycles (gramer_set_wedges), and 5-motifs
-// (gramer_set_triples), whose sums of products are kept here.
+// Units that use the map, selected by the plan: houses and 5-cycles (gramer_set_wedges) and 5-motifs
+// (gramer_set_triples), whose sums of products are held here.
 module gramer_set_by_map
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -8,7 +8,7 @@ module gramer_set_by_map
   input  logic   rst_i,
   input  logic   clear_i, // before a run
   input  plan_t  plan_i,
-  output logic   is_o,    // units are of one of these; stays until the next header
+  output logic   is_o,    // units are of one of these kinds; held until the next header
   // Units, from a register
   input  logic   unit_valid_i,
   output logic   unit_take_o,
@@ -44,13 +44,13 @@ module gramer_set_by_map
   input  logic   triple_i,
   input  triple_t triple_value_i,
   output logic   triple_done_o,
-  // Sums of products, of last cycle's place
+  // Sums of products, at the last cycle's position
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o,
-  output logic   of_products_o, // that place is one of theirs
+  output logic   of_products_o, // the position belongs to them
   output logic   saturated_o,
   // State and events
-  output logic   full_o, // ends of a root's wedges have no room; stays
+  output logic   full_o, // no room for the ends of a root's wedges; sticky
   output logic   busy_o,
   output logic   list_o
 );

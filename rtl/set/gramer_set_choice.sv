@@ -1,10 +1,10 @@
-// One of sixteen values. By fours, each kept as it is: a table of six inputs for a bit. Of a plain index into an array a
-// tool makes half as many again.
+// 16:1 multiplexer as two levels of 4:1 (one 6-input LUT per bit, protected by `keep`). From a plain array index
+// synthesis builds one half larger.
 module gramer_set_choice #(
   /// Bits of a value.
   parameter int unsigned WIDTH = 8
 ) (
-  input  logic             on_i, // else the value doesn't matter
+  input  logic             on_i, // otherwise the value is a don't-care
   input  logic [WIDTH-1:0] value_i [16],
   input  logic [3:0]       at_i,
   output logic [WIDTH-1:0] value_o
@@ -12,7 +12,7 @@ module gramer_set_choice #(
 
   (* keep = "true" *) logic [WIDTH-1:0] four0, four1, four2, four3;
 
-  // The one of four with these low bits of the number.
+  // 4:1 multiplexer.
   function automatic logic [WIDTH-1:0] of4(
     input logic [1:0] at, input logic [WIDTH-1:0] a, input logic [WIDTH-1:0] b,
     input logic [WIDTH-1:0] c, input logic [WIDTH-1:0] d

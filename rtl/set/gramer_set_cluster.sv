@@ -1,5 +1,5 @@
-// PUs and partitions. They meet by turns: in each cycle a PU has one partition of each half, and a partition one PU of each
-// half, the next one in the next cycle.
+// Cluster: PUs and partitions, connected by a fixed rotation. In each cycle a PU is connected to one partition of
+// each half, and a partition to one PU of each half; the next cycle advances by one.
 module gramer_set_cluster
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -9,7 +9,7 @@ module gramer_set_cluster
   localparam int unsigned PARTITION_COUNTER_AT_W = $clog2(PARTITION_COUNTERS)
 ) (
   input  logic  clk_i,
-  input  logic  rst_i,     // and what is under way is dropped
+  input  logic  rst_i,     // drops everything in flight
   input  logic  clear_i,   // before a run: sums and counters
   input  logic  running_i,
   // Image
@@ -28,7 +28,7 @@ module gramer_set_cluster
   output logic [PUS-1:0] record_valid_o,
   input  logic [PUS-1:0] record_ready_i,
   output record_t        record_o [PUS],
-  // Sums and counters, those of last cycle's positions
+  // Sums and counters, at the last cycle's positions
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o [PUS],
   output logic [PUS-1:0] saturated_o,
@@ -43,7 +43,7 @@ module gramer_set_cluster
   logic [AT_W-1:0]       request_at [PUS];
   answer_at_t            request_for [PUS];
   logic [PUS-1:0]        answer [PARTITIONS];
-  // By port: the PUs of a half hear the same.
+  // Per port: broadcast to the PUs of a half.
   answer_at_t            answer_for [PORTS][PARTITIONS];
   line_t                 answer_line [PORTS][PARTITIONS];
   logic [PARTITIONS-1:0] conflict;

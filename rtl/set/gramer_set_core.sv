@@ -1,9 +1,9 @@
-// The set core: one cluster with what is around it. Control registers, loader of the graph image,
-// distributor of the units, PUs and partitions, report. Ports are those of gramer_core with one DDR bank.
+// Top of the set core: control registers, loader of the graph image, distributor of work units, one cluster (PUs and
+// partitions), report. Ports are those of gramer_core with one DDR bank.
 //
-// A run: the settings are taken, the image is loaded while units already start where theirs is there; when the
-// stream has ended and every PU is done, the sums leave. Records of a plan that lists leave before. A run that is
-// killed (the abort word is 2, a read failed, sets or records have no room) resets the PUs and what is under way to them.
+// A run: the settings are taken; units start as soon as their part of the image is loaded; records of a listing plan
+// leave during the run; the sums follow once the stream has ended and every PU is idle. A killed run (abort word 2,
+// a failed read, no room for sets or records) resets the PUs and everything in flight to them.
 module gramer_set_core
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -60,10 +60,10 @@ module gramer_set_core
   localparam int unsigned TOTAL_W = AT_W + $clog2(PARTITIONS) + 1;
   localparam int unsigned FREE_W  = $clog2(UNIT_QUEUE/UNITS_A_GROUP) + 1;
   localparam int unsigned IMAGE_LINES = PARTITIONS * PARTITION_LINES;
-  // Longer than the way from the last set to its sum, and than what the PUs say is late.
+  // Exceeds the latency from the last set to its sum, and the delay of the PUs' status.
   localparam int unsigned SETTLE = 31;
-  // Cycles until PUs that an abort has emptied are out of their reset. They have been in it since, through
-  // the report, which takes longer than a line is under way to them.
+  // Cycles until the PUs leave their reset after an abort. It lasts through the report, which takes longer
+  // than any line in flight to them.
   localparam int unsigned EMPTY  = 1;
 
   logic clk, rst_q;
@@ -101,7 +101,7 @@ module gramer_set_core
   logic        clear_q, begin_q, report, reported, working_q;
   logic [63:0] cycles_q, load_cycles_q;
   logic        whole_q;
-  logic [31:0] lines_q, flags, lines, room, room_q; // room: beats of records
+  logic [31:0] lines_q, flags, lines, room, room_q; // room: capacity for records, in beats
   logic [63:0] abort_q, base_q;
   logic        refused_q, stop_q, kill_q, over_q;
   logic [31:0] status_q, refused_offset_q;
@@ -123,7 +123,7 @@ module gramer_set_core
   logic [PUS-1:0] pu_busy, saturated, no_room;
 
   always_ff @(posedge clk) begin
-    // Settings are there with `clear_q`, and the PUs are empty with `begin_q`.
+    // Settings are valid with `clear_q`, and the PUs are empty with `begin_q`.
     clear_q   <= !rst_q && ready;
     begin_q   <= !rst_q && state_q == CLEAR && wait_q == 5'(EMPTY);
     working_q <= pu_busy != '0 || load_busy || poll_busy || recording;
@@ -159,7 +159,7 @@ module gramer_set_core
       RUN: if (finished && !working_q && !begin_q) state_q <= SETTLING;
       SETTLING: begin
         wait_q <= wait_q + 1'b1;
-        if (working_q) begin // a unit had just been handed on
+        if (working_q) begin // a unit has just been dispatched
           wait_q  <= '0;
           state_q <= RUN;
         end else if (report) state_q <= REPORT;
@@ -203,8 +203,8 @@ module gramer_set_core
     .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
   );
 
-  logic no_room_q;   // for the sets of a search plan, or for what it lists
-  logic half_full_q; // half of the room for what it lists is used
+  logic no_room_q;   // for sets or records of a search plan
+  logic half_full_q; // half of the record area is used
   logic records_soft, records_full;
 
   always_ff @(posedge clk) begin
@@ -212,7 +212,7 @@ module gramer_set_core
     half_full_q <= records_soft && !rst_q && !clear_q;
   end
 
-  // The first access that failed counts, and hides everything else. A run that is full for good is not aborted.
+  // The first failed access is reported and takes precedence. A run that has filled up is not reported as aborted.
   always_ff @(posedge clk) begin
     if (rst_q || clear_q) begin
       status_q        <= !rst_q && refused_q ? STATUS_REFUSED : STATUS_DONE;
@@ -267,7 +267,7 @@ module gramer_set_core
   logic [7:0]  counter_at;
   counter_t    pu_counter [PUS];
   counter_t    partition_counter [PARTITIONS];
-  logic        empty_q; // the PUs are reset
+  logic        empty_q; // the PUs are in reset
   logic [PUS-1:0] record_valid, record_ready;
   record_t     record [PUS];
 

@@ -1,11 +1,11 @@
-// Counts the edges in sets: for each element of a set, how many elements of the set are in its row. As many
-// rows are read in a cycle as have their words in different sub-banks: eight, four, two or one.
+// Counts the edges within a set: for each element, the elements of the set in its row. Throughput: one, two, four or
+// eight rows per cycle, as many as have their words in different sub-banks.
 //
-//   set ─┬► [words] ─► word with elements, those with a row ─► an element of each class ─► its row ─┐
-//        └► [a word for each sub-bank] ─────────────────────────────────────────────────────► and ─► ones ─► sum
+//   set ─┬► [words] ─► word with elements ─► an element of each class ─► its row ─┐
+//        └► [a word per sub-bank] ────────────────────────────────────────────────► and ─► popcount ─► sum
 //
-// A set is kept in memory until it is counted: once by words, from which elements are taken, and once as the
-// words that go with those of the rows, which is read beside them.
+// A set is stored until it is counted, in two forms: by words, from which elements are taken, and as the words to
+// combine with those of the rows.
 module gramer_set_counter
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -17,15 +17,15 @@ module gramer_set_counter
   input  logic    root_valid_i,
   input  place_t  root_place_i, // of the mask too
   input  root_t   root_i,
-  input  words_t  root_words_i, // with a member that has a row
-  // Sets; there is room for MADE_SETS
+  input  words_t  root_words_i, // words with a member that has a row
+  // Sets; capacity MADE_SETS
   input  logic    set_valid_i,
   input  set_t    set_i,
-  input  words_t  set_words_i,  // with an element
+  input  words_t  set_words_i,  // words with an element
   input  place_t  set_place_i,
   input  class_t  set_size_i,   // of its root
-  output logic    set_take_o,   // a place is free again
-  output logic    set_done_o,   // its rows aren't needed any more
+  output logic    set_take_o,   // frees an entry
+  output logic    set_done_o,   // its rows may be freed
   output place_t  done_place_o,
   // Row memory
   output logic [ROW_BANKS-1:0] read_o,
@@ -34,19 +34,19 @@ module gramer_set_counter
   // Sum
   output logic    found_o,
   output logic [MEMBER_W:0] found_count_o,
-  output logic [3:0] rows_o, // event: rows that are read
+  output logic [3:0] rows_o, // event: rows read
   output logic    busy_o
 );
 
   localparam int unsigned LOW_W = $clog2(WORD_W);
-  // Sets that are kept: those that wait and those under way, of which there are fewer.
+  // Stored sets: waiting ones and those in progress, which are fewer.
   // LUT RAM: 64 deep, and wide.
   localparam int unsigned KEPT  = 2 * MADE_SETS;
   localparam int unsigned KEPT_W = $clog2(KEPT);
 
   typedef logic [KEPT_W-1:0] kept_t;
 
-  // ---------------------------------------------------------------- sets that wait
+  // ---------------------------------------------------------------- waiting sets
 
   typedef struct packed {
     words_t words;
@@ -75,7 +75,7 @@ module gramer_set_counter
 
   assign head_root = root_mem[head.place];
 
-  // Sub-bank b has word b of a group of as many sub-banks as a row has words.
+  // Sub-bank b holds word b modulo the words of a row.
   always_comb
     for (int b = 0; b < ROW_BANKS; b++)
       for_bank[b] = set_valid_i ? word_for(set_i, set_size_i, b) : 'x;
@@ -125,7 +125,7 @@ module gramer_set_counter
     end else if (a_go) a_words_q <= a_words_q & ~a_low;
   end
 
-  // ---------------------------------------------------------------- b, c: they are read; w: one of them
+  // ---------------------------------------------------------------- b, c: read of the words; w: one of them
 
   typedef struct packed {
     logic     none; // no element of the set has a row
@@ -205,7 +205,7 @@ module gramer_set_counter
     .taken_o (n_taken)
   );
 
-  // ---------------------------------------------------------------- d to f: rows, and the set beside them
+  // ---------------------------------------------------------------- d to f: rows, with the set
 
   localparam int unsigned D = 0, F = 2, J = 6;
 
@@ -256,16 +256,16 @@ module gramer_set_counter
       rows_o <= 4'($countones(d_taken_q));
   end
 
-  // ---------------------------------------------------------------- f to j: ones
+  // ---------------------------------------------------------------- f to j: popcount
 
-  localparam int unsigned THREES = (WORD_W + 2) / 3; // of three places of a word
-  localparam int unsigned EIGHTEENS = (THREES + 5) / 6; // of six of those
+  localparam int unsigned THREES = (WORD_W + 2) / 3; // groups of three columns of a word
+  localparam int unsigned EIGHTEENS = (THREES + 5) / 6; // groups of six of those
   localparam int unsigned PART_W = $clog2(THREES + 1);
   localparam int unsigned PARTS  = 2 * ROW_BANKS;    // low and high bits of the threes of a word
 
   typedef logic [THREES-1:0] threes_t;
 
-  // The high bits of sums of three bits: two are set.
+  // High bits of three-bit sums: at least two are set (majority).
   function automatic threes_t two_of(input threes_t a, input threes_t b, input threes_t c);
     return (a & b) | ((a | b) & c);
   endfunction
@@ -318,7 +318,7 @@ module gramer_set_counter
   end
 
   always_ff @(posedge clk_i) begin
-    // By their reset, so that three places take a table for each bit of their sum.
+    // Masked by the reset of the registers, so three columns need one table per bit of their sum.
     if (valid_q[F])
       for (int b = 0; b < ROW_BANKS; b++)
         for (int p = 2*b; p < 2*b + 2; p++) g_ones_q[p] <= f_some_q[b] ? f_ones[p] : '0;
@@ -333,7 +333,7 @@ module gramer_set_counter
 
   assign set_done_o   = d_done_q;
   assign done_place_o = d_place_q;
-  // Not in the last stages: a run hears of it later than they take (gramer_set_pu).
+  // Omits the last stages: the core sees busy with more delay than they take (gramer_set_pu).
   assign busy_o       = waits || a_valid_q || b_valid_q || c_valid_q || w_valid_q || n_valid
                         || valid_q[J-1:0] != '0;
 

@@ -1,8 +1,7 @@
-// Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, beats with the
-// ranges of labels and the words of a search plan if there is one, then beats of eight units. Each half of a
-// beat goes to one PU, the one with most room (in turn among equals), as soon as the image is there up to the
-// last line of each of its lists, or all of it. A half without units is passed over. When the run stops early,
-// what is left of the stream is taken and dropped.
+// Parses the in-stream and dispatches its units to the PUs: one header beat with the plans, beats with label
+// ranges and words of a search plan (if any), then beats of eight units. Each half beat goes to the PU with the
+// most room (round robin on ties) once the image is loaded up to the last line of all its lists, or completely.
+// Half beats without units are skipped. When the run stops early, the rest of the stream is drained.
 module gramer_set_distributor
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -13,14 +12,14 @@ module gramer_set_distributor
   input  logic  clk_i,
   input  logic  rst_i,
   input  logic  start_i,
-  input  logic  stop_i, // hand on no more units; stays until the next start
+  input  logic  stop_i, // dispatch no further unit; held until the next start
   // Stream
   input  logic  tvalid_i,
   output logic  tready_o,
   input  beat_t tdata_i,
   input  logic  tlast_i,
   // Image
-  input  logic  whole_i, // units wait for all of it
+  input  logic  whole_i, // units wait for the whole image
   input  logic  all_i,
   input  logic [TOTAL_W-1:0] loaded_i,
   // PUs
@@ -32,8 +31,8 @@ module gramer_set_distributor
   output logic [PUS-1:0] push_o,
   output unit_t unit_o [UNITS_A_GROUP],
   // State
-  output logic  finished_o, // the stream has ended and every unit has been handed on
-  output logic [63:0] places_o, // of the stream, that were handed on
+  output logic  finished_o, // the stream has ended and every unit has been dispatched
+  output logic [63:0] places_o, // dispatched unit positions of the stream
   output logic [63:0] units_o
 );
 
@@ -57,12 +56,12 @@ module gramer_set_distributor
   localparam int unsigned HALVES = UNITS_A_BEAT / UNITS_A_GROUP;
   localparam int unsigned HALF_W = $clog2(HALVES);
   localparam int unsigned GROUPS = UNIT_QUEUE / UNITS_A_GROUP;
-  localparam int unsigned BLIND  = 2; // cycles after which a PU's room shows what it was handed
+  localparam int unsigned BLIND  = 2; // cycles until a PU's room reflects a dispatch
 
   typedef enum logic [1:0] { IDLE, HEADER, WORDS, UNITS } state_e;
 
   state_e state_q;
-  logic   ended_q; // the last beat of units was taken; apart from the state, since it is known late
+  logic   ended_q; // last beat of units taken; separate from the state, since it is known late
   logic   full, valid, last, take, step;
   beat_t  beat;
   logic [HALF_W-1:0] half_q;
@@ -73,7 +72,7 @@ module gramer_set_distributor
 
   plan_t header;
   logic  word, words_end;
-  logic [PLAN_AT_W:0] word_at_q, words_q; // of how many
+  logic [PLAN_AT_W:0] word_at_q, words_q; // words_q: their number
 
   assign header    = beat[$bits(plan_t)-1:0];
   assign word      = state_q == WORDS && valid;
@@ -104,7 +103,7 @@ module gramer_set_distributor
     .pop_i (take), .valid_o (valid), .data_o ({last, beat})
   );
 
-  // ---------------------------------------------------------------- halves, what they wait for
+  // ---------------------------------------------------------------- half beats, lines they wait for
 
   logic   a_valid, a_ready, a_some, b_valid_q, b_some_q, b_there_q, b_take;
   unit_t  a_unit [UNITS_A_GROUP], b_unit_q [UNITS_A_GROUP], unit [UNITS_A_GROUP];
@@ -118,8 +117,7 @@ module gramer_set_distributor
       some[u] = unit[u].quarters != '0;
     end
 
-  // Two places: whether a half is taken from the queue doesn't depend on whether one leaves in the same cycle, which is
-  // known late.
+  // Two entries: taking a half from the queue does not depend on a departure in the same cycle, which is known late.
   logic [UNITS_A_GROUP*$bits(unit_t)-1:0] unit_bits, a_bits;
 
   always_comb
@@ -140,7 +138,7 @@ module gramer_set_distributor
                 || (step && half_q == HALF_W'(HALVES - 1));
   assign a_take = a_valid && (!b_valid_q || b_take);
 
-  // The list of a root has no more quarter-lines than the field; the line after it is enough for a check.
+  // The length of a root's list is at most the field's range, so checking the line after it suffices.
   always_comb begin
     there = all_i;
     if (!whole_i && !all_i) begin
@@ -176,16 +174,16 @@ module gramer_set_distributor
         b_wants_q[u] <= LINE_AT_W'((a_unit[u].address + ID_W'(a_unit[u].quarters) - 1'b1)
                                    >> $clog2(LINE_QUARTERS));
     end
-    // What is there stays there, and with all of the image, all that comes.
+    // Loaded lines stay loaded; once the image is complete, every half is ready.
     b_there_q <= a_take ? all_i : b_valid_q && !b_take && there;
   end
 
   // ---------------------------------------------------------------- the PU with most room
 
-  // A PU's room is seen three cycles after it was handed something, and chosen by two cycles later. For
-  // two cycles it is passed over here, for as many before that.
+  // A dispatch is visible in a PU's room three cycles later, and in the choice two cycles after that. The PU is
+  // skipped for two cycles here, and was for two before.
   logic [PUS-1:0] blind, most, most_q, grant, blind_q [BLIND];
-  logic [PUS-1:0] room_q [GROUPS]; // PUs with room for more than so many halves
+  logic [PUS-1:0] room_q [GROUPS]; // PUs with room for more halves than the index
   logic           picked;
   logic [2:0]     b_count;
 

@@ -1,10 +1,10 @@
-// Takes the elements out of a word of a set, in each cycle one of each class: of the elements whose rows are in
-// the same sub-banks. The word is held as eight groups, by the low bits of the element's place, which are those
-// that say where its row is; a class is one, two, four or all of them.
+// Extracts the elements of a word of a set, per cycle one of each class: elements of a class have their rows in the
+// same sub-banks. The word is held as eight groups by the low bits of the element's position, which select the
+// sub-bank of its row; a class is one, two, four or all groups.
 //
-//   load ─► groups ─► lowest of each group ─► one of each two, four, eight groups ─► what each sub-bank reads
+//   load ─► groups ─► lowest of each group ─► one of each two, four, eight groups ─► read of each sub-bank
 //
-// What is left is known a cycle before: registers say of each group whether it has an element, and several.
+// The state is known one cycle ahead: registers hold for each group whether it has an element, and several.
 module gramer_set_elements
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -19,10 +19,10 @@ module gramer_set_elements
   // Its elements
   output logic   valid_o,
   input  logic   take_i,
-  output logic   last_o, // none is left behind these
-  output logic [ROW_BANKS-1:0]      some_o, // for each sub-bank: there is one
-  output logic [$clog2(WORD_W)-1:0] low_o [ROW_BANKS], // its place, without the sub-bank's bits
-  output logic [WORD_GROUPS-1:0]         taken_o // groups that give one
+  output logic   last_o, // no element is left
+  output logic [ROW_BANKS-1:0]      some_o, // per sub-bank: valid
+  output logic [$clog2(WORD_W)-1:0] low_o [ROW_BANKS], // its position, without the sub-bank's bits
+  output logic [WORD_GROUPS-1:0]         taken_o // groups that yield an element
 );
 
   typedef logic [WORD_PLACES-1:0] group_t;
@@ -34,7 +34,7 @@ module gramer_set_elements
   group_t            less [WORD_GROUPS];
   logic [WORD_GROUPS-1:0] left;
 
-  // Groups of the same class that give theirs before group g: by the bits of the number, lowest first.
+  // Groups of the same class with priority over group g: by the bits of the number, lowest first.
   function automatic logic [WORD_GROUPS-1:0] earlier(input class_t size, input logic [2:0] g);
     logic [WORD_GROUPS-1:0] groups;
     groups = '0;
@@ -85,10 +85,10 @@ module gramer_set_elements
     end
   end
 
-  // ---------------------------------------------------------------- where they are
+  // ---------------------------------------------------------------- positions
 
   at_t lowest [WORD_GROUPS];
-  logic [WORD_PLACE_W:0]   of2 [4]; // of groups g and g + 4: behind the place, which one
+  logic [WORD_PLACE_W:0]   of2 [4]; // of groups g and g + 4: position, then which of them
   logic [WORD_PLACE_W+1:0] of4 [2]; // of those and g + 2
   logic [WORD_PLACE_W+2:0] of8;
 

@@ -1,8 +1,9 @@
-// Which entries of a held line are in a streamed line: 16 × 16 equality of ids, a pair of lines a cycle.
-// Lanes that don't belong to the lists don't count. The match comes two cycles after the lines.
+// Intersects a streamed line with a held line: 16 × 16 comparisons of ids. Throughput: one pair of lines per
+// cycle; latency: two cycles. Lanes that don't belong to the lists are masked.
 //
-// Only the bits in which ids differ are compared, three of them in a table of six inputs, and those by a carry chain. Padding is all ones, which could be the last of these ids: a held lane with it has no match.
-// (Streamed lanes are entries: gramer_set_stepper leaves padding out.)
+// Only the bits in which ids differ are compared: three per 6-input LUT, combined by a carry chain. Padding is all
+// ones, which is also a possible id in these bits; a held lane with padding is masked. (Streamed lanes are
+// entries: gramer_set_stepper removes padding.)
 module gramer_set_intersector
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -23,7 +24,7 @@ module gramer_set_intersector
   typedef logic [3*THREES-1:0] bits_t;
   typedef logic [THREES-1:0] threes_t;
 
-  // Whether a lane has all of them: a carry goes through.
+  // Whether a lane matches in all bits, by a carry chain.
   function automatic logic all_of(input lanes_t [THREES-1:0] threes, input int unsigned lane);
     threes_t           of_lane;
     logic [THREES+1:0] carry;
@@ -37,7 +38,7 @@ module gramer_set_intersector
   lanes_t held_q; // lanes that may match
   lanes_t equal [LANES], equal_q [LANES]; // of each held entry, by lane of the streamed line
 
-  // Of each bit of an id the streamed lanes that have it.
+  // Streamed lanes with each id bit set.
   lanes_t with_bit [3*THREES];
   logic   compares;
 
@@ -52,8 +53,8 @@ module gramer_set_intersector
 
   for (genvar h = 0; h < LANES; h++) begin : gen_held
     bits_t id;
-    // Of each three bits the streamed lanes where they are the same. Kept as they are, so that no tool makes tables of two
-    // bits each: that takes half as many again.
+    // Streamed lanes equal in each group of three bits. `keep`, since synthesis would otherwise use tables of two bits
+    // each: half as many again.
     (* keep = "true" *) lanes_t [THREES-1:0] same;
 
     always_comb begin
@@ -64,7 +65,7 @@ module gramer_set_intersector
           same[t] = ~((with_bit[3*t] ^ {LANES{id[3*t]}}) | (with_bit[3*t + 1] ^ {LANES{id[3*t + 1]}})
                       | (with_bit[3*t + 2] ^ {LANES{id[3*t + 2]}}));
 `ifdef VERILATOR
-        // The same, and many times as fast in a simulation.
+        // Equivalent, and many times faster in simulation.
         equal[h] = '1;
         for (int t = 0; t < THREES; t++) equal[h] &= same[t];
 `else
@@ -91,7 +92,7 @@ module gramer_set_intersector
   end
 
 `ifndef SYNTHESIS
-  // Ids of the lanes that are compared are in the partitions, or padding in the held line.
+  // Compared ids lie in the partitions, or are padding of the held line.
   function automatic logic placed(input id_t id);
     return id >> PLACED_ID_W == '0;
   endfunction

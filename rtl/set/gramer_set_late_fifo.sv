@@ -1,10 +1,10 @@
-// First-in first-out queue, as gramer_fifo is one, that hears a cycle later what was taken.
+// First-in first-out queue like gramer_fifo, with the pop registered by the reader.
 //
-//   push_i ──► [ tail … head ] ──► data_o, valid_o; popped_i: the head was taken in the cycle before
+//   push_i ──► [ tail … head ] ──► data_o, valid_o; popped_i: the head was removed in the previous cycle
 //
-// popped_i comes from a register of the reader, and data_o and valid_o are already without what it took: a
-// long way to the pop ends a cycle earlier, at the cost of a level before the memory's read. The place of what was
-// taken is free a cycle later (full_o, held_o).
+// popped_i comes from a register of the reader, and data_o and valid_o already reflect it: a long path to the pop
+// ends one cycle earlier, at the cost of one level of logic before the memory's read. A removed entry is free one
+// cycle later (full_o, held_o).
 module gramer_set_late_fifo #(
   /// Bits of an element.
   parameter int unsigned WIDTH = 8,
@@ -18,20 +18,20 @@ module gramer_set_late_fifo #(
   input  logic             push_i,
   input  logic [WIDTH-1:0] data_i,
   output logic             full_o,
-  output logic [PTR_W-1:0] tail_o, // the place of what is pushed
+  output logic [PTR_W-1:0] tail_o, // address of the pushed element
   // Out
   input  logic             popped_i,
   output logic             valid_o,
   output logic [WIDTH-1:0] data_o,
-  output logic             held_o, // as valid_o, but with what was taken in the cycle before
-  output logic [PTR_W-1:0] head_o, // the place of data_o
-  output logic [PTR_W-1:0] read_o  // and if popped_i, of what was taken
+  output logic             held_o, // valid_o, including the element removed in the last cycle
+  output logic [PTR_W-1:0] head_o, // address of data_o
+  output logic [PTR_W-1:0] read_o  // the same; with popped_i, address of the removed element
 );
 
   (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
-  // One bit more than an index: full differs from empty. `next_q` is `read_q` + 1, `after_q` is `write_q` + 1.
+  // One bit more than an index distinguishes full from empty. `next_q` is `read_q` + 1, `after_q` is `write_q` + 1.
   logic [PTR_W:0]   write_q, read_q, next_q, after_q, head;
-  // What full_o is if there was a push in the last cycle, and if not.
+  // Values of full_o with and without a push in the last cycle.
   logic             pushed_q, full_pushed_q, full_else_q;
 
   assign head    = popped_i ? next_q : read_q;
@@ -48,8 +48,8 @@ module gramer_set_late_fifo #(
     return to[PTR_W] != from[PTR_W] && to[PTR_W-1:0] == from[PTR_W-1:0];
   endfunction
 
-  // Registers, worked out from the next pointers, and chosen from behind a register of push_i: the ways from full_o and
-  // to push_i are long.
+  // Both values are registered, and a register of push_i selects between them: the paths from full_o and to push_i
+  // are long.
   always_ff @(posedge clk_i) begin
     pushed_q      <= push_i;
     full_pushed_q <= !rst_i && full(after_q, head);

@@ -1,12 +1,12 @@
-// Counts the cliques in the matrices of roots: sets are made (gramer_set_maker) and their edges counted
-// (gramer_set_counter) at the same time, from two copies of the rows.
+// Counts the cliques in the matrices of roots: gramer_set_maker makes sets and gramer_set_counter counts their edges,
+// concurrently, from two copies of the rows.
 module gramer_set_level_engine
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // Rows, and roots whose rows are complete
+  // Rows, and roots with complete rows
   input  logic [ROW_BANKS-1:0] write_i,
   input  row_at_t write_at_i,
   input  word_t   write_word_i [ROW_BANKS],
@@ -79,8 +79,8 @@ module gramer_set_level_engine
     .found_o, .found_count_o, .rows_o, .busy_o (counter_busy)
   );
 
-  // Registers on the way from one block to another. A set is made before its member is done, and counted
-  // many cycles later, so a root's work never looks done before it is.
+  // Registers between the blocks. A set is made before its member is finished, and counted many cycles later, so
+  // a root is never reported as finished too early.
   always_ff @(posedge clk_i) begin
     made_valid_q  <= !rst_i && made_valid;
     made_place_q  <= made_place;
@@ -92,7 +92,7 @@ module gramer_set_level_engine
     set_o        <= !rst_i && set_done;
   end
 
-  // While the counter begins, the root is still held.
+  // The root is still held while the counter starts.
   assign busy_o = roots_busy || counting_q || freed_o;
 
 endmodule

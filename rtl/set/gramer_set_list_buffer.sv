@@ -1,6 +1,6 @@
-// Lists of roots: a slot has the lines of one list, which is fetched while others are worked on. Two
-// copies, for the streamer reads members and the intersector reads held lines in the same cycle.
-// Block RAM with an output register: the line comes two cycles after the read.
+// Buffer of roots' lists: a slot holds the lines of one list, prefetched while others are processed. Two copies, since
+// the streamer reads members and the intersector reads held lines in the same cycle. Block RAM with an output
+// register: read latency of two cycles.
 module gramer_set_list_buffer
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;

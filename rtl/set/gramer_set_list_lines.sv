@@ -1,17 +1,17 @@
-// The lines of a list, one after the other: where each lies, and which of its quarter-lines are the list's. Sizes are
-// those of the images for plans and wedges.
+// Enumerates the lines of a list: the address of each, and which of its quarter-lines belong to the list. Sizes are
+// in the encoding of the images for plans and wedges.
 module gramer_set_list_lines
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic   clk_i,
-  input  logic   begin_i, // with a list, whose first line comes in the next cycle
+  input  logic   begin_i, // start of a list; its first line follows in the next cycle
   input  id_t    id_i,
   input  logic [SIZE_W-1:0] size_i, // not 0
   input  logic   next_i,  // the line was taken
   output line_at_t line_o,
-  output logic [$clog2(LINE_QUARTERS)-1:0] low_o,  // first quarter-line of it
-  output logic [$clog2(LINE_QUARTERS)-1:0] high_o, // last one
+  output logic [$clog2(LINE_QUARTERS)-1:0] low_o,  // its first quarter-line
+  output logic [$clog2(LINE_QUARTERS)-1:0] high_o, // its last quarter-line
   output logic   first_o,
   output logic   last_o
 );

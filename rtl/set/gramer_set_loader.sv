@@ -1,11 +1,11 @@
-// Reads from the cluster's DDR bank: the graph image at the beginning of a run, in ascending order of lines,
-// and the abort word. The image is read in bursts up to the end of a page of 4 KiB, all under one id, so that they are
-// answered in order; the abort word has an id of its own.
+// DDR reader of the cluster: loads the graph image at the start of a run, in ascending order of lines, and reads the
+// abort word. Image bursts end at 4 KiB boundaries and share one id, so responses are in order; the abort
+// word has a separate id.
 module gramer_set_loader
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// Most lines under way, a power of two of at least two bursts: more than a bank's latency in cycles.
+  /// Maximum of outstanding lines, a power of two of at least two bursts; exceeds a bank's latency in cycles.
   parameter int unsigned READS = 256,
   localparam int unsigned SHIFT = $clog2(PARTITIONS),
   localparam int unsigned AT_W  = $clog2(PARTITION_LINES),
@@ -14,16 +14,16 @@ module gramer_set_loader
   input  logic        clk_i,
   input  logic        rst_i,
   // Image
-  input  logic        start_i, // pulse: read `lines_i` lines from `base_i` on
+  input  logic        start_i, // pulse: read `lines_i` lines starting at `base_i`
   input  logic        stop_i,  // read no more
   input  logic [TOTAL_W-1:0] lines_i,
   input  logic [63:0] base_i,
   output logic [PARTITIONS-1:0] write_o,
   output logic [AT_W-1:0] write_at_o,
   output beat_t       write_line_o,
-  output logic [TOTAL_W-1:0] loaded_o, // lines from the first on that are there
-  output logic        all_o,   // all of them are
-  // A word somewhere in the bank: at most one read outstanding
+  output logic [TOTAL_W-1:0] loaded_o, // contiguous lines loaded, from the first on
+  output logic        all_o,   // all lines are loaded
+  // A word anywhere in the bank: at most one read outstanding
   input  logic        word_valid_i,
   output logic        word_ready_o,
   input  logic [63:0] word_address_i,
@@ -79,16 +79,16 @@ module gramer_set_loader
 
   typedef logic [BURST_W:0] burst_t;
 
-  // To be read; not here yet; the same a cycle ago; all.
+  // Next line to request; oldest outstanding line; the same one cycle ago; total.
   logic [TOTAL_W-1:0] next_q, oldest_q, there_q, lines_q;
-  logic [TOTAL_W-1:0] left_q;   // lines to be read
-  logic [READ_W:0]    reads_q;  // lines under way
+  logic [TOTAL_W-1:0] left_q;   // lines yet to be requested
+  logic [READ_W:0]    reads_q;  // outstanding lines
   burst_t             burst_q;  // lines of the next burst
-  logic               some_q;   // it is to be read
+  logic               some_q;   // a next burst exists
   logic               free, window, asks, arrives, is_word;
   logic [63:0]        address_q;
 
-  /// Lines of a burst: those that are left, but none beyond the page in which it begins.
+  /// Lines of a burst: the remaining ones, up to the end of the first line's page.
   function automatic burst_t burst(input logic [TOTAL_W-1:0] left, input logic [BURST_W-1:0] first);
     burst_t room;
     room = burst_t'(BURST) - {1'b0, first};
@@ -121,7 +121,7 @@ module gramer_set_loader
       burst_q   <= burst(lines_i, base_i[6 +: BURST_W]);
       some_q    <= lines_i != '0;
     end else if (stop_i) begin
-      left_q    <= '0; // not again when the stop is over, before the next start
+      left_q    <= '0; // does not resume after the stop, until the next start
       some_q    <= 1'b0;
     end else if (asks) begin
       next_q    <= next_q + TOTAL_W'(burst_q);
@@ -135,7 +135,7 @@ module gramer_set_loader
     if (start_i) lines_q <= lines_i;
   end
 
-  // ---------------------------------------------------------------- answers
+  // ---------------------------------------------------------------- responses
 
   assign rready_o = 1'b1;
   assign is_word  = rid_i == WORD_ID;
@@ -149,7 +149,7 @@ module gramer_set_loader
     end else begin
       reads_q  <= reads_q + (asks ? (READ_W+1)'(burst_q) : '0) - (READ_W+1)'(arrives);
       oldest_q <= oldest_q + TOTAL_W'(arrives);
-      there_q  <= oldest_q; // it is written in this cycle
+      there_q  <= oldest_q; // the line is written in this cycle
     end
     for (int p = 0; p < PARTITIONS; p++)
       write_q[p] <= !rst_i && arrives && (oldest_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p);
@@ -165,7 +165,7 @@ module gramer_set_loader
     all_q        <= !rst_i && !start_i && there_q == lines_q;
   end
 
-  // After a stop only what is under way is waited for.
+  // After a stop, only outstanding lines are awaited.
   assign busy_o = next_q != there_q || (left_q != '0 && !stop_i) || arvalid_q || write_q != '0;
 
 `ifndef SYNTHESIS

@@ -1,12 +1,11 @@
-// Makes the sets whose edges are counted: for cliques of k vertices, the members that are neighbours of
-// k - 3 members that have been chosen (and of the root). A walker goes down from one member: its set is the
-// member's row; each element's row, restricted to the set, is the set of the next level. Sets that are too
-// small are dropped; those of the last level go to the counter.
+// Makes the sets whose edges are counted: for cliques of k vertices, the common neighbours of k - 3 chosen members
+// (and of the root). A walker descends from one member: its first set is the member's row; the row of an element,
+// restricted to the set, is the set of the next level. Sets too small for a clique are dropped; those of the last
+// level go to the counter.
 //
-// Sixteen walkers share a pipeline; each makes one set and comes back twelve cycles later, so a set a cycle
-// is made as soon as twelve walk. A new member, whose row is a set, is begun with in the middle of it when
-// no walker comes there. There is room in the counter's queue for what is in the pipeline, so that it never
-// stops.
+// Sixteen walkers share a pipeline; each makes one set and returns twelve cycles later, so twelve active walkers
+// make one set per cycle. A new member, whose row is a set, enters in the middle of the pipeline if no walker
+// occupies that stage. The counter's queue has room for all sets in the pipeline, so it never stalls.
 //
 //   ready ─► set, limit ─► elements left ─► word ─► element ─► row ─► and ─► size ─► deeper, or counter
 //                                                   member ─┘
@@ -19,14 +18,14 @@ module gramer_set_maker
   // Roots
   input  mask_t   mask_i,
   input  logic    root_valid_i,
-  input  place_t  root_place_i, // of the mask too
+  input  place_t  root_place_i, // of the mask, too
   input  root_t   root_i,
-  input  words_t  root_words_i, // with a member that has a row
+  input  words_t  root_words_i, // words with a member that has a row
   input  logic    first_valid_i,
   output logic    first_take_o,
   input  place_t  first_place_i,
   input  member_t first_member_i,
-  output logic    begun_done_o, // a member that was begun with is done
+  output logic    begun_done_o, // a started member is finished
   output place_t  begun_place_o,
   // Row memory
   output logic    read_o,
@@ -35,10 +34,10 @@ module gramer_set_maker
   // Sets of the last level
   output logic    set_valid_o,
   output set_t    set_o,
-  output words_t  set_words_o, // with an element
+  output words_t  set_words_o, // words with an element
   output place_t  set_place_o,
   output class_t  set_size_o,  // of its root
-  input  logic    set_taken_i, // a place of the queue is free again
+  input  logic    set_taken_i, // frees an entry of the queue
   output logic    made_o       // event: a row was read
 );
 
@@ -46,7 +45,7 @@ module gramer_set_maker
   localparam int unsigned WALKER_W = $clog2(WALKERS);
   localparam int unsigned LEVELS   = 16; // K_MOST - 4 are used
   localparam int unsigned DEPTH_W  = $clog2(LEVELS);
-  localparam int unsigned QUEUE    = MADE_SETS; // that wait for the counter
+  localparam int unsigned QUEUE    = MADE_SETS; // sets that wait for the counter
   localparam int unsigned QUEUE_W  = $clog2(QUEUE) + 1;
   localparam int unsigned BIT_W    = $clog2(WORD_W);
   localparam int unsigned SIZE_W_  = MEMBER_W + 1;
@@ -54,20 +53,20 @@ module gramer_set_maker
   typedef logic [WALKER_W-1:0] walker_t;
   typedef logic [DEPTH_W-1:0]  depth_t;
 
-  // What goes through the pipeline beside the set.
+  // Pipeline token, without the set.
   typedef struct packed {
     walker_t walker;
     logic    begins; // the set is the row of `member`
-    logic    fresh;  // no element of the set was taken
-    depth_t  level;  // of the set that is walked
+    logic    fresh;  // no element of the set has been taken
+    depth_t  level;  // of the walked set
     place_t  place;
     member_t member;
-    k_t      wanted; // elements that the new set needs, its vertices yet to be chosen
+    k_t      wanted; // minimum of elements in the new set: vertices yet to be chosen
     class_t  size;
     row_at_t base;
     logic    found;
-    logic    single; // and it is the last
-    logic    stays;  // its walker has stayed behind, with the next element
+    logic    single; // the element is the last one
+    logic    stays;  // its walker stays in place with the next element
   } token_t;
 
   typedef struct packed {
@@ -81,14 +80,14 @@ module gramer_set_maker
   token_t          token_q [LAST+1];
   logic [LAST:0]   valid_q;
 
-  // ---------------------------------------------------------------- 0: who is next
+  // ---------------------------------------------------------------- 0: select
 
   (* ram_style = "distributed" *) place_t place_mem [WALKERS];
   (* ram_style = "distributed" *) logic [DEPTH_W:0] state_mem [WALKERS]; // fresh, level
 
   logic    ready, idle_q, again, at_once, repeats, retire, walks, begins, room;
   walker_t next_walker, idle_walker, spare_q;
-  logic    filling_q; // after reset: walkers that have not been given out
+  logic    filling_q; // after reset: walkers not yet released
   logic [QUEUE_W-1:0] reserved_q;
   logic    dropped, spare;
   token_t  entering, last;
@@ -107,7 +106,7 @@ module gramer_set_maker
     .pop_i (begins), .valid_o (), .data_o (idle_walker)
   );
 
-  // Whether there is one is in a register, since a long way begins with it.
+  // Availability is registered, since a long path starts here.
   logic [WALKER_W:0] idles_q;
 
   always_ff @(posedge clk_i) begin
@@ -122,9 +121,9 @@ module gramer_set_maker
 
   assign room   = reserved_q != QUEUE_W'(QUEUE);
   assign walks  = (ready || again) && room;
-  // A walker that comes back goes on at once if no other waits.
+  // A returning walker continues immediately if no other waits.
   assign at_once = again && !ready && room;
-  // With `repeats` three may happen at once, so the others need room for three.
+  // With `repeats` three reservations may coincide, so the others leave room for three.
   assign spare  = reserved_q < QUEUE_W'(QUEUE - 2);
   assign begins = !valid_q[6] && idle_q && first_valid_i && spare && !filling_q;
   assign first_take_o = begins;
@@ -150,13 +149,13 @@ module gramer_set_maker
     if (begins) place_mem[idle_walker] <= first_place_i;
   end
 
-  // ---------------------------------------------------------------- 1 to 3: its set, where it was
+  // ---------------------------------------------------------------- 1 to 3: its set and position
 
   (* ram_style = "block" *) set_t set_mem [WALKERS*LEVELS];
-  (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // the last element taken
+  (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // last element taken
   (* ram_style = "distributed" *) maker_root_t root_mem [PLACES];
-  (* ram_style = "distributed" *) root_t begun_mem [PLACES]; // for members that are begun with
-  (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // the set of each walker under way
+  (* ram_style = "distributed" *) root_t begun_mem [PLACES]; // for started members
+  (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // set of each active walker
 
   maker_root_t root1;
   words_t  words2_q, words3_q;
@@ -167,7 +166,7 @@ module gramer_set_maker
 
   assign root1 = root_mem[token_q[1].place];
 
-  // Members whose rows make sets, by words: those that never came have none.
+  // Members whose rows are sets, by words; words that never arrived have none.
   for (genvar w = 0; w < SET_WORDS; w++) begin : gen_rows
     (* ram_style = "distributed" *) word_t mem [PLACES];
     always_ff @(posedge clk_i) begin
@@ -194,13 +193,13 @@ module gramer_set_maker
 
   logic [SET_WORDS-1:0]     some4, some5_q;
   logic [SET_WORD_W-1:0] at4, at5_q, at6_q;
-  // Without the elements: a carry goes through those that aren't there, and no table is before it but this one, kept as it is.
+  // Complement of the elements, so that a carry chain clears the lowest one; `keep` leaves one table before it.
   (* keep = "true" *) word_t free5;
-  word_t                less5, word6_q, less6_q; // less: without the lowest element
+  word_t                less5, word6_q, less6_q; // less: all but the lowest element
   logic                 several6_q;
   logic [BIT_W-1:0]     lowest;
 
-  // Elements beyond the last that was taken: all of the words behind its own, some of its own.
+  // Elements after the last one taken: all of later words, some of its own word.
   word_t  beyond3;
   words_t all3, some3;
 
@@ -265,8 +264,8 @@ module gramer_set_maker
   logic [2:0] bank9; // of the row's first word
   word_t      row9 [SET_WORDS];
 
-  // A row of 2, 4, 8 words begins in a sub-bank whose number they divide: so word 1 is in an odd one, words 2 and 3 are
-  // in one of two, and from word 4 on each has its own.
+  // A row of 2, 4 or 8 words starts at a sub-bank that is a multiple of its size: so word 1 is in an odd sub-bank,
+  // words 2 and 3 are in one of two, and each later word has a fixed one.
   assign bank9 = 3'(row_group(token_q[9].size, token_q[9].member) << token_q[9].size);
   always_comb begin
     for (int w = 0; w < SET_WORDS; w++) begin
@@ -314,7 +313,7 @@ module gramer_set_maker
     end
   end
 
-  // ---------------------------------------------------------------- the tokens
+  // ---------------------------------------------------------------- tokens
 
   token_t beginning;
   root_t  begun_root;
@@ -342,10 +341,10 @@ module gramer_set_maker
     if (valid_q[1]) begin
       token_q[2].size   <= root1.root.size;
       token_q[2].base   <= root1.root.base;
-      // With k - 2 vertices to be chosen from the first set, each level takes one.
+      // k - 2 vertices are chosen from the first set, one per level.
       token_q[2].wanted <= root1.root.k - k_t'(3) - k_t'(token_q[1].level);
     end
-    if (valid_q[6]) begin // with `repeats` it stays there too, for nothing comes behind it
+    if (valid_q[6]) begin // with `repeats` it also stays here: nothing follows it
       token_q[7].stays  <= repeats;
       token_q[7].member <= member_t'({at6_q, lowest});
       token_q[7].found  <= word6_q != '0;
@@ -354,10 +353,10 @@ module gramer_set_maker
     if (begins) token_q[7] <= beginning;
   end
 
-  // ---------------------------------------------------------------- 6, 12: where it goes on
+  // ---------------------------------------------------------------- 6, 12: next step
 
-  // On the last level a walker goes on with the next element, whatever becomes of this one, and needn't
-  // wait for that: if nobody comes behind it, it stays where it is for the word's next element.
+  // On the last level a walker continues with the next element, independent of this one's result: if no walker
+  // follows, it stays in its stage for the word's next element.
   assign repeats = valid_q[6] && token_q[6].wanted == EDGE && less6_q != '0 && !valid_q[5]
                    && spare;
 
@@ -370,7 +369,7 @@ module gramer_set_maker
   assign set_size_o  = last.size;
   assign dropped     = valid_q[LAST] && !set_valid_o;
   assign deeper      = keep && last.wanted != EDGE;
-  // Nothing is left of the level's set, so the walker goes on above it.
+  // The level's set is exhausted: the walker returns to the level above.
   assign level_done  = !deeper && (last.begins || last.single || !last.found);
   assign gone        = level_done && (last.begins || last.level == '0);
   assign level       = deeper ? (last.begins ? '0 : last.level + 1'b1)

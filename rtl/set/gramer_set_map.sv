@@ -1,17 +1,17 @@
-// Marks and counters of vertices, for the motifs of a root a. Lines of a's block are marked. Lines of the blocks
-// of its neighbours after it are looked up: a marked entry is a triangle; with paths, each entry after
-// a has its counter added to the 4-cycles and raised. Each entry goes to its bank; entries of a line for
-// the same bank go one after another, a line at a time.
+// Marks and counters of vertices, for the motifs of a root a. Entries of a's block are marked. Entries of the blocks of
+// a's later neighbours are looked up: a marked entry is a triangle; with paths, the counter of each entry after a
+// is added to the 4-cycles and incremented. Each entry goes to its bank; entries of a line for the same bank are
+// serialized, one line at a time.
 //
-//   line ─► banks, places ─► which lanes clash ─► lanes, one of each bank ─► 16 banks ─► sums of each member
+//   line ─► banks, places ─► conflicting lanes ─► lanes, one of each bank ─► 16 banks ─► sums of each member
 //
-// A root's level lies above what the counters of the root before it could reach (gramer_set_map_levels, for
-// gramer_set_map_bank); when the banks are cleared, that is done in the places of accesses.
+// A root's level lies above all values that counters of earlier roots can reach (gramer_set_map_levels,
+// gramer_set_map_bank); when the banks are cleared, clearing uses the slots of accesses.
 module gramer_set_map
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  parameter int unsigned PRODUCT_W = 48 // bits of what is added for wedges
+  parameter int unsigned PRODUCT_W = 48 // bits of a product of wedges
 ) (
   input  logic   clk_i,
   input  logic   rst_i,
@@ -22,30 +22,30 @@ module gramer_set_map
   input  lanes_t lanes_i,
   input  meta_t  meta_i,
   input  list_t  list_i,
-  // Wedges: what a line is for, the lanes whose number is a degree, and the range of ends that are noted
+  // Wedges: purpose of a line, lanes to count for a degree, and range of noted ends
   input  wedge_t wedge_i,
   input  lanes_t counted_i,
   input  logic [RANGE_W-1:0] range_first_i,
   input  logic [RANGE_W-1:0] range_last_i, // exclusive
-  // A row of noted ends, one of each bank at the most, is looked up in any cycle
+  // Look-up of a row of noted ends, at most one per bank; possible in any cycle
   input  logic   row_valid_i,
   input  logic [MAP_BANKS-1:0] row_there_i,
   input  map_at_t row_at_i [MAP_BANKS],
-  // Ends that are reached, and the size of the list before each
+  // Reached ends, and the size of the list before each
   output logic [MAP_BANKS-1:0] note_o,
   output map_at_t note_at_o [MAP_BANKS],
   output up_t    note_up_o [MAP_BANKS],
-  // What is added for wedges; a row is done with
+  // Product of wedges; a row is finished
   output logic   product_o,
   output logic [PRODUCT_W-1:0] product_value_o,
   output logic   row_done_o,
-  output logic   settled_o, // every end that was reached is noted
-  // 5-motifs: a set of three vertices; one is done with
+  output logic   settled_o, // every reached end is noted
+  // 5-motifs: a set of three vertices; a set is finished
   output logic    triple_o,
   output triple_t triple_value_o,
   input  logic    triple_done_i,
-  // Sums: what they grow by
-  output logic   member_o, // a member is done
+  // Increments of the sums
+  output logic   member_o, // a member is finished
   output logic [19:0] triangles_o,
   output logic [39:0] pairs_o,
   output logic [41:0] degrees_o,
@@ -58,7 +58,7 @@ module gramer_set_map
   output logic   root_done_o,
   output logic   busy_o,
   output logic   access_o,
-  output logic [4:0] entries_o // that were looked up
+  output logic [4:0] entries_o // looked up
 );
 
   localparam int unsigned BANK_W  = BANK_AT_W;
@@ -66,7 +66,7 @@ module gramer_set_map
   localparam int unsigned LANE_W  = $clog2(LANES);
   localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
 
-  // A vertex' bank: the low bits of its id, folded with those above, for ids are not dense.
+  // Bank of a vertex: the low bits of its id, XOR-folded with those above, since ids are not dense.
   function automatic logic [BANK_W-1:0] bank_of(input id_t id);
     logic [BANK_W-1:0] bank;
     bank = '0;
@@ -80,12 +80,12 @@ module gramer_set_map
   logic    a_valid_q, a_ready;
   lanes_t  a_lanes_q, a_after_q, a_counted_q;
   wedge_t  a_wedge_q;
-  lanes_t  a_bank_q [BANK_W]; // of each bit of a bank's number the lanes that have it
+  lanes_t  a_bank_q [BANK_W]; // lanes with each bit of their bank's number
   map_at_t a_at_q [LANES];
   meta_t   a_meta_q;
   list_t   a_list_q;
 
-  // A machine that notes nothing has no wedges.
+  // A machine without noted ends has no wedges.
   wedge_t wedge;
   logic   row_valid;
 
@@ -114,40 +114,40 @@ module gramer_set_map
       a_bank_q    <= banks;
       for (int l = 0; l < LANES; l++) begin
         a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: KEPT_ID_W] >> FOLD_W);
-        // Of wedges only lanes that count come.
+        // For wedges, only lanes that count arrive.
         a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > list_i.root || wedge.is;
       end
     end
   end
 
-  // ---------------------------------------------------------------- b: lanes that clash
+  // ---------------------------------------------------------------- b: bank conflicts
 
   logic    b_valid_q, b_ready;
-  lanes_t  a_before [LANES], b_before_q [LANES]; // lanes of the same bank before each
+  lanes_t  a_before [LANES], b_before_q [LANES]; // earlier lanes of the same bank
   lanes_t  b_left_q, b_left_d, b_after_q;
-  lanes_t  b_taken_q; // of the lanes that are left, the first of each bank
-  logic    b_last_q;  // they are all that is left
+  lanes_t  b_taken_q; // of the remaining lanes, the first of each bank
+  logic    b_last_q;  // no lane remains after these
   lanes_t  b_bank_q [BANK_W];
   map_at_t b_at_q [LANES];
   meta_t   b_meta_q;
   list_t   b_list_q;
   wedge_t  b_wedge_q;
   logic [4:0] b_entries_q;
-  logic    b_first_q; // none of the line's lanes has gone
-  logic    go;        // the lanes that are taken go to their banks
-  logic    crowded;   // sets of three vertices have no room
-  // Kept as a table: the way on from ready_o is long, and a tool that maps this module alone
-  // doesn't know it.
-  (* keep = "true" *) logic b_stays; // the line in b has more lanes, or none of them go
+  logic    b_first_q; // no lane of the line has left
+  logic    go;        // the taken lanes go to their banks
+  logic    crowded;   // no room for sets of three vertices
+  // `keep`: the path from ready_o is long, which synthesis of this module alone does
+  // not see.
+  (* keep = "true" *) logic b_stays; // the line in b has more lanes, or is stalled
 
-  // Of the lanes that are left, those that have none of the same bank before them.
+  // Remaining lanes without an earlier one of the same bank.
   function automatic lanes_t first_of(input lanes_t left, input lanes_t rivals [LANES]);
     lanes_t lanes;
     for (int unsigned l = 0; l < LANES; l++) lanes[l] = left[l] && (left & rivals[l]) == '0;
     return lanes;
   endfunction
 
-  // Whether each lane that is left is one of those.
+  // Whether this holds for all remaining lanes.
   function automatic logic all_first(input lanes_t left, input lanes_t rivals [LANES]);
     logic every;
     every = 1'b1;
@@ -156,7 +156,7 @@ module gramer_set_map
     return every;
   endfunction
 
-  // Lanes of a bank, of those that have each bit of their banks' numbers.
+  // Lanes of a bank, from the lanes with each bit of their bank's number.
   function automatic lanes_t of_bank(input logic [BANK_W-1:0] bank, input lanes_t with_bit [BANK_W]);
     lanes_t lanes;
     lanes = '1;
@@ -233,34 +233,34 @@ module gramer_set_map
     level_t  tag;
     lanes_t  taken;
     lanes_t  after;
-    logic [4:0] entries;      // of the line, with its first lanes
+    logic [4:0] entries;      // of the line, reported with its first lanes
     logic    member_last;
     logic [MAP_DEGREE_W-1:0] root_degree;
   } access_t;
 
   access_t c_q, stage_q [9]; // stage 0: at the banks
-  logic [MAP_BANKS-1:0] to, c_to_q; // banks that have an entry
-  logic [LANE_W-1:0] lane [MAP_BANKS], c_lane_q [MAP_BANKS]; // where it is
+  logic [MAP_BANKS-1:0] to, c_to_q; // banks with an entry
+  logic [LANE_W-1:0] lane [MAP_BANKS], c_lane_q [MAP_BANKS]; // lane of the entry
   map_at_t c_at_q [LANES];
-  logic [MAP_DEGREE_W-1:0] degree_q; // entries that were marked for the root
+  logic [MAP_DEGREE_W-1:0] degree_q; // entries marked for the root
   logic [MAP_BANKS-1:0] to_q, counts_q;
   logic [MAP_BANKS-1:0] counts;
   map_at_t bank_at_q [MAP_BANKS], bank_at [MAP_BANKS];
   logic [MAP_BANKS-1:0] hit, near, first;
   level_t  value [MAP_BANKS];
   map_at_t at5 [MAP_BANKS];
-  // A row that is looked up is the only access of its cycle, and no line's.
+  // Look-up of a row: excludes accesses of lines in its cycle.
   logic    c_row_q, keep_q;
   logic [MAP_BANKS-1:0] c_row_there_q;
   map_at_t c_row_at_q [MAP_BANKS];
 
-  // What goes to a bank: the place of its entry, and whether that is after the root.
+  // Access of a bank: place of the entry, and whether it comes after the root.
   logic [MAP_AT_W:0] c_entry [LANES];
 
   always_comb for (int l = 0; l < LANES; l++) c_entry[l] = {c_q.after[l], c_at_q[l]};
 
   for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_to
-    (* keep = "true" *) lanes_t own; // lanes that are taken, of this bank: a table each
+    (* keep = "true" *) lanes_t own; // taken lanes of this bank: one table each
     logic    after;
     map_at_t at;
 
@@ -292,7 +292,7 @@ module gramer_set_map
     c_to_q   <= to;
     c_lane_q <= lane;
     c_at_q   <= b_at_q;
-    if (clears) begin // all banks have the first lane's place
+    if (clears) begin // all banks use the first lane's place
       c_at_q[0] <= {clear_at, (MAP_AT_W-WORD_AT_W)'(0)};
       for (int b = 0; b < MAP_BANKS; b++) c_lane_q[b] <= '0;
     end
@@ -337,7 +337,7 @@ module gramer_set_map
   logic [LEVEL_W+4:0]  cycles;
   logic [4:0]          hits6_q;
   logic [4:0]          paths5_q, paths6_q; // banks that counted
-  logic [LEVEL_W+4:0]  levels6_q; // what their values have of levels
+  logic [LEVEL_W+4:0]  levels6_q; // share of the levels in their values
   logic                begins_q; // the next line is a member's first
   logic [MAP_DEGREE_W-1:0] t_q, degree7_q;
 
@@ -350,13 +350,13 @@ module gramer_set_map
     end
   end
 
-  // The banks answer in stage 5.
+  // The banks respond in stage 5.
   always_ff @(posedge clk_i) begin
     hits6_q  <= stage_q[5].valid && !stage_q[5].mark && !stage_q[5].wedge.silent
                 ? 5'($countones(hit)) : '0;
     paths5_q <= stage_q[4].counts ? 5'($countones(stage_q[4].taken & stage_q[4].after)) : '0;
     paths6_q <= paths5_q;
-    // The level is taken off once for all banks: each of them would need a subtraction.
+    // The level is subtracted once for all banks, instead of in each bank.
     levels6_q <= (LEVEL_W+5)'(paths5_q) * (LEVEL_W+5)'(stage_q[5].level);
     group_q  <= group;
     // Stage 6.
@@ -408,7 +408,7 @@ module gramer_set_map
       hits7_q       <= hits6_q;
     end
 
-    // Ranges are told apart by the high bits of an entry's place in its bank.
+    // The high bits of an entry's place in its bank select the range.
     localparam int unsigned RANGE_SHIFT = MAP_AT_W > RANGE_W ? MAP_AT_W - RANGE_W : 0;
 
     always_comb

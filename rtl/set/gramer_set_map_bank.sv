@@ -1,40 +1,39 @@
-// A bank of the map: for each vertex of the bank a mark and a counter, of the present root. An entry is read,
-// changed and written back; one may begin in every cycle, on the same entry too: what is not yet written
-// is taken from the stages behind.
+// Bank of the map: a mark and a counter for each vertex of the bank, for the current root. Read-modify-write in a
+// pipeline; throughput: one access per cycle, also to the same entry, by forwarding from the later stages.
 //
-// Nothing is cleared between roots. A counter is kept as level + count, where each root has a level above
-// all that the roots before it could reach: an entry below the level counts 0 and is not marked. Of 5-motifs it is
-// level + tag instead, which says in whose list the vertex was last.
+// Nothing is cleared between roots. A counter is stored as level + count, where each root has a level above all values
+// that earlier roots can reach: an entry below the level counts 0 and is not marked. For 5-motifs it is stored as
+// level + tag, which identifies the list that contained the vertex last.
 //
-//   0 read ─► 1 ─► 2 entry, newest but one, is it the root's? ─► 3 newest, changed ─► 4 written
+//   0 read ─► 1 ─► 2 entry, newest but one, is it the root's? ─► 3 newest, modified ─► 4 written
 module gramer_set_map_bank
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  input  logic    on_i, // something is under way; else registers stay
-  // Stage 0: one access, or the entries of a word are cleared, while nothing else is under way
-  input  logic    clear_i, // and it is no access
+  input  logic    on_i, // clock enable: an access is in flight
+  // Stage 0: one access, or clearing of a word, while nothing else is in flight
+  input  logic    clear_i, // clear; not an access
   input  logic    valid_i,
   input  map_at_t at_i,
-  input  logic    mark_i,  // it is marked
-  input  logic    count_i, // it is counted
-  input  logic    keep_i,  // what is counted is read alone
-  input  logic    tag_i,   // it gets the tag, and keeps its mark
-  input  logic    root_i,  // changes from one root to the next, three cycles later at least
-  // Of the root of the access in stage 2: it is the same for all banks.
+  input  logic    mark_i,  // mark the entry
+  input  logic    count_i, // count the entry
+  input  logic    keep_i,  // read the counter without incrementing it
+  input  logic    tag_i,   // tag the entry, keeping its mark
+  input  logic    root_i,  // toggles with each root, at least three cycles apart
+  // Level of the root of the access in stage 2, the same for all banks
   input  level_t  level2_i,
-  input  level_t  level3_i, // of that in stage 3
-  input  level_t  level4_i, // of that in stage 4, for first_o
-  // The tags of the accesses there: they are the same for all banks, too.
+  input  level_t  level3_i, // stage 3
+  input  level_t  level4_i, // stage 4, for first_o
+  // Tags of these accesses, the same for all banks
   input  level_t  tag3_i,
   input  level_t  tag4_i,
   // Stage 5
-  output logic    hit_o,   // it was marked
-  output logic    near_o,  // it had the tag
-  output level_t  value_o, // its root's level and what it had counted; 0 if it doesn't count
-  output logic    first_o, // it counts, and had counted nothing
+  output logic    hit_o,   // the entry was marked
+  output logic    near_o,  // the entry had the tag
+  output level_t  value_o, // level + count before the access; 0 if the entry doesn't count
+  output logic    first_o, // it counts, and its count was 0
   output map_at_t at_o
 );
 
@@ -60,15 +59,15 @@ module gramer_set_map_bank
 
   logic [MAP_ENTRIES-1:0][LEVEL_W:0] read1_q, read2_q;
   access_t access1_q, access2_q, access3_q, access4_q, access5_q; // by stage
-  // Kept as it is, a table of six inputs a bit: with what follows a tool makes three of two.
+  // `keep`: one 6-input LUT per bit; merged with the following logic it takes three for two.
   (* keep = "true" *) entry_t entry2;
   entry_t  newest2, entry3_q, now3, new3;
-  entry_t [6:4] entry_q; // what the accesses before left
-  logic [6:4] same1;     // of stage 1: the access that will be there then was to the same entry
-  logic       same2;     // of stage 2: the one before it was
-  logic [1:0] newest_q;  // of stage 2: which of them is the newest; 0: none was
-  logic       stale3_q;  // of stage 3: what was read belongs to an earlier root, and counts nothing
-  logic       before_q;  // of stage 3: the access before it was
+  entry_t [6:4] entry_q; // results of the preceding accesses
+  logic [6:4] same1;     // of stage 1: the access in that stage by then has the same entry
+  logic       same2;     // of stage 2: the preceding access has the same entry
+  logic [1:0] newest_q;  // of stage 2: the newest of them; 0: none
+  logic       stale3_q;  // of stage 3: the value read belongs to an earlier root and counts as 0
+  logic       before_q;  // of stage 3: the preceding access has the same entry
   logic [MAP_ENTRIES-1:0] write_q; // of stage 4
   entry_t  old4_q;
 
@@ -84,13 +83,13 @@ module gramer_set_map_bank
     end else {entry2, newest2, now3, new3} = 'x;
   end
 
-  // Whether an access is to the same entry as an earlier one, and for the same root. Kept as tables of six inputs: with
-  // what follows a tool makes twice as many.
+  // Whether two accesses have the same entry and root. `keep`: 6-input LUTs; merged with the following logic it takes
+  // twice as many.
   localparam int unsigned THREES = (MAP_AT_W + 3) / 3;
 
   typedef logic [3*THREES-1:0] place_t;
 
-  // Of two accesses.
+  // Partial comparisons of two accesses.
   function automatic logic [THREES-1:0] alike_of(input access_t access, input access_t other);
     place_t differ;
     logic [THREES-1:0] threes;
@@ -147,7 +146,7 @@ module gramer_set_map_bank
     value_o <= access4_q.valid && access4_q.count ? old4_q.value : '0;
   end
 
-  // A machine that notes nothing has neither.
+  // A machine without noted ends has neither.
   if (REACHED != 0) begin : gen_first
     always_ff @(posedge clk_i) if (on_i) begin
       first_o <= access4_q.valid && access4_q.count && !access4_q.keep

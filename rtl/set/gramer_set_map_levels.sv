@@ -1,5 +1,6 @@
-// The levels of the map's roots: each lies above what the counters of the root before it could reach. When none is left,
-// and after a reset, the banks are cleared, a word a cycle, as soon as nothing is under way. Nothing else begins meanwhile.
+// Allocates the levels of the map's roots: each lies above all values that counters of earlier roots can reach. When
+// the levels are exhausted, and after a reset, the banks are cleared, one word per cycle, once nothing is in
+// flight; no access starts meanwhile.
 module gramer_set_map_levels
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -8,51 +9,51 @@ module gramer_set_map_levels
 ) (
   input  logic     clk_i,
   input  logic     rst_i,
-  // A line waits; a root begins with one if none is under way
+  // A line waits; it starts a root if none is in progress
   input  logic     valid_i,
   input  logic     counts_i,
   input  line_at_t block_last_i, // the last line of its block
-  // What goes to the banks
+  // Accesses of the banks
   input  logic     go_i,
-  input  logic     fresh_i,      // a list begins that is tagged
+  input  logic     fresh_i,      // a tagged list starts
   input  logic     row_i,        // a row is looked up
   input  logic     root_ends_i,
-  output logic     rooted_o,     // a root is under way
-  output logic     root_o,       // changes from one to the next
+  output logic     rooted_o,     // a root is in progress
+  output logic     root_o,       // toggles with each root
   output level_t   level_o,
-  output level_t   tag_o,        // above the level, one for each list that is tagged
+  output level_t   tag_o,        // above the level, one per tagged list
   // A word is cleared
   output logic     clears_o,
   output logic [WORD_AT_W-1:0] clear_at_o,
   // State
-  output logic     on_o,         // something is under way, or it is cleared: else registers stay
-  output logic     busy_o        // something is
+  output logic     on_o,         // clock enable: an access is in flight, or clearing
+  output logic     busy_o        // an access is in flight
 );
 
-  // Levels, and what is above them by no more than a block's entries.
+  // Range of a level plus the entries of a block.
   localparam int unsigned REACH_W   = (LINE_AT_W + 4 > LEVEL_W ? LINE_AT_W + 4 : LEVEL_W) + 1;
-  localparam int unsigned CLEAR_WAY = 6;  // cycles from the last word that is cleared to its write
-  localparam int unsigned DRAIN     = 20; // cycles from a line to the end of what it does
+  localparam int unsigned CLEAR_WAY = 6;  // cycles from the last cleared word to its write
+  localparam int unsigned DRAIN     = 20; // cycles until a line's last effect
 
   typedef logic [REACH_W-1:0] reach_t;
 
   logic       begins, fits, clearing_q, rooted_q, root_q, on_q;
   level_t     level_q, tag_q;
-  reach_t     reach_q, next_reach; // the level after the present root's
-  logic [WORD_AT_W:0] clear_at_q;  // beyond the last word: until it is written
-  logic [4:0] drain_q;             // cycles until nothing is under way
+  reach_t     reach_q, next_reach; // the level after the current root's
+  logic [WORD_AT_W:0] clear_at_q;  // beyond the last word: waiting for its write
+  logic [4:0] drain_q;             // cycles until nothing is in flight
 
   assign clears_o   = clearing_q && drain_q == '0 && !clear_at_q[WORD_AT_W];
   assign clear_at_o = clear_at_q[WORD_AT_W-1:0];
   assign begins     = valid_i && !rooted_q;
-  // A machine that notes nothing has no tags.
+  // A machine without noted ends has no tags.
   assign tag_o      = REACHED != 0 ? tag_q + level_t'(fresh_i) : level_q;
   assign rooted_o   = rooted_q;
   assign root_o     = root_q;
   assign level_o    = level_q;
   assign on_o       = on_q;
   assign busy_o     = drain_q != '0 && !clearing_q;
-  // No counter grows by more than there are entries in the root's block.
+  // A counter grows by at most the number of entries in the root's block.
   assign next_reach = reach_q + 1'b1 + (counts_i ? REACH_W'({block_last_i, 4'hf}) + 1'b1 : '0);
   assign fits       = next_reach >> LEVEL_W == '0;
 

@@ -1,4 +1,5 @@
-// What an edge of t triangles adds: t (t - 1) / 2 and t (deg a + deg b), in parts that a multiplier takes.
+// Contribution of an edge with t triangles: t (t - 1) / 2 and t (deg a + deg b), split for the multipliers.
+// Latency: three cycles.
 module gramer_set_map_products
   import gramer_set_types_pkg::*;
 (
@@ -7,7 +8,7 @@ module gramer_set_map_products
   input  logic valid_i,
   input  logic [MAP_DEGREE_W-1:0] t_i,
   input  logic [MAP_DEGREE_W-1:0] degree_i, // of the member
-  input  logic twice_i, // it counts twice
+  input  logic twice_i, // the degree counts twice
   input  logic [MAP_DEGREE_W-1:0] root_degree_i,
   // Three cycles later
   output logic valid_o,
@@ -29,7 +30,7 @@ module gramer_set_map_products
     m_valid_q    <= rst_i ? '0 : {m_valid_q[9:8], valid_i};
     m8_t_q       <= t_i;
     m8_less_q    <= t_i - 1'b1;
-    // Of 5-cycles the member's degree counts twice.
+    // For 5-cycles the member's degree counts twice.
     m8_degrees_q <= (MAP_DEGREE_W+1)'(root_degree_i)
                     + ((MAP_DEGREE_W+1)'(degree_i) << twice_i);
     m9_t_q            <= m8_t_q;
@@ -44,7 +45,7 @@ module gramer_set_map_products
                      + ((2*MAP_DEGREE_W+2)'(m9_pairs_high_q) << PART);
   end
 
-  assign valid_o   = m_valid_q[10] && m10_t_q != '0; // without a triangle it adds nothing
+  assign valid_o   = m_valid_q[10] && m10_t_q != '0; // an edge without triangles adds nothing
   assign t_o       = m10_t_q;
   assign pairs_o   = (2*MAP_DEGREE_W)'(m10_pairs_q >> 1);
   assign degrees_o = m10_degrees_q;

@@ -1,12 +1,12 @@
-// A part of the graph image on chip: line n of the image is line n / PARTITIONS of partition
-// n mod PARTITIONS. The memory has two ports, one for each half of the PUs, and the PUs of a half have a port in turn, whether
-// they ask or not: so a PU has one line at a time from each half of the partitions (gramer_set_port), and nobody is
-// to be matched. Each PU has a queue here with room for all that it may have under way, so nothing is held back.
+// Partition of the graph image on chip: line n of the image is line n / PARTITIONS of partition n mod PARTITIONS. The
+// memory has two ports, one per half of the PUs; a fixed rotation assigns a port to the PUs of a half, whether they
+// request or not. So a PU receives at most one line per cycle from each half of the partitions (gramer_set_port), and
+// no matching is needed. Each PU has a queue with room for all its outstanding requests: there is no back-pressure.
 //
-//   request ─► [queue of each PU of a half] ─► turn ─► [port of the URAM] ─► answer, line: 2 cycles after its turn
+//   request ─► [queue of each PU of a half] ─► turn ─► [port of the URAM] ─► answer, line: 2 cycles after the turn
 //
-// A request that none waits before has its turn in the cycle in which it comes. The loader writes by the first port, and
-// takes its turn.
+// A request with an empty queue may be served in the cycle in which it arrives. The loader writes through the first
+// port and takes precedence there.
 module gramer_set_partition
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -20,10 +20,10 @@ module gramer_set_partition
   input  logic [AT_W-1:0] write_at_i,
   input  line_t           write_line_i,
   // PUs
-  input  turn_t           turn_i,       // the PU of each half
+  input  turn_t           turn_i,       // PU served in each half
   input  logic [PUS-1:0]  request_i,
   input  logic [AT_W-1:0] at_i [PUS],
-  input  answer_at_t      for_i [PUS],  // what goes with the answer
+  input  answer_at_t      for_i [PUS],  // tag returned with the answer
   output logic [PUS-1:0]  answer_o,
   output answer_at_t      for_o [PORTS],
   output line_t           line_o [PORTS],
@@ -36,7 +36,7 @@ module gramer_set_partition
     logic [AT_W-1:0] at;
   } request_t;
 
-  // From the turn to the answer: the memory and its register.
+  // Latency from turn to answer: memory and output register.
   localparam int unsigned STAGES = 2;
 
   (* ram_style = "ultra" *) line_t mem [PARTITION_LINES];
@@ -46,7 +46,7 @@ module gramer_set_partition
   logic [PORTS-1:0] takes, taken_q, passed;
   logic [PORTS-1:0][AT_W-1:0] at;
   logic             conflict_q;
-  logic [STAGES-1:0][PUS-1:0] valid_q; // of each PU
+  logic [STAGES-1:0][PUS-1:0] valid_q; // per PU
   answer_at_t [STAGES-1:0][PORTS-1:0] for_q;
   line_t [PORTS-1:0] read_q, line_q;
 
@@ -64,7 +64,7 @@ module gramer_set_partition
   end
 
   for (genvar o = 0; o < PORTS; o++) begin : gen_port
-    // Kept as they are, each a table of six inputs a bit.
+    // `keep`: one 6-input LUT per bit each.
     (* keep = "true" *) request_t first, second;
     request_t            next;
     logic                queued;

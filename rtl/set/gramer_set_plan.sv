@@ -1,8 +1,8 @@
-// Search plans in a PU: walkers go through the plan, each with a unit of its own; the asker asks for lists, the
-// merger makes sets of them and of what is stored, the packer stores sets, or their members are counted or listed.
-// Walkers wait most of the time, for sets and for lines of candidates; the others take an operation after another,
-// whoever's it is, in the order in which they were handed on. The list buffer is the memory for sets, and the
-// intersector is that of the PU: nothing else uses them in a run of a plan.
+// Executes search plans in a PU: walkers step through the plan, each with one unit; the asker requests lists; the
+// merger computes sets from them and from stored sets; the packer stores sets, or their members are counted or listed.
+// Walkers mostly wait for sets and lines of candidates; the other blocks process operations in the order of issue,
+// interleaved over all walkers. Sets are stored in the list buffer and compared by the PU's intersector; nothing
+// else uses these in a run of a plan.
 //
 //   unit ─► walkers ─► turn ─► asker ─► merger ─┬─► packer ─► list buffer
 //             ▲                  ║ lines ▲      ├─► count ─► sum
@@ -12,7 +12,7 @@ module gramer_set_plan
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// Bits of what is added to the sum.
+  /// Bits of an increment of the sum.
   parameter int unsigned VALUE_W = 42
 ) (
   input  logic     clk_i,
@@ -21,7 +21,7 @@ module gramer_set_plan
   input  logic     word_write_i,
   input  logic [PLAN_AT_W-1:0] word_at_i,
   input  plan_bits_t word_i, // a range of a label, or a word in its low bits
-  // The first 1 << `parts_i` walkers go, each with a part of the memory for sets
+  // The first 1 << `parts_i` walkers are active, each with a part of the memory for sets
   input  parts_t   parts_i,
   // Units, from a register
   input  logic     unit_valid_i,
@@ -55,7 +55,7 @@ module gramer_set_plan
   // Sum, state and events
   output logic     add_o,
   output logic [VALUE_W-1:0] value_o,
-  output logic     full_o, // a set had no room; stays
+  output logic     full_o, // no room for a set; sticky
   output logic     busy_o,
   output logic     unit_done_o,
   output logic     list_o,
@@ -90,7 +90,7 @@ module gramer_set_plan
   stored_t    walk_stored [PLAN_WALKERS];
   parts_t     parts_q;
 
-  // The next unit goes to the first walker that has none, which is known a cycle before: it has none until it takes it.
+  // The next unit goes to the first idle walker, which is known a cycle early: it stays idle until it takes the unit.
   logic [PLAN_WALKERS-1:0] active, spare, first, offer_q;
 
   always_comb begin
@@ -121,7 +121,7 @@ module gramer_set_plan
     );
   end
 
-  // Several may end in a cycle: their events follow each other.
+  // Several walkers may finish in one cycle; their events are serialized.
   logic [$clog2(2*PLAN_WALKERS):0] done_q;
 
   assign unit_done_o = done_q != '0;
@@ -133,14 +133,14 @@ module gramer_set_plan
                    - ($clog2(2*PLAN_WALKERS)+1)'(unit_done_o);
   end
 
-  // ---------------------------------------------------------------- whose turn it is
+  // ---------------------------------------------------------------- arbitration
 
   logic    in_valid, in_take, turn_ready;
   set_op_t in_op, turn_op;
   logic [PLAN_WALKERS-1:0] turn_q;
 
-  // An operation that waits stays, so the turn is known a cycle before; whoever has had it has
-  // none in the cycle after, as a walker hands on one every second cycle at the most.
+  // A waiting operation persists, so the grant is registered; a granted walker has no operation in the next
+  // cycle, since it issues at most one every second cycle.
   if (PLAN_WALKERS > 1) begin : gen_turn
     logic [PLAN_WALKERS-1:0] grant;
 
@@ -157,7 +157,7 @@ module gramer_set_plan
     assign turn_q = op_valid;
   end
 
-  // There is a second place, so that whether there is room doesn't depend on the asker in the same cycle.
+  // Two entries, so that acceptance does not depend on the asker in the same cycle.
   assign op_take = turn_ready ? turn_q : '0;
 
   always_comb begin
@@ -200,7 +200,7 @@ module gramer_set_plan
     .ends_o (out_ends), .end_o (out_end), .cut_o (cut), .busy_o (merger_busy), .events_o
   );
 
-  // An end comes beside members of another kind, and has none.
+  // An end arrives together with members of another operation, and has none itself.
   assign makes_end = out_ends && out_end.kind == 2'(WORD_MAKE);
   assign lists_end = out_ends && out_end.kind == 2'(WORD_LIST);
   assign counts_end = out_ends && out_end.kind == 2'(WORD_COUNT);
@@ -229,9 +229,9 @@ module gramer_set_plan
 
   // ---------------------------------------------------------------- count
 
-  // Members are added as they come, listed ones too. Or they are counted together once the set has ended, of which the
-  // next one may begin at the same time: pairs, n (n - 1) / 2, and terms. Two terms are kept for each walker; with the third
-  // their product less the third is added.
+  // Members, including listed ones, are added as they arrive; or the set is counted at its end, while the next one may
+  // already start: pairs, n (n - 1) / 2, and terms. Each walker stores two terms; at the third, the product of the
+  // two less the third is added.
   logic a_valid_q, a_kept_q, a_ends_q, b_valid_q, b_pairs_q, c_valid_q, c_pairs_q, d_valid_q;
   logic [4:0] a_count_q;
   logic [1:0] a_term_q;
@@ -277,12 +277,12 @@ module gramer_set_plan
     value_o <= d_valid_q ? d_value_q : VALUE_W'(a_count_q);
   end
 
-  // Walkers and asker are far from the end of this: they are heard of a cycle later, when others
-  // have what they had.
+  // Busy of walkers and asker is registered: one cycle later their work has reached the other
+  // blocks.
   always_ff @(posedge clk_i)
     early_busy_q <= !rst_i && (unit_valid_i || walker_busy != '0 || in_valid || asker_busy);
 
-  // What is counted ends within a few cycles: it is waited for with the sums.
+  // Counting ends within a few cycles, which the wait for the sums covers.
   assign busy_o = early_busy_q || done_q != '0 || merger_busy || packer_busy || lister_busy
                   || add_o;
 

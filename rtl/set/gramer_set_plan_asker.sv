@@ -1,6 +1,6 @@
-// Between the walker and the merger: the limit of an operation is the end of its label's range or the
-// smallest image among its bounds, found in three steps; then its list is asked for, and it waits for its
-// lines. Operations stay in order, and so do lines: nothing is numbered.
+// Stage between walker and merger. Computes the limit of an operation (the end of its label's range, or the smallest
+// image among its bounds) in three steps, requests its list, and queues it until its lines arrive. Operations and
+// lines stay in order, so they need no tags.
 //
 //   op ─► pairs ─► fours ─► limit ─┬─► lines of its list
 //                                  └─► [queue] ─► merger
@@ -23,7 +23,7 @@ module gramer_set_plan_asker
   input  logic     pop_i,
   output set_op_t  op_o,
   output logic     busy_o,
-  output logic     list_o // event: a list is asked for
+  output logic     list_o // event: a list is requested
 );
 
   localparam int unsigned WAITING   = 16; // operations

@@ -1,22 +1,21 @@
-// What a search plan lists: the members of its last set, each with the images of the vertices before it, one
-// record after another. Images are taken when the operation is handed on, since the walker goes on to other
-// ones; they are dropped with the operation's end.
+// Lists the results of a search plan: each member of its last set with the images of the earlier vertices, one record
+// after another. Images are captured when the operation is issued, since the walker continues with others, and
+// dropped at the operation's end.
 //
 //   operation ─► [images] ──────────────────────────┐
-//   line, lanes, end ─► [lines] ─► line in hand ─► member ─► record
+//   line, lanes, end ─► [lines] ─► current line ─► member ─► record
 //
-// Nothing waits between the merger's steps and here: there is room for every line that is on its way
-// when `room_o` falls.
+// No back-pressure on the merger's pipeline: the buffer has room for every line in flight when `room_o` falls.
 module gramer_set_plan_lister
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // An operation that lists is handed on
+  // A listing operation is issued
   input  logic    listed_i,
   input  images_t images_i,
-  output logic    full_o, // no room for another one's images
+  output logic    full_o, // no room for further images
   // Its members, a line at a time, and its end
   input  logic    valid_i,
   input  line_t   line_i,
@@ -33,11 +32,11 @@ module gramer_set_plan_lister
 
   localparam int unsigned OPERATIONS = 16;
   localparam int unsigned LINES      = 16;
-  // Lines that may still come: six stages between a step and here, and an end that isn't held back. As a
-  // power of two, so that room is one bit of the number of lines.
+  // Lines that may still arrive: six stages between a step and this buffer, and an end without back-pressure. A
+  // power of two, so that room is one bit of the line count.
   localparam int unsigned COMING     = 8;
 
-  // The ids of a line: sizes of lists are of no use here.
+  // Ids of a line, without the sizes of lists.
   typedef struct packed {
     logic   ends;
     logic   wide;
@@ -45,13 +44,13 @@ module gramer_set_plan_lister
     logic [LANES-1:0][KEPT_ID_W-1:0] ids;
   } members_t;
 
-  // ---------------------------------------------------------------- what waits
+  // ---------------------------------------------------------------- queues
 
   logic     push, pop, popped_q, waiting, images_valid, images_pop, go;
   members_t in, head, here_q;
   images_t  images;
   logic     here_valid_q, here_ends;
-  lanes_t   less_q, low; // members that are left without the lowest; the lowest
+  lanes_t   less_q, low; // remaining members but the lowest; the lowest
   logic [$clog2(LINES):0] lines_q;
   id_t      member;
 
@@ -74,7 +73,7 @@ module gramer_set_plan_lister
     .pop_i (images_pop), .valid_o (images_valid), .data_o (images)
   );
 
-  // ---------------------------------------------------------------- one member after another
+  // ---------------------------------------------------------------- members, one by one
 
   assign go         = !record_valid_o || record_ready_i;
   assign here_ends  = here_valid_q && (less_q == '0) && (go || here_q.lanes == '0);
@@ -95,7 +94,7 @@ module gramer_set_plan_lister
       lines_q        <= '0;
       room_o         <= 1'b0;
     end else begin
-      // What is popped comes from far, and counts a cycle later: more than there are never hurt.
+      // The pop arrives late and counts one cycle later; overestimating the content is safe.
       popped_q <= pop;
       lines_q  <= lines_q + ($clog2(LINES)+1)'(push) - ($clog2(LINES)+1)'(popped_q);
       room_o   <= lines_q < ($clog2(LINES)+1)'(LINES - COMING);

@@ -1,13 +1,13 @@
-// Sets of a search plan: a stored set and a streamed list are merged line by line, in the order of ids. A step is a
-// pair of lines, a cycle each; the line whose last id is lower gives way to its next one. What matches is
-// found by the intersector; members that are left go on with their line, once it has met all that may
-// match. A list without a stored set is copied, a stored set without a list is gone through.
+// Sets of a search plan: merges a stored set and a streamed list line by line, in the order of ids. A step is a pair of
+// lines, one per cycle; the line with the lower last id advances. The intersector finds matches; for a difference,
+// the members of a line leave once it has met all lines that may match. A list without a stored set is copied, a
+// stored set without a list is traversed.
 //
 //   op ─► its set ─► first line ─┬─► step ─► read of the stored line ─► intersector ─► members ─► out
 //   lines of the list ───────────┘                                  └─► range, images ─┘
 //
-// Nothing waits behind the step: whoever takes members takes a line each cycle. Members that are listed take longer,
-// so a step of theirs waits until there is room for all that are on their way.
+// No back-pressure behind the step: receivers accept one line of members per cycle. Listing takes longer, so a step of
+// a listing operation waits until there is room for all members in flight.
 module gramer_set_plan_merger
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -18,13 +18,13 @@ module gramer_set_plan_merger
   input  logic    valid_i,
   output logic    pop_o,
   input  set_op_t op_i,
-  input  logic    room_i,   // for members that are listed
+  input  logic    room_i,   // for listed members
   // Lines of their lists
   input  logic    line_valid_i,
   output logic    line_ready_o,
   input  line_t   line_i,
   input  meta_t   meta_i,
-  // Stored sets: the one that `set_o` names, and the last id of a line, at once
+  // Stored sets: the set `set_o` and the last id of a line, in the same cycle
   output plan_walker_t set_walker_o,
   output logic [SET_W-1:0] set_o,
   input  stored_t set_i,
@@ -38,7 +38,7 @@ module gramer_set_plan_merger
   output step_t   step_o,
   output line_t   streamed_o,
   input  lanes_t  match_i,  // two cycles after the step
-  // Members of a line, and ends of operations, each after its members and beside another's
+  // Members of a line, and ends of operations; an end may coincide with members of the next operation
   output logic       valid_o,
   output line_t      line_o,
   output lanes_t     lanes_o,
@@ -47,7 +47,7 @@ module gramer_set_plan_merger
   output plan_end_t  end_o,
   output logic       cut_o, // entries of the line are above the limit
   output logic       busy_o,
-  output plan_events_t events_o // what the cycle before was for
+  output plan_events_t events_o // use of the previous cycle
 );
 
   // ---------------------------------------------------------------- streamed lines
@@ -59,7 +59,7 @@ module gramer_set_plan_merger
 
   assign line_ready_o = !a_valid_q || !b_valid_q || b_take;
 
-  // The lanes in use follow each other; a line of padding alone counts as the lowest.
+  // The lanes in use are contiguous; a line of padding alone counts as the lowest.
   always_comb begin
     a_high = '0;
     for (int l = 0; l < LANES; l++)
@@ -92,11 +92,11 @@ module gramer_set_plan_merger
 
   // ---------------------------------------------------------------- stored lines
 
-  // h: the line in hand; m: the one after it, whose last id is fetched ahead; next: the one after those, whose
-  // last id comes at once, and may be in hand in the next cycle.
+  // h: the current line; m: the one after it, with its last id prefetched; next: the one after those, whose last id
+  // is read combinationally and which may be current in the next cycle.
   logic       h_end_q, m_valid_q, m_end_q, next_end;
   set_at_t    h_at_q, next_q, last_q;
-  logic       left_q;                 // there is a next one
+  logic       left_q;                 // a next line exists
   id_t        h_max_q, m_max_q;
   logic       start, advance, m_load, next_take;
 
@@ -136,12 +136,12 @@ module gramer_set_plan_merger
   logic       go, emit, low, high, done, waits, wants_end, finishes_q, p_empty, owes, owed_q;
   plan_end_t  owed_of, owed_of_q;
 
-  // What an operation begins with. Sets that are stored or listed, pairs and terms want a word of the end; of no
-  // members there are no pairs.
+  // Start of an operation. Stored and listed sets, pairs and terms need an end; an empty set has no
+  // pairs.
   assign wants_end = p_op_q.word.kind == 2'(WORD_MAKE) || p_op_q.word.kind == 2'(WORD_LIST)
                      || (p_op_q.word.kind == 2'(WORD_COUNT) && p_op_q.word.term != TERM_SUM);
 
-  assign p_empty   = p_none_q && !p_op_q.word.streams; // it has an end alone, or nothing
+  assign p_empty   = p_none_q && !p_op_q.word.streams; // it consists of an end alone, or of nothing
 
   always_comb begin
     if (p_op_q.word.kind == 2'(WORD_WALK)) begins = THROUGH;
@@ -150,8 +150,8 @@ module gramer_set_plan_merger
     else begins = p_op_q.word.streams ? MERGE : THROUGH;
   end
 
-  // One begins in the cycle of the last step before it. The word of the end comes a cycle after that: then
-  // the next one is of another kind, so that whoever takes members takes one thing a cycle; counting can do both.
+  // An operation starts in the cycle of the previous one's last step. If that has an end, one cycle later, the next
+  // one must be of another kind, so that a receiver gets one item per cycle; counting accepts both.
   assign start    = p_valid_q
                     && (state_q == IDLE
                         || (done && !(finishes_q
@@ -222,7 +222,7 @@ module gramer_set_plan_merger
       else unique case (state_q)
         MERGE: if (done) state_q <= IDLE;
         else if (go && emit && h_end_q) state_q <= DRAIN;
-        else if (go && high && b_last_q) state_q <= THROUGH; // of a difference
+        else if (go && high && b_last_q) state_q <= THROUGH; // difference
         COPY, THROUGH, DRAIN: if (done) state_q <= IDLE;
         default: ;
       endcase
@@ -258,7 +258,7 @@ module gramer_set_plan_merger
     end
   end
 
-  // ---------------------------------------------------------------- e, f: the stored line is read
+  // ---------------------------------------------------------------- e, f: read of the stored line
 
   logic       e_valid_q, f_valid_q;
   line_t      e_line_q, f_line_q;
@@ -295,7 +295,7 @@ module gramer_set_plan_merger
     step_o.streamed = f_lanes_q;
   end
 
-  // ---------------------------------------------------------------- g, i: range and images beside the intersector
+  // ---------------------------------------------------------------- g, i: range and images, during intersection
 
   logic       g_valid_q, i_valid_q;
   line_t      g_line_q, i_line_q;
@@ -320,7 +320,7 @@ module gramer_set_plan_merger
     end
   end
 
-  // What a stored line met in the steps before, and in this one.
+  // Matches of a stored line, accumulated over its steps.
   assign matched = match_q | (i_step_q.compare ? match_i : '0);
 
   always_comb
@@ -356,7 +356,7 @@ module gramer_set_plan_merger
   assign busy_o = state_q != IDLE || p_valid_q || e_valid_q || f_valid_q || g_valid_q || i_valid_q
                   || valid_o || owed_q || ends_q != '0 || ends_o;
 
-  // A cycle is for one of these at the most; without an operation, or waiting for room for records, for none.
+  // At most one of these per cycle; none without an operation or while waiting for room for records.
   always_ff @(posedge clk_i) begin
     events_o.step <= !rst_i && go;
     events_o.pass <= !rst_i && ((state_q == IDLE && owed_q) || (state_q == DRAIN && b_valid_q));

@@ -1,16 +1,16 @@
-// Members of lines become lines without holes, one after another in the memory for sets, a line a cycle. What is
-// stored lies on stacks, one for each walker in a part of the memory of its own: a level's sets above those of
-// the levels before it. Beside it the table of stored sets, and the last id of each line, from which the merger
-// tells its steps. Sets come one after another, whoever's they are, so what is packed is that of one.
+// Compacts members of lines into lines without holes and writes them to the memory for sets, one line per cycle. Each
+// walker has a stack in its part of the memory: the sets of a level lie above those of earlier levels. Keeps the
+// table of stored sets and the last id of each line, by which the merger steps. Sets arrive one after another,
+// so one set is packed at a time.
 //
-//   line, lanes ─► holes below each ─► close holes of 1, 2 ─► of 4, 8 ─► turn behind what is there ─► line full? write
+//   line, lanes ─► holes below each ─► close holes of 1, 2 ─► of 4, 8 ─► rotate behind the rest ─► line full? write
 module gramer_set_plan_packer
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // Members of a set that is made, or its end, with which lanes mean nothing
+  // Members of a set, or its end, whose lanes are ignored
   input  logic    valid_i,
   input  line_t   line_i,
   input  lanes_t  lanes_i,
@@ -22,15 +22,15 @@ module gramer_set_plan_packer
   output set_at_t write_at_o,
   output line_t   write_line_o,
   // The stacks
-  // The memory has 1 << `parts_i` parts, of the first walkers; stays while there are sets
+  // The memory has 1 << `parts_i` parts, for the first walkers; stable while sets exist
   input  parts_t  parts_i,
   input  logic [PLAN_WALKERS-1:0] mark_i,
   input  logic [PLAN_WALKERS-1:0] rewind_i,
   input  level_at_t level_i [PLAN_WALKERS],
   output logic [PLAN_WALKERS-1:0] made_o,  // pulse: a set is complete
-  output logic [PLAN_WALKERS-1:0] empty_o, // one since the last rewind is empty
-  output logic    full_o,  // a set had no room; stays
-  // Stored sets: for the merger at once, for the walkers a cycle later
+  output logic [PLAN_WALKERS-1:0] empty_o, // a set made since the last rewind is empty
+  output logic    full_o,  // no room for a set; sticky
+  // Stored sets: for the merger in the same cycle, for the walkers one cycle later
   input  plan_walker_t set_walker_i,
   input  logic [SET_W-1:0] set_i,
   output stored_t set_o,
@@ -56,9 +56,9 @@ module gramer_set_plan_packer
   logic [SET_W-1:0] a_to_q;
   plan_walker_t   a_walker_q;
 
-  // By quarters, so that no sum is long.
+  // By quarters, to keep the sums short.
   logic [2:0] quarter [LINE_QUARTERS]; // members of each
-  lane_t      under [LINE_QUARTERS];  // holes in those below it
+  lane_t      under [LINE_QUARTERS];  // holes in the quarters below it
   logic [LINE_QUARTERS-1:0][QUARTER-1:0] lanes;
 
   assign lanes = lanes_i;
@@ -96,7 +96,7 @@ module gramer_set_plan_packer
   logic [SET_W-1:0] b_to_q, c_to_q;
   plan_walker_t   b_walker_q, c_walker_q;
 
-  // Layers of one and of two lanes.
+  // Shifts by one and two lanes.
   line_t  one_line, two_line, four_line, eight_line;
   lanes_t one_lanes, two_lanes, four_lanes;
   lane_t  one_holes [LANES], two_holes [LANES], four_holes [LANES];
@@ -124,7 +124,7 @@ module gramer_set_plan_packer
     end
   end
 
-  // Layers of four and of eight.
+  // Shifts by four and eight lanes.
   always_comb begin
     for (int l = 0; l < LANES; l++) begin
       four_line[l*ENTRY_W +: ENTRY_W] = b_line_q[l*ENTRY_W +: ENTRY_W];
@@ -160,11 +160,11 @@ module gramer_set_plan_packer
     c_walker_q <= b_walker_q;
   end
 
-  // ---------------------------------------------------------------- d, e: and behind the members that wait
+  // ---------------------------------------------------------------- d, e: append to the waiting members
 
   logic      d_valid_q, d_ends_q, d_over_q, e_valid_q, e_ends_q, e_over_q;
   line_t     d_line_q, e_line_q;
-  lane_t     filled_q, d_filled_q, e_filled_q; // members that wait for a whole line
+  lane_t     filled_q, d_filled_q, e_filled_q; // members waiting for a full line
   lane_end_t filled;
   logic [SET_W-1:0] d_to_q, e_to_q;
   plan_walker_t   d_walker_q, e_walker_q;
@@ -194,7 +194,7 @@ module gramer_set_plan_packer
         <= d_line_q[32'(lane_t'(lane_t'(l) - {d_filled_q[3:2], 2'b0}))*ENTRY_W +: ENTRY_W];
   end
 
-  // ---------------------------------------------------------------- f: lines that are full, or the last
+  // ---------------------------------------------------------------- f: full lines, or the last one
 
   line_t  wait_q, merged, f_line_q;
   logic   f_write_q, f_ends_q;
@@ -219,9 +219,9 @@ module gramer_set_plan_packer
 
   // ---------------------------------------------------------------- the stacks, the table
 
-  // Lines of a walker's part that are in use, and were at each mark: the part's first line is no part of them.
+  // Used lines of a walker's part, now and at each mark, not counting the part's offset.
   set_end_t at_q [PLAN_WALKERS], mark_q [PLAN_WALKERS][PLACED];
-  set_end_t f_at, lines_q, lines; // lines: of the set in hand
+  set_end_t f_at, lines_q, lines; // lines: of the current set
   logic     f_over;
   set_at_t  f_line_at, base_q;    // base: its first line
   logic     g_write_q, g_first_q, g_ends_q, h_ends_q;

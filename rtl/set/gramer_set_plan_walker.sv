@@ -1,13 +1,13 @@
-// Walks through a search plan: a vertex after the other gets its image, depth first. The words of the plan
-// say what is made once a vertex has its image, and which set the next vertex walks along. Sets are made
-// and counted elsewhere, in order; here it is known which images are placed and which candidates are left.
+// Walks through a search plan depth first, assigning an image to one vertex after another. The words of the plan name
+// the sets to make once a vertex has its image, and the set whose members are the next vertex's candidates. Other
+// blocks make and count sets, in order; the walker keeps the images and the remaining candidates.
 //
 //   unit ─► root ─► words ─► operations ─►
 //             ▲        └─ walk ─► a line of candidates ─► next candidate ─┐
 //             └────────────────────────── words of the next level ◄───────┘
 //
-// The walker waits for sets that it needs, and doesn't wait for what is only counted or listed. A PU has several
-// walkers, each with a unit of its own: while one waits, others go on.
+// The walker waits for the sets it needs, not for counting or listing. A PU has several walkers, each with one unit:
+// while one waits, others proceed.
 module gramer_set_plan_walker
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -22,26 +22,26 @@ module gramer_set_plan_walker
   input  logic  unit_valid_i,
   output logic  unit_take_o,
   input  unit_t unit_i,
-  // Operations whose stored set is complete. The limit comes later: bounds and conflicts are masks of the images;
-  // so does the walker's number
+  // Operations with a complete stored set. The asker adds the limit (bounds and conflicts are masks of the images)
+  // and the arbiter the walker's number
   output logic    op_valid_o,
   input  logic    op_ready_i,
   output set_op_t op_o,
-  // Sets that are made
+  // Made sets
   input  logic    made_i,   // pulse: one is complete
-  input  logic    empty_i,  // one that was made since the last rewind is empty
+  input  logic    empty_i,  // a set made since the last rewind is empty
   output logic [SET_W-1:0] set_o,
-  input  stored_t set_i,    // the set of the cycle before
-  output logic    mark_o,   // what is stored now stays while `level_o` and below are walked
-  output logic    rewind_o, // what `level_o` and those below stored is not needed any more
+  input  stored_t set_i,    // the set selected in the previous cycle
+  output logic    mark_o,   // keep the stored sets while `level_o` and deeper levels are walked
+  output logic    rewind_o, // drop the sets stored by `level_o` and deeper levels
   output level_at_t level_o,
-  // A line of candidates that was asked for
+  // Requested line of candidates
   input  logic    walked_i,
   input  line_t   walked_line_i,
   input  lanes_t  walked_lanes_i,
-  input  logic    walked_cut_i, // it has entries above the limit: no line after it has others
+  input  logic    walked_cut_i, // it has entries above the limit: later lines have no candidates
   // State and events
-  output logic  idle_o, // a unit would be taken
+  output logic  idle_o, // ready for a unit
   output logic    busy_o,
   output logic    unit_done_o
 );
@@ -52,29 +52,29 @@ module gramer_set_plan_walker
     IDLE, FETCH, DECODE, WALK, ENTER, LINE_WORD, LINE, LINE_WAIT, PICK, POP, RESTORE
   } state_e;
 
-  // Where a level is among its candidates.
+  // Position of a level among its candidates.
   typedef struct packed {
     logic     cut;
     lanes_t   left;
     set_end_t last; // exclusive
-    set_end_t at;   // the line in hand
-    logic [PLAN_AT_W-1:0] start; // its words
+    set_end_t at;   // current line
+    logic [PLAN_AT_W-1:0] start; // address of its words
   } walk_place_t;
 
   state_e     state_q;
   level_at_t  level_q;
   plan_word_t word_q;
-  logic [PLAN_AT_W-1:0] at_q; // of the word in hand
+  logic [PLAN_AT_W-1:0] at_q; // of the current word
   entry_t     entry_q [PLACED];
-  walk_place_t here_q, back_q, there; // of this level, of the one above, of the next
+  walk_place_t here_q, back_q, there; // of this level, the one above, the next
   walk_place_t places_q [PLACED];
-  lanes_t     less_q, low;          // candidates that are left without the lowest; the lowest
-  logic       any_q, tight_q;       // tight: the words of this level are the one in hand
+  lanes_t     less_q, low;          // remaining candidates but the lowest; the lowest
+  logic       any_q, tight_q;       // tight: this level has the current word alone
   logic [RANGE_W-1:0] first_q, last_q;
-  logic [PENDING_W-1:0] pending_q;  // sets that are being made
-  logic       settled_q;            // none is, and none was handed on in the last cycle
-  logic [PLAN_SETS-1:0] making_q;   // those among which they are
-  logic       wanting_q;            // the word in hand wants one of those
+  logic [PENDING_W-1:0] pending_q;  // sets in the making
+  logic       settled_q;            // none is, and none was issued in the last cycle
+  logic [PLAN_SETS-1:0] making_q;   // superset of the sets in the making
+  logic       wanting_q;            // the current word needs one of those
   line_t      line;
   entry_t     picked;
   logic       make, count, goes_on, pushed, nothing, pick, wanting;
@@ -93,9 +93,9 @@ module gramer_set_plan_walker
 
   logic [PLAN_AT_W-1:0] read_at;
   plan_word_t   word;
-  range_t       range_q; // of the label of the word in hand
+  range_t       range_q; // of the label of the current word
 
-  label_range_t label;   // that is written
+  label_range_t label;   // being written
 
   assign label   = word_i[$bits(label_range_t)-1:0];
   assign word    = words[read_at];
@@ -115,7 +115,7 @@ module gramer_set_plan_walker
 
   assign make  = word_q.kind == 2'(WORD_MAKE);
   assign count = word_q.kind == 2'(WORD_COUNT) || word_q.kind == 2'(WORD_LIST);
-  // Another word follows on this level.
+  // A further word follows on this level.
   assign goes_on = make || (count && (word_q.term == TERM_FIRST || word_q.term == TERM_SECOND));
 
   // ---------------------------------------------------------------- operations
@@ -127,7 +127,7 @@ module gramer_set_plan_walker
     for (int l = 1; l < PLACED; l++) if (word_q.of == 3'(l)) op_o.source = entry_q[l];
   end
 
-  // A set that is being made is waited for here: whoever is behind would hold up those of other walkers.
+  // Waits here for a set in the making; waiting in a later block would stall other walkers.
   assign wanting    = wanting_q && !settled_q;
   assign op_valid_o = (state_q == DECODE && (make || count) && !wanting) || state_q == LINE;
   assign pushed     = op_valid_o && op_ready_i;
@@ -147,7 +147,7 @@ module gramer_set_plan_walker
 
   always_ff @(posedge clk_i) if (walked_i) lines[level_q] <= walked_line_i;
 
-  // The root's candidates are cut to the unit's range of lines.
+  // Clips the root's candidates to the unit's range of lines.
   always_comb begin
     there = '{cut: 1'b0, left: '0, last: (SET_AT_W+1)'(set_i.base) + set_i.lines,
               at: (SET_AT_W+1)'(set_i.base), start: at_q + 1'b1};
@@ -214,7 +214,7 @@ module gramer_set_plan_walker
         end else if (here_q.at != here_q.last && !here_q.cut) state_q <= LINE_WORD;
         else state_q <= POP;
         POP: begin
-          // The root has no other candidate.
+          // The root has a single candidate.
           state_q     <= level_q == 3'd1 ? IDLE : RESTORE;
           unit_done_o <= level_q == 3'd1;
           level_q     <= level_q - 1'b1;
@@ -224,7 +224,7 @@ module gramer_set_plan_walker
       if (state_q == WALK && nothing) unit_done_o <= level_q == '0;
       if (state_q == WALK && !nothing) level_q <= level_q + 1'b1;
       if (state_q == LINE_WORD || state_q == FETCH || state_q == POP) tight_q <= 1'b0;
-      // `any_q` is of the level in hand.
+      // `any_q` belongs to the current level.
       if (walked_i) any_q <= walked_lanes_i != '0;
       else if (state_q == RESTORE) any_q <= back_q.left != '0;
       else if (pick) any_q <= less_q != '0;
@@ -242,7 +242,7 @@ module gramer_set_plan_walker
       places_q[level_q] <= here_q;
       here_q            <= there;
     end
-    // `at` is the line after the one that was asked for, once it was.
+    // After a request, `at` is the line after the requested one.
     if (state_q == LINE && pushed) here_q.at <= here_q.at + 1'b1;
     if (walked_i) begin
       here_q.left <= walked_lanes_i;

@@ -1,10 +1,10 @@
-// A PU's way to the lines of the image. Requests leave in order, and lines come out in the same order,
-// each with what was said of it. The partitions answer at their turns (gramer_set_partition): a line of one half of them and one of the other
-// in each cycle at the most. So there is a buffer for each half, and an answer goes to its request's place there.
-// The oldest request's line passes the buffer. There is room for every line under way, so partitions never wait.
+// Read port of a PU to the image. Requests are issued in order, and lines return in the same order, each with its
+// request's metadata. Partitions answer in rotation (gramer_set_partition), at most one line per cycle from each half;
+// so each half has a buffer, and an answer is stored at its request's index. The oldest request's line may bypass the
+// buffer. Room is reserved for every line in flight, so partitions never stall.
 //
-//   issue ─► [order] ────────────────► the oldest one's place ─► line_o, meta_o
-//        └─► partitions ═► [buffer of each half, by place] ─┘
+//   issue ─► [order] ────────────────► index of the oldest ─► line_o, meta_o
+//        └─► partitions ═► [buffer of each half, by index] ─┘
 module gramer_set_port
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -16,14 +16,14 @@ module gramer_set_port
   // Requests of the PU
   input  logic            issue_valid_i,
   output logic            issue_ready_o,
-  input  line_at_t        issue_line_i, // unused if there is none
+  input  line_at_t        issue_line_i, // unused if no line is read
   input  meta_t           issue_meta_i,
   // To the partitions
   output logic [PARTITIONS-1:0] request_o,
   output logic [AT_W-1:0] request_at_o,
   output answer_at_t      request_for_o,
   // From the partitions
-  input  logic [PARTITIONS-1:0] answer_i, // for this PU: one of each half at the most
+  input  logic [PARTITIONS-1:0] answer_i, // for this PU: at most one per half
   input  answer_at_t      answer_for_i [PARTITIONS],
   input  line_t           answer_line_i [PARTITIONS],
   // To the PU
@@ -38,9 +38,9 @@ module gramer_set_port
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
   logic              full, take, some, held, issued, pop, popped_q;
-  // Kept as it is, a table before the last one: what ready_i comes through is long, and a tool that maps
-  // this module alone doesn't know it. The reset is in it, and needs no table behind ready_i then.
-  (* keep = "true" *) logic comes; // the next line is there
+  // `keep`: a table before the last one. The path through ready_i is long, which synthesis of this module
+  // alone does not see. It includes the reset, which then needs no table behind ready_i.
+  (* keep = "true" *) logic comes; // the next line is available
   logic [PART_W-1:0] part;
   logic              side, head_side;
   answer_at_t        tail_at, head_at, read_at;
@@ -51,8 +51,8 @@ module gramer_set_port
   assign part          = PARTITIONS > 1 ? issue_line_i[PART_W-1:0] : '0;
   assign side          = SIDES > 1 && part[PART_W-1];
 
-  // It hears a cycle later what was taken: the way from what comes behind the port to its ready is the
-  // longest of a PU, and ends in registers here.
+  // Pops one cycle late: the ready path from the blocks behind the port is the longest of a PU, and ends
+  // in registers here.
   gramer_set_late_fifo #(.WIDTH(1 + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
     .clk_i, .rst_i,
     .push_i (issued), .data_i ({side, issue_meta_i}), .full_o (full), .tail_o (tail_at),
@@ -67,18 +67,18 @@ module gramer_set_port
       request_o[p] <= !rst_i && issued && !issue_meta_i.none && part == PART_W'(p);
   end
 
-  // The buffers, and which places have their line.
+  // Buffers, and valid bits of their entries.
   logic [SIDES-1:0]  came;
   answer_at_t         came_at [SIDES];
-  logic [SIDES-1:0]   now; // it is the line that is waited for
-  (* keep = "true" *) logic passes; // one of them is
+  logic [SIDES-1:0]   now; // the awaited line arrives
+  (* keep = "true" *) logic passes; // in one of the halves
   line_t              next_line [SIDES];
   logic [ANSWERS-1:0] there_q;
 
   for (genvar s = 0; s < SIDES; s++) begin : gen_side
     (* ram_style = "distributed" *) line_t mem [ANSWERS];
 
-    // The partition that answers, and its line. Kept as they are, so that a bit of the line takes a table of six inputs.
+    // The answering partition and its line. `keep`: one 6-input LUT per bit of the line.
     (* keep = "true" *) turn_t from;
     (* keep = "true" *) line_t from_line;
 

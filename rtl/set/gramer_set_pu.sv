@@ -1,9 +1,9 @@
-// A processing unit of the set core: units wait in the queue; the streamer asks for their lists and for those of
-// their members; lines come back in order through the port; the stepper and the intersector compare
-// them, a pair a cycle; rows of matches become matrices, in which the level engine counts cliques.
+// Processing unit of the set core: the streamer requests the lists of queued units and of their members; lines return
+// in order through the port; stepper and intersector compare them, one pair per cycle; rows of matches form
+// matrices, in which the level engine counts cliques.
 //
-// In a run of a search plan the units go to gramer_set_plan, which then has port, list buffer and intersector; in one of
-// houses, 5-cycles or 5-motifs to gramer_set_by_map, which then has port and map.
+// In a run of a search plan, units go to gramer_set_plan, which uses port, list buffer and intersector; for houses,
+// 5-cycles and 5-motifs to gramer_set_by_map, which uses port and map.
 //
 //   units ─► queue ─► streamer ─► port ══► partitions
 //                        ▲          ║ lines
@@ -16,9 +16,9 @@ module gramer_set_pu
   localparam int unsigned COUNTER_AT_W = $clog2(PU_COUNTERS)
 ) (
   input  logic  clk_i,
-  input  logic  rst_i,     // and what is under way is dropped
+  input  logic  rst_i,     // drops everything in flight
   input  logic  clear_i,   // before a run: sums and counters
-  input  logic  running_i, // cycles count
+  input  logic  running_i, // enables the cycle counters
   input  plan_t plan_i [PLANS],
   // Words of a search plan
   input  logic  word_write_i,
@@ -39,17 +39,17 @@ module gramer_set_pu
   output logic    record_valid_o,
   input  logic    record_ready_i,
   output record_t record_o,
-  // Sums and counters, those of last cycle's positions
+  // Sums and counters, at the last cycle's positions
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o,
   output logic  saturated_o,
-  output logic  full_o, // a search plan's sets have no room; stays
+  output logic  full_o, // no room for a search plan's sets; sticky
   input  logic [COUNTER_AT_W-1:0] counter_at_i,
   output counter_t counter_o,
   output logic  busy_o
 );
 
-  // Of a sum; a product of wedges is larger than what a plan counts or an edge has.
+  // Bits of an increment; a product of wedges is wider than a plan's count or an edge's.
   localparam int unsigned PLAN_VALUE_W = 42;
   localparam int unsigned VALUE_W = REACHED != 0 ? 48 : PLAN_VALUE_W;
 
@@ -73,7 +73,7 @@ module gramer_set_pu
 
   // ---------------------------------------------------------------- search plans
 
-  logic       planning_q; // a run of a search plan; stays until the next header
+  logic       planning_q; // a run of a search plan; held until the next header
   logic       plan_take, plan_issue_valid, plan_line_ready, plan_write, plan_read, plan_step_valid;
   logic       plan_add, plan_busy, plan_done, plan_list;
   plan_events_t plan_events;
@@ -137,7 +137,7 @@ module gramer_set_pu
   // ---------------------------------------------------------------- units and lines
 
   logic unit_own, line_taken;
-  // Of houses, 5-cycles and 5-motifs.
+  // Houses, 5-cycles and 5-motifs.
   logic       wedging_q, wedge_take, wedge_issue_valid, wedge_line_ready, wedge_busy, wedge_list;
   line_at_t   wedge_issue_line;
   meta_t      wedge_issue_meta;
@@ -148,8 +148,8 @@ module gramer_set_pu
     .valid_o (unit_valid), .take_i (unit_take || other_take), .unit_o (unit)
   );
 
-  // The way from the queue is long, and so is that back to it: others than the streamer have a
-  // unit held for them.
+  // The paths from and to the queue are long: for blocks other than the streamer, a register holds
+  // the unit.
   if (PLAN_LEVELS != 0 || REACHED != 0) begin : gen_held
     logic taken;
 
@@ -298,7 +298,7 @@ module gramer_set_pu
   logic        triple_valid, triple_done, products_saturated, sums_saturated;
   triple_t     triple;
   logic [COUNT_W-1:0] products_sum, own_sum;
-  logic        of_products_q; // the sum that was asked for
+  logic        of_products_q; // the requested sum
 
   if (REACHED != 0) begin : gen_wedges
     gramer_set_by_map i_by_map (
@@ -409,7 +409,7 @@ module gramer_set_pu
     end
   end
 
-  // A machine without plans has no embeddings.
+  // A machine without plans does not use this sum.
   localparam logic [SUMS-1:0] USED
     = PLAN_LEVELS != 0 || REACHED != 0 ? '1 : ~(SUMS'(1) << SUM_EMBEDDINGS);
 
@@ -428,8 +428,8 @@ module gramer_set_pu
   logic        busy, stepped_q, held_q;
   logic [1:0]  ended;
 
-  // The core hears of it three cycles later, by when most of what is found is in the sums. What a plan counts may come
-  // when nothing else is busy any more.
+  // The core sees this three cycles later, when most results are in the sums. A plan's counts may arrive after all
+  // else is idle.
   assign busy   = unit_valid || held_valid_q || streamer_busy || port_busy || stepper_busy
                   || rows_busy || level_busy || map_busy || plan_busy || wedge_busy
                   || add_q[SUM_EMBEDDINGS];
@@ -475,8 +475,8 @@ module gramer_set_pu
   end
 
 `ifndef SYNTHESIS
-  // So a run's cycles have its last sum in them, which is added in the cycle behind `add_q`. (With what a plan counts a run
-  // begins anew.)
+  // Extends the run's cycles to its last sum, which is added in the cycle after `add_q`. (A plan's count extends the
+  // run again.)
   logic adds_q;
 
   always_ff @(posedge clk_i) begin

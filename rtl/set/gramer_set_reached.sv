@@ -1,6 +1,6 @@
-// The vertices that a root's wedges end at, in the order in which they were reached, of each bank of the map: their
-// places there, and the sizes of the lists before them. A row has one of each bank, as far as it has so many.
-// Block RAM with an output register: the row comes two cycles after the read.
+// Vertices at the ends of a root's wedges, in the order in which they were reached, per bank of the map: their places
+// there and the sizes of the lists before them. A row has one vertex of each bank that has enough of them.
+// Block RAM with an output register: read latency of two cycles.
 module gramer_set_reached
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -8,19 +8,19 @@ module gramer_set_reached
   input  logic    clk_i,
   input  logic    rst_i,
   input  logic    clear_i, // for the next root
-  // What is reached: a vertex of each bank at the most
+  // Reached vertices, at most one per bank
   input  logic [MAP_BANKS-1:0] note_i,
   input  map_at_t at_i [MAP_BANKS],
   input  up_t     up_i [MAP_BANKS],
   // Rows
-  output logic [NOTED_W:0] rows_o, // that there are, two cycles after the last one was noted
+  output logic [NOTED_W:0] rows_o, // number of rows, two cycles after the last note
   input  logic    read_i,
   input  logic [NOTED_W-1:0] row_i,
-  output logic [MAP_BANKS-1:0] there_o, // banks that have one in the row
+  output logic [MAP_BANKS-1:0] there_o, // banks with a vertex in the row
   output map_at_t at_o [MAP_BANKS],
   output up_t     up_o [MAP_BANKS],
-  output logic    busy_o, // something is on its way into the memory
-  output logic    full_o  // a bank had no room; stays
+  output logic    busy_o, // a write is in flight
+  output logic    full_o  // a bank is full; sticky
 );
 
   localparam int unsigned EACH = MAP_AT_W + WEDGE_UP_W;
@@ -58,7 +58,7 @@ module gramer_set_reached
     read_q <= read_i;
     if (read_i) there_q <= there;
     if (read_q) there_o <= there_q;
-    // The longest list grows by one at the most.
+    // The longest list grows by at most one.
     if (rst_i || clear_i) rows_q <= '0;
     else if (longest != '0) rows_q <= rows_q + 1'b1;
     if (rst_i) full_o <= 1'b0;

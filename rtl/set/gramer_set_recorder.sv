@@ -1,6 +1,6 @@
-// The records of all PUs as beats of the out-stream, before the sums: one or two in a beat, PUs in turn. The host
-// says for how many beats it has room. Once half of it is used no more units are handed out (`soft_o`), so that
-// those under way usually end; a record without room ends the run (`full_o`), and others after it are dropped.
+// Packs the records of all PUs into beats of the out-stream, before the sums: one or two per beat, round robin over
+// the PUs. The host sets the capacity in beats. At half of it no further unit is dispatched (`soft_o`), so that
+// those in flight can usually finish; a record without room ends the run (`full_o`), and later ones are dropped.
 //
 //   PUs ─► turn ─► record ─► beat ─► report
 module gramer_set_recorder
@@ -10,7 +10,7 @@ module gramer_set_recorder
   input  logic    clk_i,
   input  logic    rst_i,
   input  logic    clear_i,        // before a run
-  input  logic [31:0] room_i,     // beats that the host has room for; stays
+  input  logic [31:0] room_i,     // capacity in beats; stable
   // Records
   input  logic [PUS-1:0] valid_i,
   output logic [PUS-1:0] ready_o,
@@ -20,12 +20,12 @@ module gramer_set_recorder
   input  logic    beat_ready_i,
   output beat_t   beat_o,
   // The end
-  input  logic    end_i,          // pulse: no record comes any more
-  output logic    ended_o,        // pulse, in the same cycle if there is nothing left
+  input  logic    end_i,          // pulse: no further record arrives
+  output logic    ended_o,        // pulse: all beats have left; possibly in the same cycle
   // State
-  output logic    soft_o,         // half of the room is used; stays
-  output logic    full_o,         // a record had no room; stays
-  output logic [39:0] records_o,  // that left
+  output logic    soft_o,         // half of the capacity is used; sticky
+  output logic    full_o,         // no room for a record; sticky
+  output logic [39:0] records_o,  // records written
   output logic    busy_o
 );
 
@@ -39,8 +39,8 @@ module gramer_set_recorder
   logic    some, take, room, in_valid, in_take;
   record_t chosen, in_record;
 
-  // There is a second place: what a PU hears of its record would else go on from what the
-  // stream's taker says in the same cycle, through here and the PU's lister.
+  // Two entries break the path from the stream's ready through this module to the PU's
+  // lister.
   assign take    = some && room;
   assign ready_o = grant & {PUS{take}};
 
@@ -61,7 +61,7 @@ module gramer_set_recorder
     .valid_o (in_valid), .ready_i (in_take), .data_o (in_record)
   );
 
-  // Ordinal and number of the pattern are 0, and what has no id.
+  // Ordinal, pattern number and unused ids are 0.
   logic [HALF_W-1:0] narrow;
   beat_t             wide;
 
@@ -76,7 +76,7 @@ module gramer_set_recorder
 
   // ---------------------------------------------------------------- beats
 
-  logic [31:0] left_q, half_q; // beats that may begin; half of the room
+  logic [31:0] left_q, half_q; // beats left; half of the capacity
   logic        begun_q, held_q, whole_q, flush_q, leaves, first, second, over;
   logic        two_q;          // the beat has two records
   logic        soft_q, full_q;
@@ -94,7 +94,7 @@ module gramer_set_recorder
   assign over         = first && (full_q || left_q == '0);
   assign in_take      = first || second;
   assign ended_o      = (end_i || flush_q) && !held_q;
-  assign busy_o       = in_valid; // the second place has nothing then either
+  assign busy_o       = in_valid; // the second entry is then empty, too
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
@@ -124,7 +124,7 @@ module gramer_set_recorder
     end
     if (first) begin
       two_q  <= 1'b0;
-      // The other half has no record: all ones where the number of its pattern would be.
+      // The other half is empty: its pattern number is all ones.
       beat_q <= in_record.wide ? wide : {192'b0, 32'hffff_ffff, 32'b0, narrow};
     end else if (second) begin
       two_q                   <= 1'b1;

@@ -1,8 +1,8 @@
-// The results of a run, in order. Beats of 512 bits:
+// Writes the results of a run to the out-stream, in this order. Beats of 512 bits:
 //
-//   records   of a search plan that lists, while it runs (gramer_set_recorder)
+//   records   of a listing search plan, during the run (gramer_set_recorder)
 //   sums      beats of eight, 64 bits each, added up over the PUs
-//   status    [31:0] status, [32] a sum is saturated, [127:64] address of the access that failed or
+//   status    [31:0] status, [32] a sum is saturated, [127:64] address of the failed access or
 //             offset of the argument, [191:128] next unit, [255:192] records
 //   counters  8 of 64 bits: core, each PU, each partition, the bank; the last beat has TLAST
 module gramer_set_report
@@ -13,11 +13,11 @@ module gramer_set_report
   input  logic  rst_i,
   input  logic  start_i, // the run has ended: report
   output logic  done_o,  // pulse
-  // Records, before the run has ended
+  // Records, during the run
   input  logic  record_valid_i,
   output logic  record_ready_o,
   input  beat_t record_i,
-  // Sums: the answer comes in the next cycle
+  // Sums: value in the next cycle
   output logic [SUM_AT_W-1:0] sum_at_o,
   input  logic [COUNT_W-1:0] sum_i [PUS],
   input  logic  saturated_i,
@@ -25,7 +25,7 @@ module gramer_set_report
   input  logic [63:0] address_i,
   input  logic [63:0] next_i,
   input  logic [63:0] records_i,
-  // Counters: likewise
+  // Counters: same timing
   output logic [7:0]  counter_at_o,
   input  logic [63:0] core_counter_i,
   input  counter_t    pu_counter_i [PUS],
@@ -56,7 +56,7 @@ module gramer_set_report
 
   state_e      state_q;
   section_e    section_q;
-  logic [1:0]  phase_q; // 0 ask, 1 answer, 2 it is put into the beat, 3 the beat leaves
+  logic [1:0]  phase_q; // 0 select, 1 read, 2 write into the beat, 3 the beat leaves
   logic [WORD_AT_W-1:0] word_q;
   logic [BEAT_W-1:0]    sums_beat_q;
   logic [7:0]  unit_q, at_q, units_end, section_end;
@@ -71,7 +71,7 @@ module gramer_set_report
   assign sum_at_o       = SUM_AT_W'({sums_beat_q, word_q});
   assign counter_at_o   = at_q;
   assign last_pu        = unit_q == 8'(PUS - 1);
-  // Saturated already: adding to all ones or carrying out stays there.
+  // Saturates: all ones and a carry-out are sticky.
   assign added          = {1'b0, sum_q} + {1'b0, sum_i[PUS > 1 ? 32'(unit_q) % PUS : 0]};
 
   always_comb begin
@@ -91,7 +91,7 @@ module gramer_set_report
 
   assign last_value = section_q == BANK && unit_q == units_end && at_q == section_end;
 
-  // To the next counter, once this one is in the beat or the beat has left.
+  // Advances to the next counter once this one is in the beat or the beat has left.
   assign goes_on = state_q == COUNTERS && !last_value
                    && (phase_q == 2'd3 ? free : phase_q == 2'd2 && word_q != '1);
 
@@ -115,13 +115,13 @@ module gramer_set_report
           over_q    <= saturated_i;
           tlast_q   <= 1'b0;
           if (start_i) state_q <= SUMS_;
-          if (PLAN_LEVELS != 0 && record_valid_i && free) begin // else there are none
+          if (PLAN_LEVELS != 0 && record_valid_i && free) begin // otherwise there are no records
             tvalid_q <= 1'b1;
             tdata_q  <= record_i;
           end
         end
         SUMS_: unique case (phase_q)
-          2'd0: phase_q <= 2'd1; // the sums of the PUs are there in the next cycle and stay
+          2'd0: phase_q <= 2'd1; // the sums of the PUs are valid from the next cycle on
           2'd1: begin
             sum_q  <= added[COUNT_W] ? '1 : added[COUNT_W-1:0];
             over_q <= over_q || added[COUNT_W];
@@ -155,7 +155,7 @@ module gramer_set_report
           end
           2'd2: begin
             beat_q  <= {value_q, beat_q[LINE_W-1:64]};
-            value_q <= '0; // behind the last one the beat is filled up
+            value_q <= '0; // after the last one, padding of the beat
             phase_q <= word_q == '1 ? 2'd3 : last_value ? 2'd2 : 2'd0;
             if (word_q != '1) word_q <= word_q + 1'b1;
           end

@@ -1,31 +1,30 @@
-// The roots whose rows are in the row memory, in the order in which they came, and which of their
-// members are still to be begun with. A root leaves when all of its sets are counted: its rows
-// are free then, in order.
+// Roots with rows in the row memory, in the order of arrival, and their members yet to be started. A root leaves when
+// all of its sets are counted, in order; its rows are then freed.
 module gramer_set_roots
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // A root whose rows are complete, and the masks of its members before
+  // A root with complete rows, and before it the masks of its members
   input  mask_t   mask_i,
   input  logic    root_valid_i,
-  input  place_t  place_i, // of the mask too
+  input  place_t  place_i, // of the mask, too
   input  root_t   root_i,
-  input  words_t  first_words_i, // with a member to begin with
-  // Members to begin with
+  input  words_t  first_words_i, // words with a member to start
+  // Members to start
   output logic    valid_o,
   input  logic    take_i,
   output place_t  place_o,
   output member_t member_o,
-  // Work of a root: members that were begun with and sets, each until it is done
+  // Work of a root: started members and sets, each until it is finished
   input  logic    set_made_i,
   input  place_t  set_place_i,
   input  logic    begun_done_i,
   input  place_t  begun_place_i,
   input  logic    set_done_i,
   input  place_t  done_place_i,
-  // Out of the row memory
+  // Removal from the row memory
   output logic    freed_o, // pulse
   output logic [ROW_AT_W:0] words_o,
   output logic    busy_o
@@ -33,20 +32,20 @@ module gramer_set_roots
 
   localparam int unsigned WORK_W = 8;
 
-  logic [PLACE_W:0] held_q, picked_q;  // roots in all, and those to be picked from
+  logic [PLACE_W:0] held_q, picked_q;  // all roots; roots with members to pick
   place_t           pick_q, oldest_q;
-  logic [PLACES-1:0] taken_q; // every member of it was picked
+  logic [PLACES-1:0] taken_q; // every member has been picked
   logic [WORK_W-1:0] work_q [PLACES];
   logic             free, step, ends;
 
-  // ---------------------------------------------------------------- words of members to begin with
+  // ---------------------------------------------------------------- words of members to start
 
   (* ram_style = "distributed" *) words_t words_mem [PLACES];
   (* ram_style = "distributed" *) lline_t last_mem [PLACES];
   (* ram_style = "distributed" *) word_t first_mem [PLACES*SET_WORDS];
 
   typedef struct packed {
-    logic     none; // no member of the root is begun with
+    logic     none; // the root has no member to start
     logic     last; // of the root
     word_at_t at;
     place_t   place;
@@ -124,9 +123,9 @@ module gramer_set_roots
     end
   end
 
-  // ---------------------------------------------------------------- what is left of each root
+  // ---------------------------------------------------------------- remaining work of each root
 
-  // What becomes more and what less, as one number from -2 to 2: a carry chain for each place, not four.
+  // Net change from -2 to 2: one carry chain per root instead of four.
   typedef logic signed [2:0] change_t;
 
   function automatic change_t change(input logic more, input logic also, input logic less,

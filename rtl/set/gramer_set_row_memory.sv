@@ -1,7 +1,6 @@
-// Rows of the roots' matrices: bit c of row r is set if members r and c of a root's list are
-// neighbours. A row has 1, 2, 4 or 8 words of 64 bits (its class); its words lie in as many sub-banks, so
-// that 8, 4, 2 or 1 rows are read at once. Two copies: one for sets in the making, one for
-// the counting of members. Block RAM with an output register: words come two cycles after the read.
+// Rows of the roots' matrices: bit c of row r is set if members r and c of a root's list are neighbours. A row has 1,
+// 2, 4 or 8 words of 64 bits (its class) in as many sub-banks, so 8, 4, 2 or 1 rows are read per cycle. Two copies:
+// one for making sets, one for counting. Block RAM with an output register: read latency of two cycles.
 module gramer_set_row_memory
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;

@@ -1,6 +1,6 @@
-// Room in the row memory, a ring: roots take words and a place one after another, and give them back in
-// the same order. Whether there is room is known in the cycle in which a root may take it: it was looked
-// up a cycle before, for the root in hand or, if that goes, for the one that comes.
+// Ring allocator of the row memory: roots take words and a place in order, and return them in the same order. Room is
+// known in the cycle of allocation: it is computed one cycle early, for the current root and, if that leaves, for
+// the next one.
 //
 //   room_o ─► take_i (with wants_i) ─► … steps … ─► done_i ─► … ─► freed_i
 module gramer_set_row_ring
@@ -9,15 +9,15 @@ module gramer_set_row_ring
 (
   input  logic              clk_i,
   input  logic              rst_i,
-  // The root in hand
-  input  logic              wants_i, // it wants words and hasn't taken them
-  input  logic [ROW_AT_W:0] words_i, // what it wants or has
-  input  logic              take_i,  // only if it wants them and there is room
-  input  logic              done_i,  // it goes, and has taken words: the next one's are behind them
+  // Current root
+  input  logic              wants_i, // it needs words and has not taken them
+  input  logic [ROW_AT_W:0] words_i, // number of words
+  input  logic              take_i,  // only with wants_i and room_o
+  input  logic              done_i,  // it leaves with words taken: the next root's follow them
   output logic              room_o,
-  output row_at_t           base_o,  // where its words begin
+  output row_at_t           base_o,  // its first word
   output place_t            place_o,
-  // What is in hand in the next cycle, if the root in hand wants nothing or takes it now
+  // Root of the next cycle, if the current one needs nothing or takes it now
   input  logic              next_i,
   input  logic [ROW_AT_W:0] next_words_i,
   // The oldest root leaves
@@ -28,7 +28,7 @@ module gramer_set_row_ring
   localparam int unsigned WANTED_W = ROW_AT_W + 2;
 
   logic [ROW_AT_W:0]   free_q;
-  logic [PLACE_W:0]    places_q; // that are free
+  logic [PLACE_W:0]    places_q; // free places
   logic [WANTED_W-1:0] wanted;
   logic                stays, comes;
 

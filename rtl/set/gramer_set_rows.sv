@@ -1,6 +1,5 @@
-// Puts rows together: what the steps of a member's list found, line by line of the root's list, is
-// the member's row of the matrix. A row that isn't empty goes into the row memory; a root is complete
-// with its last row. Triangles are only counted.
+// Assembles rows: the matches of a member's list, line by line of the root's list, are the member's row of the matrix.
+// Non-empty rows go to the row memory; a root is complete with its last row. Triangles are only counted.
 module gramer_set_rows
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -15,18 +14,18 @@ module gramer_set_rows
   output logic [ROW_BANKS-1:0] write_o,
   output row_at_t write_at_o,
   output word_t  write_word_o [ROW_BANKS],
-  // Masks of its members, of the root at place_o
+  // Masks of members of the root at place_o
   output mask_t  mask_o,
-  // A root whose rows are complete; in this cycle its last mask is there
+  // A root with complete rows; its last mask is valid in this cycle
   output logic   root_valid_o,
   output place_t place_o,
   output root_t  root_o,
-  output words_t rows_words_o,  // words of its masks in which a member has a row,
-  output words_t first_words_o, // and one enough; the others never came
+  output words_t rows_words_o,  // words of its masks with a member that has a row,
+  output words_t first_words_o, // and with one that has enough entries; other words never arrived
   // Triangles
   output logic   found_o,
   output logic [4:0] found_count_o,
-  output logic   unit_done_o, // pulse: a unit of triangles
+  output logic   unit_done_o, // pulse: a unit of triangles is finished
   output logic   busy_o
 );
 
@@ -62,20 +61,20 @@ module gramer_set_rows
 
   logic       some, several_entries, enough, root_q, mask_valid_q, keeps;
   logic [2:0] group;
-  // Of the masks the word in hand: members come in ascending order.
+  // Current word of the masks: members arrive in ascending order.
   word_t      rows_q, walked_q, first_q;
   words_t     rows_words_q, first_words_q;
   word_at_t   word, word_q;
-  logic       clear_q; // the masks are those of a root that is gone
+  logic       clear_q; // the masks belong to a finished root
 
   assign some   = row_valid_q && entries_q != '0;
-  // No set of the last level is smaller.
+  // Minimum size of a set of the last level.
   assign several_entries = some && entries_q != 10'd1;
   assign enough = some && step_q.counts && entries_q >= 10'(step_q.root.k) - 10'd2;
   assign group  = row_group(step_q.root.size, step_q.member);
   assign word   = word_at_t'(step_q.member >> $clog2(WORD_W));
 
-  // A row is written as soon as it is complete.
+  // A row is written when it is complete.
   always_comb begin
     write_at_o = row_word(step_q.root.base, step_q.root.size, step_q.member);
     for (int b = 0; b < ROW_BANKS; b++) begin

@@ -1,9 +1,9 @@
-// Two places on a valid/ready way: whether there is room doesn't depend on the taker in the same cycle, and what is
-// there stays in a register until it is taken.
+// Two-entry buffer on a valid/ready channel: ready does not depend on the receiver in the same cycle, and data stay
+// registered until taken. Latency: one cycle.
 //
-//   valid_i, data_i ─► [second place, while the first isn't taken] ─► [first] ─► valid_o, data_o
+//   valid_i, data_i ─► [second entry, while the first is not taken] ─► [first] ─► valid_o, data_o
 module gramer_set_skid_buffer #(
-  /// Bits of what passes.
+  /// Bits of the data.
   parameter int unsigned WIDTH = 8
 ) (
   input  logic clk_i,
@@ -15,7 +15,7 @@ module gramer_set_skid_buffer #(
   // Out
   output logic valid_o,
   input  logic ready_i,
-  output logic [WIDTH-1:0] data_o // the second place has nothing if this one hasn't
+  output logic [WIDTH-1:0] data_o // the second entry is empty if this one is
 );
 
   logic valid_q, spare_valid_q, take;

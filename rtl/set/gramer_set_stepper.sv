@@ -1,12 +1,12 @@
-// What comes from the memory, in order. Lines of roots' lists go into the list buffer. A line of a
-// member's list is compared with each line of the root's list whose range it overlaps, one a
-// cycle; one that overlaps none takes a cycle too. The ranges are the first and last entries of the held
-// lines, eight of which are a window. Only windows that may overlap are looked at, one a cycle.
+// Processes lines from the port in order. Lines of roots' lists are written to the list buffer. A line of a member's
+// list is compared with each overlapping line of the root's list, one per cycle; a line without overlap takes one
+// cycle. Ranges are the first and last ids of the held lines; eight of them form a window. Only windows that may
+// overlap are examined, one per cycle.
 //
-//   line ─► lanes ─► first, last id ─► windows ─► overlaps ─► steps ─► read of the held and the streamed line ─► intersector
+//   line ─► lanes ─► first, last id ─► windows ─► overlaps ─► steps ─► read of both lines ─► intersector
 //
-// A unit's first step waits until its rows have a place in the row memory, a ring whose roots
-// are freed in order. Triangles need none.
+// A unit's first step waits until its rows have room in the row memory, a ring that is freed in order. Triangles need
+// none.
 module gramer_set_stepper
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -19,7 +19,7 @@ module gramer_set_stepper
   input  line_t  line_i,
   input  meta_t  meta_i,
   // The list of each slot, written before its lines come
-  input  logic   list_write_i, // what is known of one, before its first line
+  input  logic   list_write_i, // descriptor of a list, before its first line
   input  slot_t  list_slot_i,
   input  list_t  list_i,
   // List buffer
@@ -27,7 +27,7 @@ module gramer_set_stepper
   output slot_t  write_slot_o,
   output lline_t write_at_o,
   output line_t  write_line_o,
-  output logic   loaded_o, // the list is complete with this line, and read from the next cycle on
+  output logic   loaded_o, // the list is complete with this line and readable from the next cycle on
   // Lengths of a block
   output logic   lengths_valid_o,
   output logic   lengths_load_o, // for a root's block
@@ -43,31 +43,31 @@ module gramer_set_stepper
   output logic   read_o,
   output slot_t  read_slot_o,
   output lline_t read_at_o,
-  output logic   freed_o,  // pulse: the oldest list is not needed any more
+  output logic   freed_o,  // pulse: the oldest list is released
   // Intersector: with the held line
   output logic   step_valid_o,
   output step_t  step_o,
   output line_t  streamed_o,
-  // Roots that left the row memory
+  // Roots removed from the row memory
   input  logic   root_freed_i,
   input  logic [ROW_AT_W:0] root_words_i,
   output logic   busy_o
 );
 
-  // Held lines that are looked at in a cycle.
+  // Held lines examined per cycle.
   localparam int unsigned WINDOW   = 8;
   localparam int unsigned WINDOWS  = LIST_LINES / WINDOW;
   localparam int unsigned WINDOW_W = WINDOWS > 1 ? $clog2(WINDOWS) : 1;
   localparam int unsigned IN_W     = $clog2(WINDOW);
-  localparam int unsigned WAITING  = 32; // lines that wait for steps
+  localparam int unsigned WAITING  = 32; // lines waiting for steps
 
   typedef logic [WINDOW_W-1:0] window_t;
   typedef logic [IN_W-1:0]     in_t; // a line of a window
 
   logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
   logic d_ready, d_waits, full;
-  // Kept as it is, a table before what comes behind it: that is long, and a tool that maps
-  // this module alone doesn't know it.
+  // `keep`: a separate table; the path behind it is long, which synthesis of this module
+  // alone does not see.
   (* keep = "true" *) logic c_ready;
 
   // ---------------------------------------------------------------- a: which lanes hold entries
@@ -75,7 +75,7 @@ module gramer_set_stepper
   line_t  a_line_q;
   meta_t  a_meta_q;
   lanes_t a_lanes_q;
-  logic   a_aside, a_push; // not for the intersector
+  logic   a_aside, a_push; // bypasses the intersector
 
   assign a_aside = a_meta_q.load || a_meta_q.lengths;
   assign a_push  = a_valid_q && !a_aside && !full;
@@ -91,7 +91,7 @@ module gramer_set_stepper
     end
   end
 
-  // First and last id. The lanes in use follow each other.
+  // First and last id. The lanes in use are contiguous.
   placed_t a_lowest, a_highest;
 
   always_comb begin
@@ -130,15 +130,15 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- windows of a streamed line
 
-  // A line overlaps no window whose last id is below the line's first, and none behind one whose last id is not below
-  // the line's last.
+  // A line overlaps neither windows whose last id is below the line's first, nor those after one whose last id is not
+  // below the line's last.
   slot_t   a_slot_q;         // of the line's list
-  window_t a_first, a_final; // the windows that it may overlap
+  window_t a_first, a_final; // range of windows that may overlap
 
   if (WINDOWS > 1) begin : gen_windows
-    placed_t ends_q [WINDOWS-1]; // the last id of each window but the last
+    placed_t ends_q [WINDOWS-1]; // last id of each window but the last
     slot_t   slot_d;
-    window_t own;                // the member's window: its list has only members before it
+    window_t own;                // the member's window: its list has earlier members only
 
     assign slot_d = a_push && a_meta_q.slot_last ? a_slot_q + 1'b1 : a_slot_q;
     assign own    = window_t'(a_meta_q.member >> (IN_W + $clog2(LANES)));
@@ -156,7 +156,7 @@ module gramer_set_stepper
 `endif
     end
 
-    // Ends ascend, so that counting those below an id finds its window.
+    // Ends ascend, so the number of ends below an id is its window.
     always_comb begin
       a_first = '0;
       a_final = '0;
@@ -173,10 +173,10 @@ module gramer_set_stepper
     assign a_final  = '0;
   end
 
-  // ---------------------------------------------------------------- b: lines that wait for steps
+  // ---------------------------------------------------------------- b: queue of lines
 
-  // Lines of lists pass them by: one here that takes several steps makes up for those, which take none. What is known of
-  // a line is in a queue, and the line itself in LUT RAM (32 deep), until its last step has read it.
+  // Decouples lines that take several steps from lines of roots' lists, which bypass it and take none. A queue holds
+  // the descriptors; the lines are in LUT RAM (32 deep) until their last step has read them.
   localparam int unsigned WAITING_W = $clog2(WAITING);
 
   typedef struct packed {
@@ -201,7 +201,7 @@ module gramer_set_stepper
 
   (* ram_style = "distributed" *) line_t line_mem [WAITING];
 
-  logic [WAITING_W:0]   lines_q; // that are there
+  logic [WAITING_W:0]   lines_q; // occupied entries
   logic [WAITING_W-1:0] a_line_at_q, b_line_at_q, d_line_at_q;
   line_t                line_q;
   logic                 line_read;
@@ -223,7 +223,7 @@ module gramer_set_stepper
     end
   end
 
-  // Whether there is one is in a register, since a long way begins with it.
+  // Availability is registered, since a long path starts here.
   logic [$clog2(WAITING):0] waiting_q;
 
   always_ff @(posedge clk_i) begin
@@ -236,7 +236,7 @@ module gramer_set_stepper
     end
   end
 
-  (* ram_style = "distributed" *) window_t firsts [WAITING]; // windows with which lines begin
+  (* ram_style = "distributed" *) window_t firsts [WAITING]; // first window of each line
   (* ram_style = "distributed" *) list_t lists [LISTS];
 
   always_ff @(posedge clk_i) if (list_write_i) lists[list_slot_i] <= list_i;
@@ -246,7 +246,7 @@ module gramer_set_stepper
   // First and last id of each held line.
   placed_t window_min_q [WINDOW], window_max_q [WINDOW];
 
-  // Read a cycle before: a list is there long before lines come that are compared with it.
+  // Read one cycle early: a list is complete long before lines to compare with it arrive.
   slot_t   b_slot_d;
   window_t b_window_d;
 
@@ -264,7 +264,7 @@ module gramer_set_stepper
       assert ({window_min_q[x], window_max_q[x]} == mem[held_window(b_slot_q, b_window_q)])
         else $error("a range that was read before it was there");
 
-    // A window that is left out, or is behind the member's, has nothing to compare.
+    // A skipped window, or one after the member's, has nothing to compare.
     always_ff @(posedge clk_i) if (!rst_i && b_emits && !b.meta.none)
       for (int w = 0; w < WINDOWS; w++)
         if (w <= 32'(b.meta.member) / (WINDOW*LANES) && w * WINDOW + x <= 32'(b_list.last)
@@ -280,8 +280,8 @@ module gramer_set_stepper
     return ($clog2(LISTS*WINDOWS))'(32'(slot) * WINDOWS + 32'(window));
   endfunction
 
-  // The window with which the line behind this one begins. One that comes just now begins with the first, since there is
-  // no time to look its own up: if lines don't wait, a cycle more delays nothing.
+  // First window of the next line. A line that arrives in this cycle starts with window 0, since there is no time for
+  // the look-up: if no line waits, the extra cycle does not matter.
   logic [WAITING_W-1:0] next_line_at_q;
   window_t next_first;
 
@@ -316,12 +316,12 @@ module gramer_set_stepper
   placed_t c_min_q [WINDOW], c_max_q [WINDOW];
   list_t  c_list_q;
   slot_t  c_slot_q;
-  logic [ROW_AT_W:0] c_words_q; // of the row memory, for the list
+  logic [ROW_AT_W:0] c_words_q; // words of the row memory for the list
   window_t c_window_q;
   logic   c_last_q;
 
-  // Slots are freed in order: the map begins with one when no step of the one before is left. Its line is read, and steps
-  // wait until the map has it.
+  // Slots are freed in order: the map starts on a slot when no step of the previous one is left. Its line is read, and
+  // steps wait until the map has taken it.
   logic   m_valid_q;
   meta_t  m_meta_q;
   lanes_t m_lanes_q;
@@ -377,8 +377,8 @@ module gramer_set_stepper
   list_t  d_list_q;
   slot_t  d_slot_q;
   window_t d_window_q;
-  logic   d_last_q, d_first_q, d_counts_q; // first: no step of the unit has been made
-  logic   d_one_q;  // one line is left at the most
+  logic   d_last_q, d_first_q, d_counts_q; // first: before the unit's first step
+  logic   d_one_q;  // at most one line is left
   logic   go, unit_done;
   in_t    d_at;
 
@@ -407,7 +407,7 @@ module gramer_set_stepper
   assign go        = d_valid_q && !d_waits;
   assign unit_done = go && d_one_q && d_last_q && d_meta_q.slot_last;
   assign d_ready   = !d_valid_q || (!d_waits && d_one_q);
-  assign d_read    = go && d_one_q && d_last_q; // for the last time
+  assign d_read    = go && d_one_q && d_last_q; // last read of the line
 
   gramer_set_row_ring i_room (
     .clk_i, .rst_i,
@@ -452,7 +452,7 @@ module gramer_set_stepper
   assign read_slot_o = d_slot_q;
   assign read_at_o   = lline_t'({d_window_q, d_at});
 
-  // ---------------------------------------------------------------- e, f: the lines are read
+  // ---------------------------------------------------------------- e, f: read of the lines
 
   logic  e_valid_q;
   step_t e_step_q;
@@ -488,7 +488,7 @@ module gramer_set_stepper
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(d_valid_q && d_one_q != (d_less == '0))) else $error("steps are left, or none are");
     assert (b_valid_q == (waiting_q != '0)) else $error("lines wait, or none do");
-    // Entries, then padding: the lanes in use are one run that begins with the list.
+    // Entries, then padding: the lanes in use are contiguous and start with the list.
     if (b_valid_q && !b.meta.none) begin
       assert (b.meta.mark || b_list.mapped
               || b.lanes[32'(b.meta.low)*QUARTER]) else $error("a line without an entry");

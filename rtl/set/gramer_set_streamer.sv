@@ -1,13 +1,12 @@
-// Asks for the lines of lists. Roots' lists are asked for as soon as a slot of the list buffer is free,
-// many units ahead. The members of the oldest list that is there follow: their own lists are streamed,
-// one after another. Requests for roots' lists go first. The memory answers in order, so nothing here is
-// marked with its slot.
+// Requests the lines of lists. Lists of roots are prefetched many units ahead, whenever a slot of the list buffer is
+// free; their requests have priority. The lists of the members of the oldest loaded list are streamed one after
+// another. The memory answers in order, so requests need no slot tags.
 //
 //   unit ─► load ──────────────────────────────────────────┐
 //   list buffer ─► lanes to visit ─► member ─► its lines ──┴─► issue
 //
-// A member is visited if it is in the unit's range (for larger cliques than triangles: or before it),
-// isn't the list's first, and has a list. A unit without such a member ends with a mark without a line.
+// A member is visited if it is in the unit's range (for cliques larger than triangles, also before it), is not the
+// first of the list, and has a list. A unit without such members ends with a marker instead of a line.
 module gramer_set_streamer
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -25,24 +24,24 @@ module gramer_set_streamer
   output line_at_t issue_line_o,
   output meta_t  issue_meta_o,
   // Lists in the list buffer
-  output logic   list_write_o, // what is known of one
+  output logic   list_write_o, // descriptor of a list
   output slot_t  list_slot_o,
   output list_t  list_o,
-  input  logic   loaded_i, // pulse: the oldest that is being loaded is there
-  input  logic   freed_i,  // pulse: the oldest is done with
+  input  logic   loaded_i, // pulse: the oldest list in flight is complete
+  input  logic   freed_i,  // pulse: the oldest list is released
   output logic   read_o,
   output slot_t  read_slot_o,
   output lline_t read_at_o,
   input  line_t  line_i,   // two cycles after the read
-  // Lengths that were asked for
+  // Requested lengths
   input  logic   lengths_valid_i,
   input  logic   lengths_load_i, // for a root's block
   input  id_t    lengths_up_i,
   input  id_t    lengths_block_i,
   // State and events
   output logic   busy_o,
-  output logic   idle_unit_o, // a unit of no operation was taken
-  output logic   member_o     // a member is begun
+  output logic   idle_unit_o, // a unit without operation was taken
+  output logic   member_o     // a member is started
 );
 
   localparam int unsigned USED_W = SLOT_W + 1;
@@ -50,25 +49,25 @@ module gramer_set_streamer
 
   // ---------------------------------------------------------------- roots' lists
 
-  // A block for the map may have more lines than a slot: it is loaded in parts, one after another.
+  // A block for the map may have more lines than a slot; it is loaded in parts.
   typedef enum logic [2:0] { NONE, LENGTHS, LENGTHS_WAIT, SLOT, LIST } load_e;
 
   load_e              load_q;
   plan_t              plan_q;
   logic               cliques, mapped, free, accept, load_issues, load_done, place;
-  load_e              begun; // how the unit in hand begins
+  load_e              begun; // first state of the current unit
   line_at_t           load_line_q, load_left_q; // left: lines of the block after this one
   lline_t             load_at_q;
   list_t              load_list_q, own;
   slot_t              load_slot_q;
   logic [USED_W-1:0]  used_q;
-  logic               unit_valid_q; // a unit that has left the queue, with its plan
+  logic               unit_valid_q; // a unit taken from the queue, with its plan
   unit_t              unit_q;
   logic [RANGE_W:0]   last_quarter; // of the list, from its first line's first
   logic [RANGE_W:0]   offset;
 
-  // The next unit follows the last line of a list. It leaves the queue before that: whether a line is asked
-  // for is known too late for a way back to there.
+  // The next unit follows the last line of a list. It leaves the queue earlier, since the request is known too
+  // late for a path back to the queue.
   assign free         = load_q == NONE
                         || (load_q == LIST && issue_ready_i && load_done && !load_list_q.more);
   assign unit_take_o  = unit_valid_i && !unit_valid_q;
@@ -93,7 +92,7 @@ module gramer_set_streamer
   assign load_issues  = load_q == LENGTHS || load_q == LIST;
   assign load_done    = load_at_q == load_list_q.last;
 
-  // What is known of the lists in the buffer, once for each that asks; gramer_set_stepper has it too.
+  // Descriptors of the lists in the buffer, one copy per reader; gramer_set_stepper has one, too.
   (* ram_style = "distributed" *) list_t fetched_lists [LISTS];
   (* ram_style = "distributed" *) list_t visited_lists [LISTS];
 
@@ -106,7 +105,7 @@ module gramer_set_streamer
     visited_lists[list_slot_o] <= list_o;
   end
 
-  // A part of the list: as many lines as a slot has, or those that are left.
+  // A part of the list: the lines of a slot, or the remaining ones.
   always_comb begin
     own = load_list_q;
     own.more = load_left_q >= LINE_AT_W'(LIST_LINES);
@@ -150,7 +149,7 @@ module gramer_set_streamer
         block_high: last_quarter[1:0]
       };
     end else if (load_q == LENGTHS_WAIT) begin
-      // A block that needs it begins at a line's start.
+      // Blocks with lengths are line-aligned.
       load_left_q            <= LINE_AT_W'((lengths_block_i - 1'b1) >> QUARTER_W);
       load_list_q.block_last <= LINE_AT_W'((lengths_block_i - 1'b1) >> QUARTER_W);
       load_list_q.block_high <= 2'(lengths_block_i - 1'b1);
@@ -170,7 +169,7 @@ module gramer_set_streamer
 
   // ---------------------------------------------------------------- lines of members
 
-  localparam int unsigned AHEAD = 16; // lines of members that are fetched ahead
+  localparam int unsigned AHEAD = 16; // prefetched lines of members
 
   typedef struct packed {
     list_t  own;
@@ -180,16 +179,16 @@ module gramer_set_streamer
 
   slot_t                  fetch_slot_q;
   lline_t                 fetch_at_q;
-  logic [USED_W-1:0]      there_q;    // lists that are there and not yet fetched
+  logic [USED_W-1:0]      there_q;    // loaded lists, not yet fetched
   logic [$clog2(AHEAD):0] room_q;
   list_t                  fetch_list;
-  logic                   fetch, fetch_last, next; // next: a line that was fetched is taken
+  logic                   fetch, fetch_last, next; // next: a fetched line is taken
   fetch_t                 f0_q, f1_q;
   logic                   f0_valid_q, f1_valid_q;
   lanes_t                 f1_lanes;
   entry_t                 entry [LANES];
-  lanes_t                 f0_range;    // lanes of cliques that the unit visits
-  lanes_t                 f1_range_q;  // lanes that it visits if they have an entry
+  lanes_t                 f0_range;    // lanes that a unit of cliques visits
+  lanes_t                 f1_range_q;  // lanes to visit if they have an entry
 
   assign fetch_list  = fetched_lists[fetch_slot_q];
   assign fetch_last  = fetch_at_q == fetch_list.last;
@@ -201,7 +200,7 @@ module gramer_set_streamer
   always_comb
     for (int l = 0; l < LANES; l++) entry[l] = f1_valid_q ? line_i[l*ENTRY_W +: ENTRY_W] : 'x;
 
-  // Lanes of a line of the list that lie before a place of it.
+  // Lanes of a list's line before a position of the list.
   function automatic lanes_t lanes_before(input lline_t at, input logic [RANGE_W:0] bound);
     lanes_t lanes;
     for (int unsigned l = 0; l < LANES; l++)
@@ -210,7 +209,7 @@ module gramer_set_streamer
     return lanes;
   endfunction
 
-  // Of a list for cliques, the first member has no member before it.
+  // For cliques, the first member has no member before it.
   always_comb begin
     f0_range = 'x;
     if (f0_valid_q) begin
@@ -260,16 +259,16 @@ module gramer_set_streamer
     lanes_t lanes;
     lline_t at;
     logic   last;
-    logic   marks; // the root's block is marked before
+    logic   marks; // the root's block is marked first
   } visit_t;
 
   logic   more;
-  logic   waits, take, ends_q, marks_q, x_take; // ends: nothing is left but the end
-  logic   any_q, only_q; // lanes are left; one at the most
+  logic   waits, take, ends_q, marks_q, x_take; // ends: only the end is left
+  logic   any_q, only_q; // lanes are left; at most one
   slot_t  visit_slot_q;
   list_t  visit_list;
   visit_t head, hand_q;
-  lanes_t left_q, less_q, low; // less: without the lowest
+  lanes_t left_q, less_q, low; // less: all but the lowest
   logic [3:0] lane;
   entry_t seen;
 
@@ -280,11 +279,11 @@ module gramer_set_streamer
     .pop_i (next), .valid_o (waits), .data_o (head)
   );
 
-  // A member whose list is read next, or what stands for one.
+  // Next list to read: a member's, a block to mark, or a marker.
   typedef struct packed {
     entry_t     entry;
     member_t    member;
-    logic       none;      // nothing is read: the unit ends
+    logic       none;      // marker: the unit ends
     logic       slot_last;
     logic       mark;      // the root's block
     logic       mapped;
@@ -304,7 +303,7 @@ module gramer_set_streamer
   assign low  = left_q & ~less_q;
   assign take = (any_q || ends_q || marks_q) && !m_full;
   assign next = waits && ((!any_q && !ends_q && !marks_q) || (take && only_q && !more));
-  assign more = marks_q && (any_q || ends_q); // beside the marks
+  assign more = marks_q && (any_q || ends_q); // in addition to the marks
   assign visit_list = visited_lists[visit_slot_q];
 
   entry_t in_hand [LANES];
@@ -403,7 +402,7 @@ module gramer_set_streamer
       x_none_q      <= m.none;
       x_slot_last_q <= m.slot_last;
     end else if (state_q == WAIT) begin
-      // A block whose size isn't in its entries begins at a line's start.
+      // A block with separate lengths is line-aligned.
       left_lines_q <= LINE_AT_W'((length - 1'b1) >> QUARTER_W);
       x_last_q     <= 1'b0; // such a block has many lines
       high_q       <= 2'(length - 1'b1);

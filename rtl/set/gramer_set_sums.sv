@@ -1,12 +1,12 @@
-// The sums of a PU. Several may grow in a cycle, each by one value; one that would not fit stays at its
-// largest value: that it did is kept beside it, and what is read then is that. A value is added in the cycle after it comes.
+// Sums of a PU. Several sums may grow per cycle, each by one value, which is added one cycle after its arrival. A sum
+// saturates at its maximum: a flag records the overflow, and the read value is then the maximum.
 module gramer_set_sums
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// Bits of a value, less than those of a sum.
+  /// Bits of a value, fewer than of a sum.
   parameter int unsigned VALUE_W = 32,
-  /// Sums that grow at all, a bit each; the others are 0.
+  /// Mask of the sums in use; the others are 0.
   parameter logic [SUMS-1:0] USED = '1,
   localparam int unsigned ADD_W = VALUE_W < COUNT_W ? VALUE_W : COUNT_W,
   localparam int unsigned AT_W  = $clog2(SUMS)
@@ -17,7 +17,7 @@ module gramer_set_sums
   input  logic [SUMS-1:0]    valid_i,
   input  logic [VALUE_W-1:0] value_i [SUMS],
   input  logic [AT_W-1:0]    at_i,
-  output logic [COUNT_W-1:0] sum_o, // of last cycle's at_i
+  output logic [COUNT_W-1:0] sum_o, // at the last cycle's at_i
   output logic               saturated_o
 );
 

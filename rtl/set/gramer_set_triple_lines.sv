@@ -1,12 +1,13 @@
-// Lines that come for 5-motifs: those of a root's list again are handed back; of the others the lanes that count go to the
-// map, with what they are for: to be marked, tagged or looked up, and whether the set's first vertex is among those.
+// Arriving lines for 5-motifs. Lines of a root's list for the second pass return to gramer_set_triples; of the other
+// lines, the lanes that count go to the map with their purpose: mark, tag or look up, and whether the set's first
+// vertex is among them.
 module gramer_set_triple_lines
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  // Roots, and the vertices whose lists are tagged, as their lists are asked for
+  // Roots, and vertices whose lists are tagged, in the order of their requests
   input  logic   root_push_i,
   input  logic   near_push_i,
   input  id_t    id_i,
@@ -17,7 +18,7 @@ module gramer_set_triple_lines
   output logic   line_free_o,  // a line is taken if this is set or map_ready_i is
   input  line_t  line_i,
   input  meta_t  meta_i,
-  // Those of a root's list again: there is room for them
+  // Lines of a root's list for the second pass; there is room for them
   output logic   came_o,
   output line_t  came_line_o,
   output lanes_t came_lanes_o,
@@ -34,27 +35,27 @@ module gramer_set_triple_lines
 );
 
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
-  localparam int unsigned NEARS     = 16; // vertices whose lists are under way
+  localparam int unsigned NEARS     = 16; // vertices with lists in flight
 
   logic    a_valid_q, line_ready, b_valid_q, b_ready, root_full, near_full, near_pop;
   line_t   a_line_q, b_line_q;
   meta_t   a_meta_q, b_meta_q;
   lanes_t  a_lanes_q, b_lanes_q, same, b_same_q;
-  placed_t near, near_q; // the vertex whose list was tagged
+  placed_t near, near_q; // vertex of the tagged list
   id_t     root_id;
   logic [SIZE_W-1:0] root_size;
   line_at_t b_more_q;
   // verilator lint_off UNUSEDSIGNAL
-  logic    root_valid, near_valid; // for the assertions, and some builds have none
+  logic    root_valid, near_valid; // for the assertions, which some builds omit
   // verilator lint_on UNUSEDSIGNAL
 
-  // What map_ready_i comes through is long: it comes last.
+  // The path through map_ready_i is long, so it is combined last.
   assign line_free_o  = !a_valid_q || a_meta_q.load || !b_valid_q;
   assign line_ready   = line_free_o || map_ready_i;
   assign b_ready      = !b_valid_q || map_ready_i;
   assign full_o       = root_full || near_full;
 
-  // From the line of its marks on until its end.
+  // From the first line to mark until the unit's end.
   gramer_fifo #(.WIDTH(KEPT_ID_W + SIZE_W), .DEPTH(WEDGE_UNITS)) i_roots (
     .clk_i, .rst_i,
     .push_i (root_push_i), .data_i ({id_i, size_i}), .full_o (root_full),
@@ -68,7 +69,7 @@ module gramer_set_triple_lines
     .pop_i (near_pop), .valid_o (near_valid), .data_o (near)
   );
 
-  // With the first line that is tagged.
+  // With the first tagged line.
   assign near_pop = a_valid_q && b_ready && !a_meta_q.load && a_meta_q.lengths
                     && a_meta_q.member[0];
 
@@ -115,7 +116,7 @@ module gramer_set_triple_lines
     map_meta_o.slot_last  = b_meta_q.slot_last;
     map_list_o            = '0;
     map_list_o.mapped     = 1'b1;
-    map_list_o.counts     = 1'b1; // a root takes as many levels as it has entries: for its tags
+    map_list_o.counts     = 1'b1; // a root takes one level per entry, for its tags
     map_list_o.block_last = b_more_q;
     map_wedge_o           = '0;
     map_wedge_o.is        = 1'b1;

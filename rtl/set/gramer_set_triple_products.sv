@@ -1,26 +1,26 @@
-// Sums of products for 5-motifs. Of a connected set {a, b, c} the vertices outside it are told apart by the neighbours
-// that they have in it: next to a alone, to b alone, to a and b, and so on. Each product is of two such numbers, or of
-// one with itself less one; the package says which (PRODUCTS_0 and so on, by the code of each factor). A set takes four
-// cycles, in each of which every multiplier has a product; a set that is a triangle has products in two of them.
+// Sums of products for 5-motifs. Given a connected set {a, b, c}, vertices outside are classified by their neighbours
+// in it: a alone, b alone, a and b, and so on. A product is of two class sizes, or n (n - 1); the package defines all
+// (PRODUCTS_0 and so on, by the code of each factor). A set takes four cycles with one product per multiplier each;
+// a triangle has products in two of them.
 //
-//   queue ─► numbers outside, in three stages ─► factors ─► products ─► sums, in a memory for each multiplier
+//   queue ─► class sizes, in three stages ─► factors ─► products ─► sums, in one memory per multiplier
 module gramer_set_triple_products
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
-  input  logic    rst_i,   // what is under way is dropped
+  input  logic    rst_i,   // drops everything in flight
   input  logic    clear_i, // before a run
-  input  logic    valid_i, // there is room
+  input  logic    valid_i, // the sender has checked for room
   input  triple_t triple_i,
   output logic    done_o,
   input  logic [SUM_AT_W-1:0] at_i,
-  output logic [COUNT_W-1:0]  sum_o, // of last cycle's at_i, which is one of the products
+  output logic [COUNT_W-1:0]  sum_o, // at the last cycle's at_i, one of the products
   output logic    saturated_o,
   output logic    busy_o
 );
 
-  localparam int unsigned PHASES  = PRODUCTS_OPEN / MULTIPLIERS; // cycles of a set
+  localparam int unsigned PHASES  = PRODUCTS_OPEN / MULTIPLIERS; // cycles per set
   localparam int unsigned PHASE_W = $clog2(PHASES);
   localparam int unsigned ROWS    = PRODUCTS / MULTIPLIERS;
   localparam int unsigned ROW_W   = PHASE_W + 1;
@@ -31,7 +31,7 @@ module gramer_set_triple_products
   typedef logic [WIDE_W-1:0] wide_t;
   typedef logic [ROW_W-1:0]  row_t;
 
-  // By row the codes of the factors of each multiplier: the first ones, then the second ones.
+  // Factor codes of a row, per multiplier: the first factors, then the second ones.
   function automatic logic [2*MULTIPLIERS*FACTOR_W-1:0] codes_of(input row_t row);
     unique case (row)
       ROW_W'(0): return PRODUCTS_0;
@@ -59,14 +59,14 @@ module gramer_set_triple_products
   assign take   = waits && pause_q == '0;
   assign done_o = take;
 
-  // ---------------------------------------------------------------- numbers outside
+  // ---------------------------------------------------------------- class sizes
 
-  // Next to so many alone, by stage; the set's own vertices are left out.
+  // Sizes of the classes, by stage, without the set's own vertices.
   logic  p1_valid_q, p1_triangle_q, p2_valid_q, p2_triangle_q, o_triangle_q;
   near_t p1_ab_q, p1_bc_q, p1_ac_q, p1_abc_q;
   near_t p2_a_q, p2_b_q, p2_c_q, p2_ab_q, p2_bc_q, p2_ac_q, p2_abc_q;
-  logic [NEAR_W:0] p1_a_q, p1_b_q, p1_c_q; // all, and those of the whole set again
-  logic [NEAR_W:0] p1_of_a_q, p1_of_b_q, p1_of_c_q; // neighbours in common with the others
+  logic [NEAR_W:0] p1_a_q, p1_b_q, p1_c_q; // all neighbours, plus the common ones of all three
+  logic [NEAR_W:0] p1_of_a_q, p1_of_b_q, p1_of_c_q; // common neighbours with the others
   wide_t outside_q [1 << FACTOR_W];
 
   always_ff @(posedge clk_i) begin
@@ -138,16 +138,16 @@ module gramer_set_triple_products
 
   // ---------------------------------------------------------------- sums
 
-  // A sum that would not fit stays at its largest value.
+  // Sums saturate at their maximum.
   typedef struct packed {
     logic               over;
     logic [COUNT_W-1:0] sum;
   } kept_t;
 
-  logic [(1<<ROW_W)-1:0]  written_q; // since the run began
+  logic [(1<<ROW_W)-1:0]  written_q; // written in this run
   logic [MULTIPLIERS-1:0] over;
   kept_t                  seen [MULTIPLIERS];
-  row_t                   asked; // the row of at_i
+  row_t                   asked; // row of at_i
   logic [$clog2(MULTIPLIERS)-1:0] asked_q;
 
   assign asked = row_t'((at_i - SUM_AT_W'(SUMS)) >> $clog2(MULTIPLIERS));
@@ -179,7 +179,7 @@ module gramer_set_triple_products
       second2_q  <= second1_q - wide_t'(pairs1_q);
       product3_q <= VALUE_W'(first2_q) * VALUE_W'(second2_q);
       product4_q <= product3_q;
-      // Four cycles lie between two accesses to the same sum.
+      // Accesses to the same sum are four cycles apart.
       old4_q     <= written_q[at3_q] ? mem[at3_q] : '0;
       if (v4_q) mem[at4_q] <= new4;
       seen_q     <= written_q[asked] ? mem[asked] : '0;

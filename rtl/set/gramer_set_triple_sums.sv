@@ -1,29 +1,29 @@
-// Of each connected set of three vertices, what the map says of their neighbours. The list of its first vertex is tagged:
-// how many neighbours that one has, and how many of them the one in the middle has too. Then come the lists of third
-// vertices: how many neighbours of each are the others', too. A triangle is met from each of its vertices, and is a set
-// with that in the middle that comes before the others.
+// Neighbour counts of connected sets of three vertices, from the map. The list of the first vertex is tagged: this
+// yields its number of neighbours and of common neighbours with the middle vertex. The lists of third vertices follow:
+// their neighbours in common with the other two. A triangle is reached from each of its vertices, and counts as the
+// set whose middle vertex comes first.
 //
-//   lanes that went together ─► counts ─► sums of a list ─► a set
+//   lanes of an access ─► counts ─► sums of a list ─► a set
 module gramer_set_triple_sums
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // Lanes of a line: entries that are marked, and those that have the tag
+  // Lanes of a line: marked entries, and tagged ones
   input  logic    valid_i,
   input  wedge_t  wedge_i,
   input  logic [MAP_BANKS-1:0] hit_i,
   input  logic [MAP_BANKS-1:0] near_i,
-  input  logic [4:0] entries_i, // of the line, with its first lanes
-  input  logic    last_i,       // the last ones of the list
+  input  logic [4:0] entries_i, // of the line, reported with its first lanes
+  input  logic    last_i,       // the last lanes of the list
   input  near_t   root_degree_i,
-  // Sets: the last lanes of one's list are on their way; no more may follow
+  // Sets: the last lanes of a list are in flight; no more may follow
   input  logic    asked_i,
   output logic    crowded_o,
   output logic    valid_o,
   output triple_t triple_o,
-  input  logic    done_i // one is done with
+  input  logic    done_i // a set is finished
 );
 
   localparam int unsigned UNDER_W = $clog2(TRIPLES) + 1;
@@ -71,7 +71,7 @@ module gramer_set_triple_sums
     triple_o   <= '{triangle: meets_q, a: a_q, b: root_q, c: all_q, ab: ab_q, bc: hits_q,
                     ac: near_q, abc: both_q};
 
-    // Two more may be on their way before it is heard.
+    // Two more may be in flight before the sender stops.
     if (rst_i) under_q <= '0;
     else under_q <= under_q + UNDER_W'(asked_i) - UNDER_W'(done_i) - UNDER_W'(left_out_q);
     crowded_o <= !rst_i && under_q >= UNDER_W'(TRIPLES - 3);

@@ -1,13 +1,13 @@
-// Connected sets of three vertices for 5-motifs, by the vertex b in the middle of each (docs/reference/set-core.md, section
-// 5-motifs). b's neighbours are marked in the map. For each neighbour a of b, those of a get a tag there; then the lists of
-// all neighbours c of b behind a are looked up.
+// Connected sets of three vertices for 5-motifs, by their middle vertex b (docs/reference/set-core.md, section
+// 5-motifs). The neighbours of b are marked in the map. For each neighbour a of b, the neighbours of a are tagged
+// there; then the lists of all neighbours c of b after a are looked up.
 //
-//   unit ─► lines with its a ─► a ─► lines of b's list again ─► c ─┐
-//                                                     b, a, c ─► their lines ─► port
+//   unit ─► lines with its a ─► a ─► second pass over b's list ─► c ─┐
+//                                                       b, a, c ─► their lines ─► port
 //   port ─► lanes that count (gramer_set_triple_lines) ─► map
 //
-// Lines of b's list are fetched ahead, those for the next a and the next unit as well. All lines are answered in order,
-// so nothing has a number, and roots follow each other in the map.
+// Lines of b's list are prefetched, also for the next a and the next unit. All lines are answered in order, so requests
+// need no tags, and roots follow each other in the map.
 module gramer_set_triples
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -42,17 +42,17 @@ module gramer_set_triples
 );
 
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
-  localparam int unsigned AHEAD     = 4; // lines of roots' lists, of each kind
+  localparam int unsigned AHEAD     = 4; // prefetched lines of roots' lists, per pass
   localparam int unsigned AHEAD_W   = $clog2(AHEAD) + 1;
 
-  // Some lanes without the lowest.
+  // Lanes but the lowest.
   function automatic lanes_t less_of(input lanes_t lanes);
     return lanes & (lanes - 1'b1);
   endfunction
 
   // ---------------------------------------------------------------- lines with the a of a unit
 
-  // A unit: of its list the lines with the a, the first of which is line `at`.
+  // A unit: the lines of its list with its a's, from line `at` on.
   typedef struct packed {
     id_t               id;
     logic [SIZE_W-1:0] size;
@@ -67,7 +67,7 @@ module gramer_set_triples
   logic [AHEAD_W-1:0]   o_room_q;
   logic       head_pop;
   logic [SIZE_W-1:0]    own_size;
-  logic [RANGE_W-1:0]   own_end; // the last quarter of the range
+  logic [RANGE_W-1:0]   own_end; // last quarter of the range
   logic                 own_all;
 
   assign unit_take_o = o_take;
@@ -94,10 +94,10 @@ module gramer_set_triples
     if (o_take) begin
       o_line_q  <= line_of(id_t'(unit_i.address)) + own.at;
       o_left_q  <= own_last - own.at;
-      // The choice comes last: what it is between takes long.
+      // The selection comes last, since its inputs arrive late.
       o_last_q  <= own_all ? own_more == own.at
                            : own_end[RANGE_W-1:QUARTER_W] == unit_i.first[RANGE_W-1:QUARTER_W];
-      // A part that isn't the first one says where in its line it begins.
+      // A part other than the first starts within its line.
       o_low_q   <= unit_i.first == '0 ? unit_i.address[QUARTER_W-1:0]
                                       : unit_i.first[QUARTER_W-1:0];
       o_high_q  <= own_all ? quarter_at_end(own_size, unit_i.address[QUARTER_W-1:0])
@@ -120,7 +120,7 @@ module gramer_set_triples
 
   // ---------------------------------------------------------------- each a
 
-  // A line of a root's list that came.
+  // Arrived line of a root's list.
   typedef struct packed {
     line_t  line;
     lanes_t lanes;
@@ -128,14 +128,14 @@ module gramer_set_triples
     logic   ends;   // the last one
   } visit_t;
 
-  // What is done next: a root begins, one of its a, its end.
+  // Next step: start of a root, one of its a's, its end.
   typedef enum logic [1:0] { BEGIN_, NEAR, END_ } kind_e;
 
   typedef struct packed {
     kind_e             kind;
     id_t               id;
     logic [SIZE_W-1:0] size;
-    line_at_t          at; // the line of the list that has it
+    line_at_t          at; // its line of the list
   } step_near_t;
 
   typedef enum logic [1:0] { TAKE, LANES_, CLOSE } near_e;
@@ -143,7 +143,7 @@ module gramer_set_triples
   near_e      near_q;
   visit_t     came, head, hand_q;
   logic       came_near, came_later, head_valid, begun_q, n_push, n_full, n_valid, n_pop;
-  lanes_t     near_left_q, near_less_q, near_low; // less: without the lowest
+  lanes_t     near_left_q, near_less_q, near_low; // less: all but the lowest
   logic       near_any_q;
   line_at_t   near_at_q;
   step_near_t n, s;
@@ -255,13 +255,13 @@ module gramer_set_triples
 
   // ---------------------------------------------------------------- b, each a, each c
 
-  // A list that is read next, or what stands for one.
+  // Next list to read, or a marker.
   typedef struct packed {
     id_t               id;
     logic [SIZE_W-1:0] size;
     logic              mark;
     logic              tags;
-    logic              none;  // nothing is read: the unit ends
+    logic              none;  // marker: the unit ends
     logic              first; // b comes before a and c
   } visitor_t;
 
@@ -272,7 +272,7 @@ module gramer_set_triples
   logic     later_valid, v_push, m_full, m_valid, x_take, only_q, first_q;
   lanes_t   behind, left_q, less_q, low;
   id_t      root_q;
-  placed_t  near_id_q; // of the a in hand, which is there two cycles before it is compared
+  placed_t  near_id_q; // of the current a, valid two cycles before its comparison
   visitor_t v, m;
   entry_t   entry;
 
@@ -289,7 +289,7 @@ module gramer_set_triples
   assign low       = left_q & ~less_q;
   assign later_pop = visit_q == NEXT && later_valid;
   assign v_push    = !m_full && (visit_q == EACH || (visit_q == TURN && t_valid));
-  // An a is known until all of its c are.
+  // An a is held until all of its c's have been issued.
   assign t_pop     = (visit_q == TURN && v_push && t.kind != NEAR)
                      || (later_q.ends && ((visit_q == LATER && behind == '0)
                                           || (visit_q == EACH && v_push && only_q)));
@@ -352,7 +352,7 @@ module gramer_set_triples
     if (x_take) x_q <= m;
   end
 
-  // What stands for a list has a line of its own.
+  // A marker counts as one line.
   gramer_set_list_lines i_lists (
     .clk_i,
     .begin_i (x_take), .id_i (m.id), .size_i (m.none ? SIZE_W'(1) : m.size),
@@ -360,7 +360,7 @@ module gramer_set_triples
     .first_o (x_first), .last_o (x_last)
   );
 
-  // What a line is for goes in fields that it has no other use for.
+  // The purpose of a line is encoded in otherwise unused fields.
   always_comb begin
     issue_meta_o = '0;
     issue_line_o = x_line;
@@ -392,13 +392,13 @@ module gramer_set_triples
 
   assign issue_valid_o = (o_valid_q && o_room) || (i_valid_q && i_room) || x_valid_q;
 
-  // ---------------------------------------------------------------- lines that come
+  // ---------------------------------------------------------------- arriving lines
 
   logic   came_valid, lines_busy;
   meta_t  came_meta;
   line_t  came_line;
   lanes_t came_lanes;
-  logic [6:0] asked_q; // lines, and ends, that go to the map
+  logic [6:0] asked_q; // lines and ends in flight to the map
 
   gramer_set_triple_lines i_lines (
     .clk_i, .rst_i,

@@ -1,16 +1,16 @@
-// Units that wait in a PU. They come as a half of a beat, up to four at once, and leave one at a time.
-// Places that hold no unit are passed over, a cycle for each half at the most.
+// Queue of a PU's units. They arrive as half beats of up to four units, and leave one at a time. Positions without a
+// unit are skipped, at a cost of at most one cycle per half beat.
 module gramer_set_unit_queue
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic  clk_i,
   input  logic  rst_i,
-  input  logic  clear_i,   // what waits is dropped
+  input  logic  clear_i,   // drops all waiting units
   // A half of a beat
   input  logic  push_i,
   input  unit_t unit_i [UNITS_A_GROUP],
-  output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o, // halves for which there is room
+  output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o, // room, in half beats
   // Units
   output logic  valid_o,
   input  logic  take_i,
@@ -26,7 +26,7 @@ module gramer_set_unit_queue
 
   logic               some, pop, valid_q;
   logic [GROUP_W-1:0] pushed, head;
-  units_t             left_q, there, low; // left: units of the half in hand
+  units_t             left_q, there, low; // left: units of the current half
   unit_t              group_q [UNITS_A_GROUP];
 
   always_comb begin
@@ -43,12 +43,12 @@ module gramer_set_unit_queue
 
   assign valid_o = valid_q;
 
-  // Without an adder, whose carry chain would be more levels than a table.
+  // A table instead of an adder, whose carry chain has more levels.
   always_comb
     for (int u = 0; u < UNITS_A_GROUP; u++)
       low[u] = left_q[u] && (left_q & units_t'((32'd1 << u) - 1)) == '0;
 
-  // The next half is taken with the last unit of the one in hand.
+  // The next half is taken with the last unit of the current one.
   assign pop = some && (!valid_q || (take_i && left_q == low));
 
   always_comb begin
@@ -59,14 +59,14 @@ module gramer_set_unit_queue
     end
   end
 
-  // The first unit that is left. (Without a statement that asks: of one a simulator makes a table for each PU, and then
-  // PUs don't share their functions.)
+  // The first remaining unit. (Without a conditional statement: Verilator would build a table per PU, and PUs could not
+  // share their functions.)
   localparam int unsigned FIRST_W = $clog2(UNITS_A_GROUP);
 
   logic [FIRST_W-1:0] first;
 
   for (genvar k = 0; k < FIRST_W; k++) begin : gen_first
-    units_t odd; // those whose number has bit k
+    units_t odd; // units whose index has bit k set
 
     for (genvar u = 0; u < UNITS_A_GROUP; u++) assign odd[u] = 1'(u >> k);
     assign first[k] = (low & odd) != '0;
@@ -82,7 +82,7 @@ module gramer_set_unit_queue
     end else begin
       if (pop) left_q <= there;
       else if (take_i) left_q <= left_q & ~low;
-      // As `left_q` tells: what looks at it has far to go.
+      // Registered copy of `left_q` != 0, since a long path starts here.
       if (pop) valid_q <= there != '0;
       else if (take_i) valid_q <= left_q != low;
       free_o <= free_o + FREE_W'(pop) - FREE_W'(push_i);

@@ -1,15 +1,15 @@
-// Lines that come for wedges, in order: those of a root's list go back to gramer_set_wedges, whose members are visited;
-// of marks and of members' lists the lanes that count go to the map, with what they are for.
+// Arriving lines for wedges, in order: lines of a root's list return to gramer_set_wedges, which visits its members; of
+// marks and members' lists, the lanes that count go to the map with their purpose.
 //
 //   line ─► entries ─┬─► members
-//                    └─► those beside the root, or after it ─► map
+//                    └─► entries other than the root, or after it ─► map
 module gramer_set_wedge_lines
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  input  logic   five_cycles_i, // 5-cycles; else houses
+  input  logic   five_cycles_i, // 5-cycles; otherwise houses
   // Roots, in the order of their marks
   input  logic   root_push_i,
   input  root_unit_t root_i,
@@ -19,7 +19,7 @@ module gramer_set_wedge_lines
   output logic   line_free_o,  // a line is taken if this is set or map_ready_i is
   input  line_t  line_i,
   input  meta_t  meta_i,
-  // Those of a root's list: there is room for them
+  // Lines of a root's list; there is room for them
   output logic   came_o,
   output line_t  came_line_o,
   output lanes_t came_lanes_o,
@@ -32,7 +32,7 @@ module gramer_set_wedge_lines
   output meta_t  map_meta_o,
   output list_t  map_list_o,
   output wedge_t map_wedge_o,
-  output lanes_t map_counted_o, // entries whose number is a degree
+  output lanes_t map_counted_o, // entries to count for a degree
   output logic   busy_o
 );
 
@@ -44,15 +44,15 @@ module gramer_set_wedge_lines
   lanes_t     a_lanes_q, b_lanes_q, b_counted_q, beside, after, earlier;
   root_unit_t root, b_root_q;
   // verilator lint_off UNUSEDSIGNAL
-  logic       root_valid; // for the assertion, and some builds have none
+  logic       root_valid; // for the assertion, which some builds omit
   // verilator lint_on UNUSEDSIGNAL
 
-  // What map_ready_i comes through is long: it comes last.
+  // The path through map_ready_i is long, so it is combined last.
   assign line_free_o  = !a_valid_q || a_meta_q.load || !b_valid_q;
   assign line_ready   = line_free_o || map_ready_i;
   assign b_ready      = !b_valid_q || map_ready_i;
 
-  // The unit whose lines come: known from the line of its marks on until its end.
+  // Unit of the arriving lines, from its first line to mark until its end.
   gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(WEDGE_UNITS)) i_roots (
     .clk_i, .rst_i,
     .push_i (root_push_i), .data_i (root_i), .full_o (root_full_o),
@@ -89,7 +89,7 @@ module gramer_set_wedge_lines
       b_meta_q    <= a_meta_q;
       b_root_q    <= root;
       b_lanes_q   <= five_cycles_i ? after : a_meta_q.mark ? a_lanes_q : beside;
-      // Of the marks of 5-cycles those before the root are a degree, and of a member's list all.
+      // For 5-cycles: of the marks, the entries before the root are a degree; of a member's list, all.
       b_counted_q <= five_cycles_i && a_meta_q.mark ? earlier : a_lanes_q;
     end
   end
@@ -113,7 +113,7 @@ module gramer_set_wedge_lines
     map_wedge_o.is          = 1'b1;
     map_wedge_o.five_cycles = five_cycles_i;
     map_wedge_o.keep        = b_meta_q.lengths;
-    // The triangles of 5-cycles belong to the first part of a root.
+    // For 5-cycles, the first part of a root counts the triangles.
     map_wedge_o.silent      = five_cycles_i ? b_meta_q.lengths || b_root_q.first != '0
                                             : !b_meta_q.lengths;
     map_wedge_o.note        = five_cycles_i && !b_meta_q.lengths && !b_meta_q.mark;

@@ -1,8 +1,8 @@
-// Products of what the map reads in the second pass over a root's wedges.
+// Products of the map's counters in the second pass over a root's wedges.
 //
-// Houses: of each member b of the root's list, t(b), its marked entries, times the wedges to its entries but the root
-// less one each, added up over its lines. 5-cycles: wedges to c times those to the entries of a line of c's list; those
-// to c come before, with a row of vertices, one of each bank of the map, of which two are kept.
+// Houses: for each member b of the root's list, the number t(b) of its marked entries times the wedges to its entries
+// except the root, less one each, accumulated over its lines. 5-cycles: wedges to c times those to the entries of a
+// line of c's list; the wedges to c arrive first, with a row of vertices, one per bank of the map. Two rows are held.
 //
 //   line ─► sums of a member, wedges to c ─► two parts of the product ─► their sum
 module gramer_set_wedge_sums
@@ -17,18 +17,18 @@ module gramer_set_wedge_sums
   // Wedges to the vertices of a row, above the root's level
   input  logic    row_valid_i,
   input  level_t  row_value_i [MAP_BANKS],
-  // A line, or those lanes of it that went together
+  // A line, or the lanes of one access
   input  logic    valid_i,
   input  wedge_t  wedge_i,
   input  level_t  level_i,
-  input  logic [4:0] hits_i,   // entries that are marked
-  input  logic [4:0] paths_i,  // entries whose counters were read
-  input  logic [COUNTS_W-1:0] counts_i, // the wedges to those
-  input  logic    last_i,      // the last of the list
-  // What is added
+  input  logic [4:0] hits_i,   // marked entries
+  input  logic [4:0] paths_i,  // entries with counters read
+  input  logic [COUNTS_W-1:0] counts_i, // wedges to those
+  input  logic    last_i,      // last lanes of the list
+  // Increment of the sum
   output logic    valid_o,
   output logic [VALUE_W-1:0] value_o,
-  output logic    row_done_o  // a row is not needed any more
+  output logic    row_done_o  // a row is finished
 );
 
   localparam int unsigned T_W    = 17;
@@ -38,7 +38,7 @@ module gramer_set_wedge_sums
   // ---------------------------------------------------------------- rows
 
   level_t rows_q [2][MAP_BANKS];
-  logic   parity_q; // where the next row goes
+  logic   parity_q; // buffer of the next row
 
   always_ff @(posedge clk_i) begin
     if (rst_i) parity_q <= 1'b0;
@@ -48,7 +48,7 @@ module gramer_set_wedge_sums
 
   // ---------------------------------------------------------------- sums of a member
 
-  logic             begins_q; // the next line is a list's first
+  logic             begins_q; // the next line is the first of a list
   logic             a_valid_q;
   logic [T_W-1:0]   t_q, a_one;
   logic [SUM_W-1:0] sum_q, a_other;
@@ -65,7 +65,7 @@ module gramer_set_wedge_sums
     else if (valid_i) begins_q <= last_i || wedge_i.five_cycles;
     if (valid_i) begin
       t_q   <= (begins_q ? '0 : t_q) + T_W'(hits_i);
-      // Of houses one wedge to each entry is that over the member itself.
+      // For houses, one wedge to each entry passes through the member itself.
       sum_q <= (begins_q ? '0 : sum_q) + SUM_W'(counts_i)
                - (wedge_i.five_cycles ? '0 : SUM_W'(paths_i));
     end

@@ -1,22 +1,21 @@
 // Houses and 5-cycles in two passes over the wedges of a root, its paths of two edges, which the map counts
-// (docs/reference/set-core.md, section Wedges). The root's list is marked; then the lists of its members are streamed, whose
-// entries are counted; then, for houses, the lists of members after the root again; for 5-cycles the lists before the
-// vertices that were reached, a row of them after the other (gramer_set_reached).
+// (docs/reference/set-core.md, section Wedges). The root's list is marked; the lists of its members are streamed, and
+// their entries counted; then, for houses, the lists of members after the root are streamed a second time; for
+// 5-cycles, the lists before the reached vertices, one row of these after another (gramer_set_reached).
 //
 //   unit ─► lines of the root's list ─► members ─┐
-//   rows of vertices that were reached ──────────┴─► lines of their lists ─► port
+//   rows of reached vertices ────────────────────┴─► lines of their lists ─► port
 //   port ─► lanes that count (gramer_set_wedge_lines) ─► map
 //
-// Lines of a root's list are fetched ahead, those of the next unit as well. Lines are answered in order, so the
-// passes of a root and the units follow each other in the map without a number. Only the rows of 5-cycles have to
-// wait until nothing of the first pass is under way.
+// Lines of a root's list are prefetched, also those of the next unit. Lines are answered in order, so passes and units
+// follow each other in the map without tags. Only the rows of 5-cycles wait until the first pass has drained.
 module gramer_set_wedges
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  input  logic   five_cycles_i, // 5-cycles; else houses
+  input  logic   five_cycles_i, // 5-cycles; otherwise houses
   // Units, from a register
   input  logic   unit_valid_i,
   output logic   unit_take_o,
@@ -38,11 +37,11 @@ module gramer_set_wedges
   output meta_t  map_meta_o,
   output list_t  map_list_o,
   output wedge_t map_wedge_o,
-  output lanes_t map_counted_o, // entries whose number is a degree
+  output lanes_t map_counted_o, // entries to count for a degree
   output logic [RANGE_W-1:0] range_first_o,
   output logic [RANGE_W-1:0] range_last_o,
   input  logic   settled_i,
-  // Rows of vertices that were reached: read, then looked up in the map
+  // Rows of reached vertices: read, then looked up in the map
   input  logic [NOTED_W:0] rows_i,
   output logic   read_o,
   output logic [NOTED_W-1:0] row_o,
@@ -61,14 +60,14 @@ module gramer_set_wedges
 );
 
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
-  localparam int unsigned AHEAD     = 4; // lines of roots' lists
+  localparam int unsigned AHEAD     = 4; // prefetched lines of roots' lists
 
   // ---------------------------------------------------------------- lines of roots' lists
 
-  // Of houses the list comes once for each pass.
+  // For houses, the list is read once per pass.
   logic       load_valid_q, load_take, load_issued, load_first, load_last, load_second_q;
   logic       load_end, known_full, ahead_room;
-  root_unit_t load_q, own, again, known, here_q; // here: of what is noted
+  root_unit_t load_q, own, again, known, here_q; // here: of the noted ends
   line_at_t   load_line;
   logic [QUARTER_W-1:0] load_low, load_high;
   logic       known_valid, known_pop;
@@ -99,7 +98,7 @@ module gramer_set_wedges
     end else if (load_end) load_second_q <= 1'b1;
   end
 
-  // Also of a unit that isn't taken yet.
+  // Starts before the unit is taken.
   gramer_set_list_lines i_load (
     .clk_i,
     .begin_i (!load_valid_q || load_end), .id_i (again.id), .size_i (again.size),
@@ -118,21 +117,21 @@ module gramer_set_wedges
 
   // ---------------------------------------------------------------- members to visit
 
-  // A line of the root's list that came.
+  // Arrived line of the root's list.
   typedef struct packed {
     line_t  line;
     lanes_t lanes;
-    logic   begins; // the first one of a unit
+    logic   begins; // first line of a unit
     logic   second; // of the second pass
-    logic   ends;   // the last one of a unit
+    logic   ends;   // last line of a unit
   } visit_t;
 
-  // A list that is read next, or what stands for one.
+  // Next list to read, or a marker.
   typedef struct packed {
     id_t               id;
     logic [SIZE_W-1:0] size;
     logic              mark;
-    logic              none; // nothing is read: the unit ends
+    logic              none; // marker: the unit ends
     logic              keep; // the second pass
     logic              row_last;
     logic              parity;
@@ -159,13 +158,13 @@ module gramer_set_wedges
     .pop_i (next_take), .valid_o (waits), .data_o (head)
   );
 
-  // Every neighbour of a root of houses has its wedges counted; else the ones after it matter.
+  // For houses, the wedges over every neighbour are counted; otherwise over those after the root.
   always_comb
     for (int l = 0; l < LANES; l++)
       later[l] = head.lanes[l] && ((!five_cycles_i && !head.second)
                  || head.line[l*ENTRY_W +: PLACED_ID_W] > placed_t'(known.id));
 
-  // Rows: the one in hand, of which two are in use between here and the sums.
+  // Rows: the current one; two are in use between this module and the sums.
   logic     row_have_q, row_wait_q, row_any, look;
   logic [NOTED_W:0] row_q;
   logic [1:0] used_q;
@@ -177,7 +176,7 @@ module gramer_set_wedges
   lanes_t   there, fresh;
 
   assign low         = left_q & ~less_q;
-  // The first line of a unit is taken with its marks: what is known is then of its root.
+  // The first line of a unit is taken with its marks; from then on, the noted ends belong to its root.
   assign mark_push   = state_q == VISIT && waits && head.begins && !begun_q && !m_full
                        && !lines_full;
   assign next_take   = waits && (head.begins ? mark_push : !next_valid_q || visit_next);
@@ -196,7 +195,7 @@ module gramer_set_wedges
   assign clear_o     = end_push;
   assign known_pop   = end_push;
 
-  // The bits of a vertex' id below its place in its bank follow from both.
+  // Inverse of bank and place: the low bits of the id follow from both.
   function automatic id_t id_of(input bank_at_t bank, input map_at_t at);
     localparam int unsigned FOLD_W = $clog2(MAP_BANKS);
     id_t id;
@@ -246,7 +245,7 @@ module gramer_set_wedges
   end
 
   always_ff @(posedge clk_i) begin
-    // A cycle later: what follows in the map is long.
+    // Registered: the path in the map is long.
     look_o       <= look && !rst_i;
     look_there_o <= there_i;
     if (rst_i) begin
@@ -332,7 +331,7 @@ module gramer_set_wedges
     if (x_take) x_q <= m;
   end
 
-  // What stands for a list has a line of its own.
+  // A marker counts as one line.
   gramer_set_list_lines i_visits (
     .clk_i,
     .begin_i (x_take), .id_i (m.id), .size_i (m.none ? SIZE_W'(1) : m.size),
@@ -343,7 +342,7 @@ module gramer_set_wedges
   assign issue_valid_o = (load_valid_q && ahead_room) || x_valid_q;
   assign issue_line_o  = load_valid_q && ahead_room ? load_line : x_line;
 
-  // What a line is for goes in fields that it has no other use for.
+  // The purpose of a line is encoded in otherwise unused fields.
   always_comb begin
     issue_meta_o = '0;
     if (load_valid_q && ahead_room) begin
@@ -365,13 +364,13 @@ module gramer_set_wedges
     end
   end
 
-  // ---------------------------------------------------------------- lines that come
+  // ---------------------------------------------------------------- arriving lines
 
   lanes_t came_lanes;
   line_t  came_line;
   meta_t  came_meta;
   logic   lines_busy;
-  logic [6:0] asked_q; // lines, and ends, that go to the map
+  logic [6:0] asked_q; // lines and ends in flight to the map
 
   gramer_set_wedge_lines i_lines (
     .clk_i, .rst_i, .five_cycles_i,

@@ -1,4 +1,4 @@
-//! Where the sources of the core are, and where built models are kept.
+//! Location of the core's sources, and cache of built models.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,30 +10,30 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::files;
 
-/// Names the folder that holds `Bender.yml`, `rtl/` and `sim/shim/`, where they aren't found by themselves.
+/// Environment variable: folder with `Bender.yml`, `rtl/` and `sim/shim/`, if they aren't found automatically.
 pub const SOURCES: &str = "GRAMER_SOURCES";
-/// Names the folder for built models.
+/// Environment variable: folder for built models.
 pub const MODELS: &str = "GRAMER_MODELS";
 
-/// A file that only the sources of the core have.
+/// File that identifies the core's sources.
 const CORE: &str = "rtl/paper/gramer_core.sv";
-/// What a model is built from: files and folders that others must not be able to write.
+/// Inputs of a model: files and folders that other users must not be able to write.
 const BUILT_FROM: [&str; 6] = ["rtl", "rtl/common", "rtl/paper", "rtl/set", CORE, files::MANIFEST];
-/// The model in its folder; beside it is the hash of its bytes.
+/// File name of the model in its folder, which also holds the hash of its bytes.
 const LIBRARY: &str = "libcore.so";
-/// Folders above a program that may be a repository or a prefix: `target/debug/deps/` has four.
+/// Number of parent folders of a program to examine as repository or prefix: `target/debug/deps/` has four.
 const ABOVE: usize = 4;
 
 fn named(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The folder with `Bender.yml`, `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else a repository that this program lies in, else
-/// `share/gramer` of the prefix that it is installed in. Sources become a program that runs as this user, so those
-/// that others can write are passed over.
+/// Returns the folder with `Bender.yml`, `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else the repository around this
+/// program, else `share/gramer` of its installation prefix. Sources become code that runs as this user, so folders
+/// that other users can write are skipped.
 ///
 /// # Errors
-/// If none is there, with the reasons for which others were passed over.
+/// If there is none, with the reasons for skipping folders.
 pub fn sources() -> Result<PathBuf> {
     let has = |folder: &Path| folder.join(CORE).is_file();
     if let Some(folder) = named(SOURCES) {
@@ -52,7 +52,7 @@ pub fn sources() -> Result<PathBuf> {
     })
 }
 
-/// Sources around a program that others can't have put there; the reasons against others are added to `refused`.
+/// Sources around a program that other users can't have written; adds reasons for skipping folders to `refused`.
 fn sources_near(program: &Path, refused: &mut String) -> Option<PathBuf> {
     let above = program.ancestors().skip(1).take(ABOVE);
     let mut folders = above.flat_map(|f| [f.to_path_buf(), f.join("share/gramer")]);
@@ -65,9 +65,9 @@ fn sources_near(program: &Path, refused: &mut String) -> Option<PathBuf> {
     })
 }
 
-/// Folders that may hold models, the preferred one first: `GRAMER_MODELS` alone where it is set; else
-/// `target/models` of the repository, and `gramer/models` in the user's cache. A model is code that runs as this
-/// user: `tell` hears of folders that are passed over since others can write there.
+/// Returns the folders that may hold models, by preference: only `GRAMER_MODELS` if it is set; else `target/models` of
+/// the repository and `gramer/models` in the user's cache. A model is code that runs as this user: folders that other
+/// users can write are skipped and reported to `tell`.
 pub fn folders(sources: Option<&Path>, tell: &mut dyn FnMut(&str)) -> Vec<PathBuf> {
     let own =
         |folder: &Path| folder.join("Cargo.toml").is_file().then(|| folder.join("target/models"));
@@ -90,10 +90,10 @@ pub fn folders(sources: Option<&Path>, tell: &mut dyn FnMut(&str)) -> Vec<PathBu
     all.into_iter().filter(|folder| trusted(folder)).collect()
 }
 
-/// The first of the folders that can be written, made for this user alone if it is missing.
+/// Returns the first writable folder; creates it with access for this user alone if it is missing.
 ///
 /// # Errors
-/// If none can be.
+/// If no folder is writable.
 pub fn writable(folders: &[PathBuf]) -> Result<&Path> {
     let mut refused = vec![];
     for folder in folders {
@@ -106,30 +106,30 @@ pub fn writable(folders: &[PathBuf]) -> Result<&Path> {
     bail!("no folder for the model can be written: name one in {MODELS} ({})", refused.join("; "))
 }
 
-/// The file that holds the hash of another's bytes.
+/// File with the hash of another file's bytes.
 fn checksum(file: &Path) -> PathBuf {
     file.with_extension("xxh3")
 }
 
-/// Writes the hash of a file's bytes beside it, and takes the permission to write it from others: whatever the user's
-/// umask allows, such a file would not be loaded.
+/// Writes the hash of a file's bytes next to it, and removes write permission for other users regardless of the umask:
+/// a file that others can write is not loaded.
 ///
 /// # Errors
-/// Errors of reading and writing.
+/// I/O errors.
 pub fn seal(file: &Path) -> Result<()> {
     let bytes = fs::read(file)?;
     fs::set_permissions(file, fs::Permissions::from_mode(0o755))?;
     Ok(fs::write(checksum(file), format!("{:016x}\n", xxh3_64(&bytes)))?)
 }
 
-/// Whether the bytes have the hash that lies beside a file.
+/// Whether the bytes match the hash stored next to a file.
 fn sealed(file: &Path, bytes: &[u8]) -> bool {
     let sum = fs::read_to_string(checksum(file)).unwrap_or_default();
     sum.trim_end() == format!("{:016x}", xxh3_64(bytes))
 }
 
-/// Whether a file is there with the bytes that it was kept with ([`keep`]). One that was cut or changed
-/// is removed, and `tell` hears of it.
+/// Whether a file exists and matches its stored hash ([`keep`]). A truncated or modified file is removed and
+/// reported to `tell`.
 ///
 /// # Errors
 /// If a damaged file can't be removed.
@@ -154,11 +154,11 @@ pub fn whole_file(file: &Path, tell: &mut dyn FnMut(&str)) -> Result<bool> {
     }
 }
 
-/// Copies a file to where it is kept with its hash; another process may do the same at a time, since it
-/// is moved there whole.
+/// Stores a copy of a file with its hash; safe against concurrent processes, since the copy is renamed into
+/// place.
 ///
 /// # Errors
-/// Errors of reading and writing.
+/// I/O errors.
 pub fn keep(made: &Path, kept: &Path) -> Result<()> {
     let folder = kept.parent().context("a file is in a folder")?;
     let copy = tempfile::NamedTempFile::new_in(folder)?;
@@ -171,8 +171,8 @@ pub fn keep(made: &Path, kept: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The model in a folder, if it is there and whole. One that was cut or changed is removed, and
-/// `tell` hears of it.
+/// Returns the model in a folder, if it exists and is intact. A truncated or modified model is removed and
+/// reported to `tell`.
 ///
 /// # Errors
 /// If a damaged model can't be removed.
@@ -202,8 +202,8 @@ pub fn whole(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Option<PathBuf
     }
 }
 
-/// What is noted of the last model of a description: which sources it was built from, and the name
-/// of its folder. With it a model is found where sources or Verilator are gone.
+/// Record of the last model of a description: hash of its sources, and name of its folder. It locates a model
+/// when sources or Verilator are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latest {
     /// Hash of the sources.
@@ -217,8 +217,8 @@ impl Latest {
         models.join(format!("latest-{key}"))
     }
 
-    /// Notes it for the description with this key. It is a convenience: a folder that can't be
-    /// written goes without.
+    /// Stores the record for the description with this key. Best effort: a folder that can't be written gets
+    /// none.
     pub fn note(&self, models: &Path, key: &str) {
         if Self::read(models, key).as_ref() == Some(self) {
             return;
@@ -230,7 +230,7 @@ impl Latest {
         });
     }
 
-    /// Notes.
+    /// Folder of the records.
     pub fn read(models: &Path, key: &str) -> Option<Self> {
         let text = fs::read_to_string(Self::path(models, key)).ok()?;
         let (content, name) = text.trim_end().split_once(' ')?;

@@ -1,9 +1,9 @@
-//! Verilator's C++ becomes a library.
+//! Compiles Verilator's C++ to a library.
 //!
-//! Verilator writes a model in some fifty files. To read the headers takes a compiler a second in each,
-//! which is most of the time of a build, so they are compiled as a few units that include them:
-//! `make`, as Verilator would have it, takes five times as long. What is Verilator's own (its runtime
-//! and its headers) is the same in every model: it is compiled once and kept beside the models.
+//! Verilator writes a model in some fifty files, and the compiler needs a second per file to read the headers, which
+//! dominates the build time. So files are combined into a few compilation units: the `make` build of Verilator takes
+//! five times as long. Verilator's runtime and headers are the same in every model: they are compiled once and stored
+//! with the models.
 
 mod diagnostics;
 mod own;
@@ -19,15 +19,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use self::own::{Header, Runtime, headers};
-use crate::model::{Step, Tell};
+use crate::model::{Step, StepSink};
 
-/// A unit that is optimised gets more files as long as it has fewer bytes than this: few enough units,
-/// and something to do for several processors.
+/// Target size of an optimised unit in bytes: large enough to read headers rarely, small enough to use several
+/// processors.
 const UNIT: usize = 600_000;
 
-/// What Verilator has written.
-pub(crate) struct Translated<'a> {
-    /// Where it is, and where the library comes to be.
+/// Output of Verilator.
+pub(crate) struct VerilatorOutput<'a> {
+    /// Folder of the files and of the resulting library.
     pub folder: &'a Path,
     /// Prefix of Verilator's files and of the model's class.
     pub prefix: &'a str,
@@ -35,12 +35,12 @@ pub(crate) struct Translated<'a> {
     pub banks: u32,
     pub trace: bool,
     pub coverage: bool,
-    /// Compilation of the code that runs in each clock.
+    /// Compiler options of code that runs in each clock.
     pub optimise: &'static str,
 }
 
-impl Translated<'_> {
-    /// What Verilator's headers are asked for.
+impl VerilatorOutput<'_> {
+    /// Macros for Verilator's headers.
     fn switches(&self) -> [String; 3] {
         let (coverage, trace) = (u8::from(self.coverage), u8::from(self.trace));
         [
@@ -51,18 +51,18 @@ impl Translated<'_> {
     }
 }
 
-/// How what runs once, at the start, is compiled.
+/// Compiler options of code that runs once, at the start.
 const SLOW: &str = "-O0";
 
-/// A command of this name whose temporary files are in `work`: a folder for them that the user names
-/// may be missing.
+/// A command of this name with its temporary files in `work`, since the user's temporary folder may be
+/// missing.
 pub(crate) fn start(name: impl AsRef<OsStr>, work: &Path) -> Command {
     let mut command = Command::new(name);
     command.env("TMPDIR", work).stdin(Stdio::null());
     command
 }
 
-/// Runs a command. If it fails, the message has the faults of the sources that it names, or the last of its output.
+/// Runs a command. The error message has the diagnostics of the sources, or else the last lines of the output.
 pub(crate) fn check(command: &mut Command, name: &str) -> Result<()> {
     let output = command.output().with_context(|| format!("cannot start {name}"))?;
     let said = [output.stdout, output.stderr].concat();
@@ -74,7 +74,7 @@ pub(crate) fn check(command: &mut Command, name: &str) -> Result<()> {
     }
 }
 
-/// An error with the last of what a program said, if it failed.
+/// An error with the last lines of a program's output, if it failed.
 fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
     if status.success() {
         return Ok(());
@@ -91,7 +91,7 @@ fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
     bail!("{name} failed:\n{}", tail.join("\n"));
 }
 
-/// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
+/// The C++ compiler of the models: clang if available, since its code is faster than g++'s.
 pub fn compiler() -> &'static str {
     static FOUND: OnceLock<bool> = OnceLock::new();
     if *FOUND.get_or_init(|| version(CLANG).is_some()) { CLANG } else { GCC }
@@ -99,9 +99,9 @@ pub fn compiler() -> &'static str {
 
 const CLANG: &str = "clang++";
 
-/// What the compilers are told of this processor: with AVX2, whose registers hold half a line of memory, a
-/// model of the paper's core takes a tenth less of the time; one of the set core gains nothing. The names of
-/// models depend on it, since another processor may see them.
+/// Compiler options for this processor. With AVX2, whose registers hold half a memory line, a model of the paper's
+/// core runs 10 % faster; the set core gains nothing. Model names depend on the options, since other processors may
+/// share the cache.
 pub(crate) fn processor() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
     {
@@ -113,16 +113,16 @@ pub(crate) fn processor() -> &'static [&'static str] {
     &[]
 }
 
-/// Compiles the runtime and links: clang's atomics need a library that may be missing.
+/// Compiler of the runtime, and linker: clang's atomics need a library that may be missing.
 const GCC: &str = "g++";
 
-/// What a compiler says of its version, if it is there.
+/// Version text of a compiler, if it exists.
 fn version(name: &str) -> Option<String> {
     let done = Command::new(name).arg("--version").output().ok()?;
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// The options that Verilator was set up with (`verilated.mk`), and where its headers are.
+/// Options of this Verilator installation (`verilated.mk`), and its header folders.
 struct Options {
     include: PathBuf,
     words: Vec<String>,
@@ -183,12 +183,16 @@ impl Job {
     }
 }
 
-/// Compiles what Verilator wrote and links `libcore.so` beside it. `models` keeps the runtime.
+/// Compiles Verilator's output and links `libcore.so` in the same folder. `models` caches the runtime.
 ///
 /// # Errors
-/// If a compiler is missing or refuses something, with its message; those of `tell`, which end the
-/// compilers that run.
-pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>) -> Result<()> {
+/// If a compiler is missing or fails, with its message; errors of `tell`, which also stop running
+/// compilers.
+pub(crate) fn library(
+    what: &VerilatorOutput<'_>,
+    models: &Path,
+    tell: &mut StepSink<'_>,
+) -> Result<()> {
     let options = Options::find()?;
     let mut jobs = VecDeque::new();
     let headers = headers(&options, what, models, tell)?;
@@ -216,10 +220,10 @@ pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>)
     check(&mut link, GCC)
 }
 
-/// Writes the units of a model, and says what compiles each: its object and the job.
+/// Writes the units of a model; returns the object and the compile job of each.
 fn units(
     options: &Options,
-    what: &Translated<'_>,
+    what: &VerilatorOutput<'_>,
     headers: &[Header],
 ) -> Result<(Vec<PathBuf>, Vec<Job>)> {
     let mut files = vec![];
@@ -268,8 +272,7 @@ fn units(
     Ok((objects, jobs))
 }
 
-/// Files with their sizes, in as many lists as there are to be units: the largest first, each to the
-/// list that is smallest then.
+/// Distributes files over units: largest first, each to the smallest unit so far.
 fn packed(files: &[(String, usize)]) -> Vec<Vec<String>> {
     let whole: usize = files.iter().map(|(_, bytes)| bytes).sum();
     let mut lists = vec![(0, vec![]); whole.div_ceil(UNIT).max(1)];
@@ -285,13 +288,13 @@ fn packed(files: &[(String, usize)]) -> Vec<Vec<String>> {
     lists.into_iter().map(|(_, list)| list).collect()
 }
 
-/// Runs all jobs, as many at a time as there are processors, and tells how many of `count` are done;
-/// `done` were before.
+/// Runs all jobs, one per processor at a time, and reports how many of `count` are finished, `done` of them
+/// before the call.
 fn all(
     mut waiting: VecDeque<Job>,
     mut done: usize,
     count: usize,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<()> {
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let (end, mut told) = (done + waiting.len(), None);

@@ -1,14 +1,13 @@
-//! The DDR banks behind the cores' AXI4 read masters, with a checker of the protocol.
+//! DDR banks behind the cores' AXI4 read masters, with a protocol checker.
 //!
-//! Contents and timing are apart: the banks' time belongs to a simulation, their contents may be
-//! written by somebody else meanwhile. A bank gives one beat at a time, to the cores in turn and
-//! to the data movers where no core has one due. A beat is read when it is offered and stays as it
-//! is until it is taken. On request the beats that are due come in any order that AXI4 allows: those
-//! of one id in theirs, those of different ids as it happens.
+//! Contents and timing are separate: timing belongs to a simulation, while other code may write the contents
+//! meanwhile. A bank delivers one beat at a time, round robin over the cores, and to the data movers if no core
+//! has a beat due. A beat is read when it is offered and stays stable until it is taken. Optionally, due beats are
+//! delivered in any order that AXI4 allows: in order per id, at random between ids.
 //!
-//! Each read master is held to the rules of AXI4 as far as they concern it: an address stays with
-//! all that goes with it until it is taken, bursts are of whole lines, aligned, incrementing and
-//! within 4 KiB. One rule is that of the core with a port on every bank, and narrower: a burst has one beat.
+//! Each read master is checked against the rules of AXI4: address signals are stable until accepted; bursts consist of
+//! whole lines, aligned, incrementing and within 4 KiB. A stricter rule applies to a core with a port on every bank:
+//! a burst has one beat.
 
 use std::collections::VecDeque;
 
@@ -16,27 +15,27 @@ use anyhow::{Result, bail, ensure};
 
 use crate::model::Pins;
 
-/// What the memory does.
+/// Timing and faults of the memory.
 #[derive(Debug, Clone)]
 pub struct Timing {
-    /// Cycles from an accepted address to its beat, if nothing else is in flight.
+    /// Latency in cycles from an accepted address to its beat, if nothing else is in flight.
     pub latency: u64,
     /// Cycles between two beats of a bank.
     pub cycles_a_beat: u64,
-    /// One clock in this many holds a handshake back, at random; 0: none.
+    /// Holds a handshake back in one of this many clocks, at random; 0: never.
     pub back_pressure: u32,
-    /// Answer the reads of a port that are due in a random order, those of an id in theirs.
+    /// Answers due reads of a port in random order, but in order per id.
     pub reorder: bool,
-    /// The access that is answered with an error, counted over all banks from 0: EXOKAY, which no plain read may get,
-    /// SLVERR and DECERR in turn.
+    /// Access answered with an error, counted over all banks from 0. EXOKAY (illegal for a normal read), SLVERR and
+    /// DECERR alternate.
     pub fail_at: Option<u64>,
-    /// The access that is never answered: a broken memory, for tests of what notices it.
+    /// Access that is never answered: a broken memory, for tests of its detection.
     pub lost_at: Option<u64>,
 }
 
 /// Contents of the memory.
 pub trait Contents {
-    /// The 64-byte line at an aligned address, or `None` outside of all buffers.
+    /// Returns the 64-byte line at an aligned address, or `None` outside of all buffers.
     fn line(&self, address: u64) -> Option<[u8; 64]>;
 }
 
@@ -50,7 +49,7 @@ impl Buffers {
         Buffers(buffers)
     }
 
-    /// Overwrites a 32-bit word, as the host does while the core runs.
+    /// Overwrites a 32-bit word, like the host during a run.
     ///
     /// # Panics
     /// If no buffer holds `address`.
@@ -91,7 +90,7 @@ impl Pending {
     }
 }
 
-/// The address channel of a read master while ARVALID is high.
+/// Address channel of a read master while ARVALID is high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Address {
     address: u64,
@@ -101,7 +100,7 @@ struct Address {
     burst: u8,
 }
 
-/// The read master of a core at a bank.
+/// Read master of a core at a bank.
 #[derive(Debug, Default)]
 struct Port {
     queue: VecDeque<Pending>,
@@ -110,7 +109,7 @@ struct Port {
 }
 
 impl Port {
-    /// Places in the queue of the reads that may be answered next.
+    /// Queue positions of the reads that may be answered next.
     fn due(&self, now: u64, reorder: bool) -> impl Iterator<Item = usize> {
         let few = if reorder { self.queue.len() } else { self.queue.len().min(1) };
         (0..few).filter(move |&at| {
@@ -120,7 +119,7 @@ impl Port {
     }
 }
 
-/// A beat on the pins of a port that has not been taken.
+/// Beat on the pins of a port, not yet taken.
 #[derive(Debug)]
 struct Beat {
     port: usize,
@@ -141,7 +140,7 @@ struct Bank {
 }
 
 impl Bank {
-    /// The port whose beat comes next: of those with one due, the first in turn.
+    /// Port of the next beat: round robin over the ports with one due.
     fn due(&self, now: u64, reorder: bool) -> Option<usize> {
         if self.next_beat > now {
             return None;
@@ -157,7 +156,7 @@ impl Bank {
 #[derive(Debug)]
 pub struct Ddr {
     banks: Vec<Bank>,
-    /// By core: the one bank that it has a port on, or `None` for all of them.
+    /// By core: the bank of its single port, or `None` for a port on every bank.
     own: Vec<Option<usize>>,
     timing: Timing,
     accesses: u64,
@@ -165,29 +164,29 @@ pub struct Ddr {
 }
 
 impl Ddr {
-    /// `banks` banks with a port for each of `cores` cores, and `movers` data movers.
+    /// Creates `banks` banks with a port for each of `cores` cores, and `movers` data movers.
     pub fn new(banks: usize, cores: usize, movers: usize, timing: Timing) -> Self {
         let ports = || (0..cores).map(|_| Port::default()).collect();
         let banks = (0..banks).map(|_| Bank { ports: ports(), ..Bank::default() }).collect();
         Ddr { banks, own: vec![None; cores], timing, accesses: 0, moved: vec![0; movers] }
     }
 
-    /// Beats that each bank has delivered to a core.
+    /// Beats delivered to a core by each bank.
     pub fn beats(&self, core: usize) -> Vec<u64> {
         self.banks.iter().map(|bank| bank.ports[core].beats).collect()
     }
 
-    /// A data mover asks for a beat of a bank, to read or to write it.
+    /// Requests a beat of a bank for a data mover, read or write.
     pub fn move_beat(&mut self, now: u64, bank: usize, mover: usize) {
         self.banks[bank].movers.push_back((mover, now + self.timing.latency));
     }
 
-    /// Beats that a mover was given so far.
+    /// Beats granted to a mover so far.
     pub fn moved(&self, mover: usize) -> u64 {
         self.moved[mover]
     }
 
-    /// Requests in flight of each bank for each core, one a line.
+    /// Requests in flight by bank and core, one per line.
     pub fn state(&self) -> String {
         let mut text = String::new();
         for (b, bank) in self.banks.iter().enumerate() {
@@ -211,13 +210,13 @@ impl Ddr {
         text
     }
 
-    /// Gives each core one port alone, on its bank of `banks`, as a cluster of the set core has it, and lets it read in
-    /// bursts; without it a core has a port on every bank.
+    /// Gives each core a single port, on its bank of `banks`, and allows bursts, as for a cluster of the set core. By
+    /// default a core has a port on every bank.
     pub fn connect(&mut self, banks: Vec<u32>) {
         self.own = banks.into_iter().map(|bank| Some(bank as usize)).collect();
     }
 
-    /// The pins of a core that go to a bank.
+    /// Index of a core's pins for a bank.
     fn pins_of(own: Option<usize>, bank: usize) -> Option<usize> {
         match own {
             None => Some(bank),
@@ -225,7 +224,7 @@ impl Ddr {
         }
     }
 
-    /// The longest that an access is on its way while all others of `accesses` come before it.
+    /// Upper bound of an access' latency if all others of `accesses` precede it.
     pub fn longest_access(&self, accesses: u64) -> u64 {
         let cores = self.banks.iter().map(|bank| bank.ports.len()).max().unwrap_or(1) as u64;
         // A clock that is held back at random is, over a time that long, at most three of four.
@@ -291,7 +290,7 @@ impl Ddr {
         Ok(())
     }
 
-    /// Takes what a core handed over in the clock `now`.
+    /// Accepts the transfers of a core in the clock `now`.
     ///
     /// # Errors
     /// If the core breaks a rule of AXI4.
@@ -367,7 +366,7 @@ impl Ddr {
         Ok(())
     }
 
-    /// Ends the clock `now`: beats that no core has taken go to the movers.
+    /// Ends the clock `now`: beats not used by a core go to the movers.
     pub fn end_clock(&mut self, now: u64) {
         for bank in &mut self.banks {
             let due = bank.movers.front().is_some_and(|&(_, due)| due <= now);
@@ -380,8 +379,8 @@ impl Ddr {
     }
 }
 
-/// An AXI4-Stream that a core sends: once TVALID is high, TDATA and TLAST stay until TREADY, and
-/// nothing follows the last beat.
+/// Checker of an AXI4-Stream sent by a core: TDATA and TLAST are stable from TVALID to TREADY, and nothing
+/// follows the last beat.
 #[derive(Debug, Default)]
 pub struct StreamChecker {
     waiting: Option<([u8; 64], u8)>,
@@ -389,7 +388,7 @@ pub struct StreamChecker {
 }
 
 impl StreamChecker {
-    /// Looks at a clock; whether a beat was handed over in it.
+    /// Checks a clock; returns whether a beat was transferred.
     ///
     /// # Errors
     /// If the core breaks a rule; the message names `now`.
@@ -413,7 +412,7 @@ impl StreamChecker {
         Ok(taken)
     }
 
-    /// The beat with TLAST has been taken.
+    /// Whether the beat with TLAST has been taken.
     pub fn ended(&self) -> bool {
         self.ended
     }

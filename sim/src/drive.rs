@@ -1,4 +1,4 @@
-//! A core of either kind from its start to its end: registers, streams and memory, clock by clock.
+//! Drives a core of either kind from start to end: registers, streams and memory, clock by clock.
 
 use std::time::Instant;
 
@@ -11,36 +11,36 @@ use crate::run::Simulation;
 use crate::timeline::{Recording, Timeline};
 use crate::watch::Watch;
 
-/// What a run is given.
+/// Inputs of a run.
 pub(crate) struct Job<'a> {
     /// The value of each argument, by name.
     pub arguments: &'a dyn Fn(&str) -> u64,
     /// The in-stream.
     pub stream: &'a [[u8; 64]],
-    /// Its beats before those of work units.
+    /// Number of its beats before those of work units.
     pub head: usize,
     /// Address of the abort word.
     pub abort_word: u64,
 }
 
-/// What came of it.
+/// Results of a run.
 pub(crate) struct Driven {
     /// The out-stream.
     pub out: Vec<[u8; 64]>,
-    /// Cycles from the start to the done that the control port shows.
+    /// Cycles from start to done, as seen at the control port.
     pub cycles: u64,
     /// For each beat of work units: cycles from the start until the core took it.
     pub taken: Vec<u64>,
-    /// Beats that each bank gave.
+    /// Beats delivered by each bank.
     pub beats: Vec<u64>,
     /// Timeline of the PUs, if requested.
     pub timeline: Option<Timeline>,
 }
 
-/// Runs a core from its start, after a reset where it had none yet, until it may be started again.
+/// Runs a core from its start (after a reset, if it had none) until it may be started again.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, nothing moves ([`Watch`]; the message has the
+/// If an assertion or a protocol check fails, the run makes no progress ([`Watch`]; the message has the
 /// state of every part), or the limit of cycles is reached.
 pub(crate) fn drive(
     a: &Accelerator,
@@ -91,7 +91,7 @@ pub(crate) fn drive(
     Ok(Driven { out: host.out, cycles, taken: host.taken, beats: ddr.beats(0), timeline })
 }
 
-/// Resets a core that had no reset yet.
+/// Resets a core that had no reset.
 fn reset(model: &mut Model, pins: &mut Pins, slr_registers: u32) -> Result<()> {
     pins.reset_n = 0;
     // It goes through a register, and through those between regions: what it clears is low two clocks after.
@@ -106,29 +106,29 @@ fn reset(model: &mut Model, pins: &mut Pins, slr_registers: u32) -> Result<()> {
     Ok(())
 }
 
-/// What is around the core but its memory: the master of its control port, the sender of the in-stream
-/// and the taker of the out-stream.
+/// Environment of the core except memory: master of the control port, sender of the in-stream, receiver of the
+/// out-stream.
 struct Host<'a> {
     job: &'a Job<'a>,
     simulation: &'a Simulation,
     rng: fastrand::Rng,
-    /// Registers to write, with their values: the arguments, the start, and the continue once it is done.
+    /// Register writes: arguments, start, and continue after done.
     writes: Vec<(u32, u32)>,
     written: usize,
-    /// Reads of the control register, and their answers.
+    /// Reads of the control register, and their responses.
     asked: u64,
     answered: u64,
-    /// When the core was started, was done, and may be started again.
+    /// Cycles in which the core was started, was done, and became ready to start again.
     started: Option<u64>,
     done: Option<u64>,
     end: Option<u64>,
-    /// Beats of the in-stream that were taken; whether the next one is on the pins.
+    /// Accepted beats of the in-stream; whether the next one is on the pins.
     sent: usize,
     offered: bool,
     taken: Vec<u64>,
     out: Vec<[u8; 64]>,
     checker: StreamChecker,
-    /// The next beat of a stream isn't earlier.
+    /// Earliest cycle of a stream's next beat.
     in_after: u64,
     out_after: u64,
 }
@@ -206,7 +206,7 @@ impl<'a> Host<'a> {
         pins.out_tready = u8::from(now >= self.out_after && !self.held());
     }
 
-    /// Takes what the core answered in this clock.
+    /// Accepts the core's responses in this clock.
     fn sample(&mut self, now: u64, pins: &Pins) -> Result<()> {
         if pins.awvalid == 1 && pins.awready == 1 && pins.wready == 1 {
             self.written += 1;
@@ -242,12 +242,12 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// What went over the core's ports. Polls of the status go on for ever, so they don't count.
+    /// Transfers at the core's ports, without status polls, which never stop.
     fn handed(&self) -> u64 {
         (self.written + self.sent + self.out.len() + usize::from(self.done.is_some())) as u64
     }
 
-    /// How far it is, in words.
+    /// Progress, in words.
     fn state(&self) -> String {
         format!(
             "{} of {} registers written, {} of {} beats in, {} beats out",
@@ -260,9 +260,9 @@ impl<'a> Host<'a> {
     }
 }
 
-/// A line on standard error that says how far a run is.
+/// Progress line on standard error.
 struct Progress {
-    /// Cycles from one line to the next; 0 for none.
+    /// Cycles between updates; 0: none.
     every: u64,
     begun: Instant,
     shown: bool,
@@ -281,7 +281,7 @@ impl Progress {
         }
     }
 
-    /// A result takes the place of the line.
+    /// Clears the line, for a result.
     fn clear(&self) {
         if self.shown {
             eprint!("\r\x1b[K");

@@ -1,20 +1,20 @@
-//! One C++ function for all instances of a module.
+//! Shares one C++ function between all instances of a module.
 //!
-//! Verilator keeps a module that isn't inlined as a class, but writes its functions once for each
-//! instance: bodies that differ only in the numbers of temporaries (`__Vfunc_name__17__a` of an inlined
-//! SystemVerilog function, `__Vtableidx3`) and labels, in the instance's path within messages of assertions, and
-//! in line breaks. Eight PUs then take eight times the instruction cache, which is what limits the
-//! simulation. [`share`] keeps one of each and calls it for all.
+//! Verilator keeps a module that isn't inlined as a class, but generates its functions once per instance: bodies that
+//! differ only in the numbers of temporaries (`__Vfunc_name__17__a` of an inlined SystemVerilog function,
+//! `__Vtableidx3`) and labels, in the instance's path in messages of assertions, and in line breaks. Eight PUs then
+//! take eight times the instruction cache, which limits the simulation. [`share`] keeps one function of each kind and
+//! calls it for all instances.
 //!
-//! Inputs that the instances have in different ways must be public (`public_flat_rd`), or Verilator
-//! writes the parent's expression in their place.
+//! Inputs that are connected differently must be public (`public_flat_rd`); otherwise Verilator substitutes the
+//! parent's expression for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::scan::{self, Temporary};
 
-/// A function of one instance, or of a class as a whole.
+/// Function of one instance, or of a class as a whole.
 struct Function {
     file: usize,
     /// From its head to its closing brace.
@@ -23,18 +23,18 @@ struct Function {
     class: String,
     /// The instance's encoded path.
     instance: Option<String>,
-    /// Its body without what may differ between instances.
+    /// Normalised body, without parts that may differ between instances.
     shape: String,
     /// Numbers of its temporaries, in the order of their first use.
     numbers: Vec<String>,
-    /// Those of them that are members of the class.
+    /// The subset that are members of the class.
     members: BTreeSet<String>,
 }
 
-/// The scope's path in messages becomes the part below the instance, after the instance's own name.
+/// Replaces the scope's path in messages by the part below the instance, appended to the instance's name.
 fn relative(body: &str, instance: &str) -> String {
     let path = instance.replace("__KET__", "]").replace("__BRA__", "[").replace("__DOT__", ".");
-    // Below an instance that is a class of its own the name goes on without a dot.
+    // Below an instance that is a separate class, the name continues without a dot.
     let path = path.replace("__", ".");
     let (mut changed, mut done) = (String::with_capacity(body.len()), 0);
     for found in scan::messages(body) {
@@ -51,7 +51,7 @@ fn relative(body: &str, instance: &str) -> String {
     changed + &body[done..]
 }
 
-/// What tells a temporary's number from those of other temporaries.
+/// Kind of a temporary: numbers are unique per kind.
 fn number(found: &Temporary<'_>) -> String {
     let called = found.kind.starts_with("__Vfunc_") || found.kind.starts_with("__Vtask_");
     let apart = if called { "" } else { found.kind };
@@ -66,8 +66,8 @@ fn instance(name: &str) -> Option<&str> {
     path.filter(|path| !path.is_empty())
 }
 
-/// A body without space, its temporaries numbered in the order of their first use, and their numbers in
-/// that order.
+/// Normalises a body: removes white space and renumbers temporaries in the order of first use; also returns their
+/// numbers in that order.
 fn shape(body: &str) -> (String, Vec<String>) {
     let (mut numbers, mut shape, mut done) = (Vec::new(), String::with_capacity(body.len()), 0);
     for found in scan::temporaries(body) {
@@ -84,7 +84,7 @@ fn shape(body: &str) -> (String, Vec<String>) {
     (shape, numbers)
 }
 
-/// Numbers of the temporaries that are members of the class: they may be read by another function.
+/// Numbers of the temporaries that are members of the class, which other functions may read.
 fn members(body: &str) -> BTreeSet<String> {
     let (mut numbers, mut last) = (BTreeSet::new(), None);
     for found in scan::temporaries(body) {
@@ -120,12 +120,12 @@ fn functions(file: usize, text: &str) -> Vec<Function> {
     scan::heads(text).filter_map(function).collect()
 }
 
-/// Whether functions of a class may stand for each other as `groups` says, each a list of equal
-/// functions of different instances.
+/// Whether the functions in each of `groups` (equal functions of different instances of a class) are
+/// interchangeable.
 ///
-/// Temporaries that are members get the numbers of the group's first function. That changes nothing
-/// if each instance renumbers them in one way in all its functions, and if no function of the class outside of
-/// the groups knows them. (Classes number theirs apart.)
+/// Temporaries that are members get the numbers of the group's first function. This is safe if each instance renumbers
+/// them consistently in all its functions, and no function outside of the groups uses them. (Each class numbers its
+/// members separately.)
 fn consistent(class: &[&Function], groups: &[Vec<&Function>]) -> bool {
     let mut renamed: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -154,7 +154,7 @@ fn consistent(class: &[&Function], groups: &[Vec<&Function>]) -> bool {
         .all(|f| f.members.iter().all(|member| !known.contains(member.as_str())))
 }
 
-/// The groups without the instances that aren't in as many of them as others.
+/// Removes instances that occur in fewer groups than others.
 fn of_all(groups: Vec<Vec<&Function>>) -> Vec<Vec<&Function>> {
     let mut times: BTreeMap<Option<String>, usize> = BTreeMap::new();
     for function in groups.iter().flatten() {
@@ -167,7 +167,7 @@ fn of_all(groups: Vec<Vec<&Function>>) -> Vec<Vec<&Function>> {
     left.filter(|group| group.len() > 1).collect()
 }
 
-/// A text in which calls of functions that others stand for call those.
+/// Replaces calls of removed functions by calls of their representatives.
 fn renamed(text: &str, stands: &BTreeMap<&str, &str>) -> String {
     let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
     for (end, _) in text.match_indices('(') {
@@ -180,8 +180,8 @@ fn renamed(text: &str, stands: &BTreeMap<&str, &str>) -> String {
     changed + &text[done..]
 }
 
-/// Leaves one function where several of a module's instances have the same in Verilated sources, and
-/// returns how many went.
+/// Keeps one of several equal functions of a module's instances in Verilated sources; returns the number of
+/// removed functions.
 pub(crate) fn share(texts: &mut [String]) -> usize {
     let all: Vec<Function> =
         texts.iter().enumerate().flat_map(|(file, text)| functions(file, text)).collect();
@@ -235,7 +235,7 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
 mod tests {
     use super::*;
 
-    /// A function of instance `i` of class `Vx_pu`, which lies in an instance that is a class too.
+    /// Function of instance `i` of class `Vx_pu`, nested in an instance that is also a class.
     fn function(i: usize, kind: &str, body: &str) -> String {
         let name =
             format!("Vx_pu___{kind}__TOP__core__DOT__i_pus__gen_pu__BRA__{i}__KET____DOT__i_pu__0");

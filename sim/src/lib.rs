@@ -1,17 +1,17 @@
-//! The core, simulated.
+//! Simulation of the cores.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`model`] | an `accelerator.yaml` becomes a Verilated model, built once and loaded |
-//! | [`cache`] | where sources and built models are |
-//! | [`ddr`] | the memory banks, and a checker of the protocol on every port |
-//! | [`image`] | a prepared graph as it lies in memory, and the in-stream of a run |
-//! | [`run`] | a task on a graph, straight on the core |
+//! | [`model`] | Verilated model of an `accelerator.yaml`: built once, then loaded |
+//! | [`cache`] | location of sources and of built models |
+//! | [`ddr`] | memory banks, with a protocol checker on every port |
+//! | [`image`] | memory image of a prepared graph, and in-stream of a run |
+//! | [`run`] | task on a graph, directly on the core |
 //! | [`set`] | in-streams on a cluster of the set core |
-//! | [`timeline`] | what each PU does over time |
-//! | [`watch`] | ends a run in which nothing moves |
+//! | [`timeline`] | activity of each PU over time |
+//! | [`watch`] | ends a run without progress |
 //!
-//! Nothing here mines: counts come from the core alone.
+//! This crate contains no mining algorithm: all counts come from the core.
 
 pub mod cache;
 mod compile;
@@ -29,8 +29,8 @@ pub mod watch;
 
 pub use compile::compiler;
 
-/// A hash of the sources that simulate what is around a model ([`model::hash`]): cycles depend on both.
-/// What the host writes in place of [`image`] is the same, byte for byte (`sim/tests/formats.rs`).
+/// Hash of the sources that simulate the environment of a model ([`model::hash`]): cycles depend on both. The host's
+/// image is byte for byte the one of [`image`] (`sim/tests/formats.rs`).
 pub fn surroundings() -> u64 {
     let sources = [
         include_str!("ddr.rs"),

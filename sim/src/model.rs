@@ -1,4 +1,4 @@
-//! Verilated models, built when they are first needed.
+//! Verilated models, built on first use.
 
 mod build;
 pub mod files;
@@ -12,14 +12,14 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, bail, ensure};
 use libloading::Library;
 
-pub use build::{Step, Tell, build, build_from, build_telling};
+pub use build::{Step, StepSink, build, build_from, build_telling};
 pub use settings::STATE;
 pub use sources::{hash, verilator};
 
-/// Most DDR banks that the pins have room for.
+/// Maximum of DDR banks in the pins.
 pub const MAX_BANKS: usize = 4;
 
-/// The pins of the core for one clock; mirrored by `sim/shim/shim.cpp`.
+/// Pins of the core for one clock; mirrored by `sim/shim/shim.cpp`.
 #[repr(C)]
 #[derive(Clone)]
 #[allow(missing_docs)]
@@ -76,28 +76,28 @@ impl Pins {
 
 type Handle = *mut std::ffi::c_void;
 
-/// A running instance of a core.
+/// Running instance of a core.
 pub struct Model {
-    /// No run has been started since it was reset.
+    /// Whether no run has been started since the reset.
     pub fresh: bool,
-    /// Seed of what its registers held before the reset, in a model with assertions.
+    /// Seed of the registers' initial values, in a model with assertions.
     pub seed: u32,
     handle: Handle,
     cycle: unsafe extern "C" fn(Handle, *mut Pins) -> i32,
     state: unsafe extern "C" fn(Handle) -> *const c_char,
     sum: unsafe extern "C" fn(Handle, *const c_char, *const c_char, u32, u32) -> i64,
     free: unsafe extern "C" fn(Handle),
-    /// Holds the code that the pointers above point to; dropped last.
+    /// Library behind the function pointers above; dropped last.
     _library: Library,
 }
 
 impl Model {
-    /// Loads a library that [`build()`] made and creates an instance. The registers of a model with
-    /// assertions begin with values drawn by the seed `GRAMER_INITIAL` (1), so that one that the
-    /// reset misses is noticed; those of a fast model begin with 0.
+    /// Loads a library of [`build()`] and creates an instance. In a model with assertions, registers start with random
+    /// values (seed `GRAMER_INITIAL`, default 1), which exposes registers without a reset; in a fast model they
+    /// start with 0.
     ///
     /// # Errors
-    /// If it can't be loaded or is of another version, or if `GRAMER_INITIAL` is not a number from 1 to
+    /// If it can't be loaded or has another version, or if `GRAMER_INITIAL` is not a number from 1 to
     /// 2^31 - 1.
     pub fn load(library: &Path) -> Result<Self> {
         let seed = match std::env::var("GRAMER_INITIAL") {
@@ -109,10 +109,10 @@ impl Model {
         Self::start(library, seed, &[])
     }
 
-    /// [`Model::load`] with another seed, and with plusargs (`late=3`) for sources that ask for them.
+    /// [`Model::load`] with another seed, and with plusargs (`late=3`) for sources that read them.
     ///
     /// # Errors
-    /// If it can't be loaded or is of another version, or if the seed is not 1 to 2^31 - 1.
+    /// If it can't be loaded or has another version, or if the seed is not 1 to 2^31 - 1.
     pub fn start(library: &Path, seed: u32, plusargs: &[&str]) -> Result<Self> {
         // 0 would be the time of day.
         ensure!(
@@ -141,7 +141,7 @@ impl Model {
         }
     }
 
-    /// State of the core's parts, one a line: those of [`STATE`] that aren't 0.
+    /// State of the core's parts: the registers of [`STATE`] that aren't 0, one per line.
     pub fn state(&self) -> String {
         // SAFETY: the handle is live, and the text is until the next call.
         unsafe { CStr::from_ptr((self.state)(self.handle)) }.to_string_lossy().into_owned()
@@ -161,8 +161,8 @@ impl Model {
         u64::try_from(sum).ok().with_context(|| format!("the model shows no {name} of {part}"))
     }
 
-    /// One clock. Outputs are those before the rising edge, so a transfer happens in this clock
-    /// where valid and ready are both 1 in `pins` afterwards.
+    /// Simulates one clock. Outputs are sampled before the rising edge, so a transfer happens in this clock if valid
+    /// and ready are both 1 in `pins` afterwards.
     ///
     /// # Errors
     /// If an assertion in the design has failed; its message is on standard output.
@@ -185,16 +185,16 @@ impl Drop for Model {
     }
 }
 
-/// How a model is built.
+/// Build options of a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Build {
-    /// Leave assertions out: faster, for long runs.
+    /// Omits assertions: faster, for long runs.
     pub fast: bool,
-    /// Write a waveform where `GRAMER_TRACE` names a file (`sim/shim/trace.cpp`); slower.
+    /// Writes a waveform to the file named by `GRAMER_TRACE` (`sim/shim/trace.cpp`); slower.
     pub trace: bool,
-    /// Print each access to an on-chip memory on standard error, for `scripts/replay.py`: array, line,
+    /// Prints each access to an on-chip memory on standard error, for `scripts/replay.py`: array, line,
     /// rank, 1 if it is high-priority, 1 if it is in the cache.
     pub accesses: bool,
-    /// Compile what Verilator wrote as it is, for comparison (`verilated::improve`); slower.
+    /// Compiles Verilator's output without changes, for comparison (`verilated::improve`); slower.
     pub raw: bool,
 }

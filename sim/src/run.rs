@@ -1,9 +1,9 @@
-//! A task on a graph, straight on the core.
+//! A task on a graph, directly on the core.
 //!
-//! The out-stream is read here by itself, though the host has a reader (`gramer_accelerator::stream`): this
-//! crate, which holds the emulated device, contains nothing of what it is compared with; what it reads it
-//! holds against what went over the ports; and it has each unit's counters, of which the host has sums.
-//! `sim/tests/formats.rs` reads the same beats by both.
+//! This module parses the out-stream independently of the host's reader (`gramer_accelerator::stream`): this crate,
+//! which holds the emulated device, shares no code with the host that it is compared with; it checks the stream
+//! against the traffic at the ports; and it returns the counters of each unit, of which the host has only sums.
+//! `sim/tests/formats.rs` reads the same beats with both.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
 use crate::model::Model;
 use crate::timeline::Timeline;
 
-/// The applications of the core.
+/// Application of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Application {
     /// Clique finding.
@@ -29,12 +29,12 @@ pub enum Application {
     Fsm,
 }
 
-/// How much of the graph lies on the chip, where it is not to follow from τ and the capacity.
+/// Share of the graph on chip, given explicitly instead of by τ and capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnChip {
-    /// Vertex lines below it are high-priority; at most what the scratchpads hold.
+    /// Vertex lines below it are high-priority; at most the capacity of the scratchpads.
     pub vertex_bound: u64,
-    /// Edge lines below it are high-priority; at most what the scratchpads hold.
+    /// Edge lines below it are high-priority; at most the capacity of the scratchpads.
     pub edge_bound: u64,
     /// Cache sets in use of each vertex memory, 1 to all.
     pub vertex_sets: u64,
@@ -42,14 +42,14 @@ pub struct OnChip {
     pub edge_sets: u64,
 }
 
-/// What is run, with every run-time switch.
+/// Task and run-time settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The application.
     pub application: Application,
     /// Vertices of an embedding.
     pub k: u32,
-    /// Compare ids by ascending rank instead of descending.
+    /// Compares ids by ascending rank instead of descending.
     pub ascending: bool,
     /// Work stealing inside a PU.
     pub stealing: bool,
@@ -57,47 +57,47 @@ pub struct Settings {
     pub lru: bool,
     /// Slots in use, 1 to all.
     pub slots: u32,
-    /// λ as [`gramer_machine::lambda_steps`] gives it.
+    /// λ in the steps of [`gramer_machine::lambda_steps`].
     pub lambda_eighths: u32,
     /// τ, or `None` for the paper's min(50 %, memory / (2 (V + E))).
     pub tau: Option<f64>,
     /// Share of the scratchpads and of the caches' sets in use, up to 1.
     pub capacity: f64,
-    /// Instead of what follows from `tau` and `capacity`.
+    /// Overrides `tau` and `capacity`.
     pub on_chip: Option<OnChip>,
-    /// Adjacency bits (and labels) to pattern number: bit 15 known.
+    /// Pattern number by adjacency bits (and labels); bit 15: known.
     pub dictionary: Vec<u16>,
     /// Number of pattern counters.
     pub patterns: u32,
-    /// List the embeddings, in a result area of this many beats for records.
+    /// Lists the embeddings, with room for this many beats of records.
     pub list: Option<u32>,
 }
 
-/// How it is simulated.
+/// Settings of the simulation.
 #[derive(Debug, Clone)]
 pub struct Simulation {
     /// The memory.
     pub timing: Timing,
     /// Seed of the random back-pressure.
     pub seed: u64,
-    /// One clock in this many holds a stream or the control port back; 0: none.
+    /// Holds a stream or the control port back in one of this many clocks; 0: never.
     pub back_pressure: u32,
-    /// Cycles between two beats of the in-stream, beside what back-pressure holds.
+    /// Cycles between two beats of the in-stream, in addition to back-pressure.
     pub in_pause: u64,
-    /// Cycles between two beats that the out-stream takes, beside what back-pressure holds.
+    /// Cycles between two beats of the out-stream, in addition to back-pressure.
     pub out_pause: u64,
-    /// Send each work unit in the last place of a beat of its own: the last one is then handed on in
-    /// the cycle in which the stream ends.
+    /// Sends each work unit as the last one of a separate beat, so that the last unit is dispatched in the cycle
+    /// in which the stream ends.
     pub spread: bool,
-    /// Cycles from a reset to the first run. A card has many before its host comes.
+    /// Cycles from a reset to the first run. On a card, many pass before the host starts it.
     pub rest: u64,
-    /// Most cycles before the run is given up.
+    /// Limit of cycles of a run.
     pub max_cycles: u64,
-    /// Renews a line on standard error, a terminal, every N cycles; 0: none.
+    /// Updates a progress line on standard error, if it is a terminal, every N cycles; 0: never.
     pub progress: u64,
-    /// Cycle in which the host writes the abort word, and what it writes.
+    /// Cycle in which the host writes the abort word, and its value.
     pub abort: Option<(u64, u32)>,
-    /// Read the PUs' counters while it runs, for [`Outcome::timeline`].
+    /// Samples the PUs' counters during the run, for [`Outcome::timeline`].
     pub timeline: bool,
 }
 
@@ -131,11 +131,11 @@ impl Simulation {
 pub const DONE: u32 = 0;
 /// Status: the records don't fit.
 pub const FULL: u32 = 1;
-/// Status: the abort word said so.
+/// Status: the host set the abort word.
 pub const ABORTED: u32 = 2;
 /// Status: a read was answered with an error.
 pub const ERROR: u32 = 3;
-/// Status: an argument is out of range, and nothing was begun.
+/// Status: an argument is out of range; the run did not start.
 pub const REFUSED: u32 = 4;
 
 /// Name of a status of the core.
@@ -161,24 +161,24 @@ pub struct Record {
     pub ids: Vec<u32>,
 }
 
-/// What came out.
+/// Results of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Embeddings of each pattern number.
     pub counts: Vec<u64>,
     /// [`DONE`], [`FULL`], [`ABORTED`], [`ERROR`] or [`REFUSED`].
     pub status: u32,
-    /// Where to go on: units before it are finished.
+    /// First unit to resume from: all units before it are finished.
     pub next_unit: u64,
-    /// Listed embeddings as they came; those of units from `next_unit` on are incomplete.
+    /// Listed embeddings in the order of arrival; those of units from `next_unit` on are incomplete.
     pub records: Vec<Record>,
-    /// A count is at its largest value.
+    /// Whether a count is saturated.
     pub saturated: bool,
-    /// Address of the access that failed, or offset of the argument that was refused.
+    /// Address of the failed access, or offset of the refused argument.
     pub error_address: u64,
-    /// Counters by `section.name`: for each unit of the section its values.
+    /// Counters by `section.name`: values for each unit of the section.
     pub counters: BTreeMap<String, Vec<Vec<u64>>>,
-    /// Cycles from the start to the done that the control port shows.
+    /// Cycles from start to done, as seen at the control port.
     pub cycles: u64,
     /// For each beat of work units: cycles from the start until the core took it.
     pub taken: Vec<u64>,
@@ -187,7 +187,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Sum of a counter over the units of its section, first value only where it has several.
+    /// Sum of a counter over the units of its section; only the first value of a counter with several.
     pub fn sum(&self, name: &str) -> u64 {
         self.counters[name].iter().map(|values| values[0]).sum()
     }
@@ -220,11 +220,11 @@ impl Outcome {
     }
 }
 
-/// What `settings` put on the chip of a graph with this many vertices and entries of edges (two per edge):
-/// bounds by section 2 of the design, sets by the capacity.
+/// Computes the on-chip share of a graph with this many vertices and edge entries (two per edge): bounds by
+/// section 2 of the design, sets by the capacity.
 ///
 /// # Errors
-/// If `settings.on_chip` asks for more than the machine has.
+/// If `settings.on_chip` exceeds the machine.
 pub fn on_chip(
     a: &Accelerator,
     vertices: usize,
@@ -279,12 +279,12 @@ fn bounds(a: &Accelerator, vertices: usize, entries: usize, s: &Settings) -> (u6
     (lines(v, RECORDS_A_LINE, vertex_lines), lines(e, ENTRIES_A_LINE, edge_lines))
 }
 
-/// Base addresses of the banks: apart from each other, so that a wrong one is noticed.
+/// Base addresses of the banks, distinct so that a mix-up is detected.
 fn base(bank: usize) -> u64 {
     0x40_0000_0000 * (bank as u64 + 1)
 }
 
-/// What a run finds in memory and gets by its stream.
+/// Memory contents and in-stream of a run.
 #[derive(Debug, Clone)]
 pub struct Inputs {
     /// The banks' contents.
@@ -293,12 +293,12 @@ pub struct Inputs {
     pub edge_base: u64,
     /// Header, dictionary, scratchpad lines, work units: the in-stream.
     pub stream: Vec<[u8; 64]>,
-    /// Its beats before those of work units.
+    /// Number of its beats before those of work units.
     pub head: usize,
 }
 
 impl Inputs {
-    /// As this crate writes a graph and its units.
+    /// Builds both with the writers of this crate.
     fn of(
         a: &Accelerator,
         graph: &Csr,
@@ -325,7 +325,7 @@ impl Inputs {
 /// Runs a task from reset to done.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, a counter contradicts another, nothing moves
+/// If an assertion or a protocol check fails, counters contradict each other, the run makes no progress
 /// ([`Watch`](crate::watch::Watch); the message has the state of every part), or the limit of cycles is
 /// reached.
 pub fn run(
@@ -341,7 +341,7 @@ pub fn run(
     run_inputs(accelerator, model, inputs, &on_chip, settings, simulation)
 }
 
-/// [`run`] with what is in memory and in the stream; `on_chip` is what [`on_chip`] gave.
+/// [`run`] with given memory contents and in-stream; `on_chip` is the result of [`on_chip`].
 ///
 /// # Errors
 /// As [`run`].
@@ -388,10 +388,10 @@ pub fn run_inputs(
     Ok(outcome)
 }
 
-/// What came out of a run, held against what was seen at the ports.
+/// Results of a run, checked against the traffic at the ports.
 ///
 /// # Errors
-/// As [`read_stream`], and if a bank's counter isn't what the bank gave.
+/// As [`read_stream`], and if a bank's counter differs from its delivered beats.
 pub(crate) fn decode(
     a: &Accelerator,
     patterns: u32,
@@ -407,11 +407,11 @@ pub(crate) fn decode(
     Ok(Outcome { cycles, taken, timeline, ..outcome })
 }
 
-/// Reads the out-stream: records of `listed` (their vertices, and beats of the area), counts, status,
-/// counters. Cycles are not in it.
+/// Parses the out-stream: records of `listed` (their vertices, and beats of the area), counts, status, counters. The
+/// number of cycles is not part of it.
 ///
 /// # Errors
-/// If it isn't as long as it must be, or has another number of records than its status says.
+/// If it has a wrong length, or a number of records other than in its status.
 pub fn read_stream(
     a: &Accelerator,
     patterns: u32,
@@ -466,7 +466,7 @@ pub fn read_stream(
     })
 }
 
-/// Takes the records apart; places without one are skipped.
+/// Parses the records; skips empty positions.
 fn records(words: &[u64], k: usize) -> Vec<Record> {
     let size = match k {
         0..=6 => 8,
@@ -485,7 +485,7 @@ fn records(words: &[u64], k: usize) -> Vec<Record> {
         .collect()
 }
 
-/// One unit a vertex with its whole list, in the order in which hubs come last.
+/// One unit per vertex with its whole list; hubs come last.
 pub fn whole_units(graph: &Csr) -> Vec<Unit> {
     (0..graph.vertices() as u32)
         .map(|start| Unit { start, first: 0, limit: graph.list(start).len() as u32 })

@@ -1,5 +1,5 @@
-//! What is looked for in Verilator's C++. By hand: to compile a library of regular expressions took longer
-//! than the rest of this crate, and a small one takes seconds to read the megabytes of a model.
+//! Scanner for Verilator's C++. Hand-written: compiling a regular-expression library took longer than the rest of
+//! this crate, and a small one takes seconds on the megabytes of a model.
 
 use std::ops::Range;
 
@@ -7,30 +7,30 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Where the word that goes on at `from` ends.
+/// End of the word that contains position `from`.
 fn word_end(text: &str, from: usize) -> usize {
     let more = text.as_bytes()[from..].iter().take_while(|&&byte| is_word(byte)).count();
     from + more
 }
 
-/// Where the word that goes up to `end` begins.
+/// Start of the word that ends at `end`.
 pub(crate) fn word_start(text: &str, end: usize) -> usize {
     let more = text.as_bytes()[..end].iter().rev().take_while(|&&byte| is_word(byte)).count();
     end - more
 }
 
-/// The word at the begin of a text, and what is behind it; nothing if there is none.
+/// Splits the leading word off a text; `None` if there is none.
 pub(crate) fn split_word(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(word_end(text, 0))).filter(|(word, _)| !word.is_empty())
 }
 
-/// What is behind the digits, of which there must be some, that a text begins with.
+/// Rest of a text after its leading digits; `None` without a digit.
 pub(crate) fn behind_digits(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// The head of a function of a class of a module: `void NAME(CLASS* vlSelf) {`, a line.
+/// Head of a member function of a module's class: the line `void NAME(CLASS* vlSelf) {`.
 pub(crate) struct Head<'a> {
     pub(crate) span: Range<usize>,
     pub(crate) name: &'a str,
@@ -57,19 +57,19 @@ fn head(line: &str) -> Option<(&str, &str)> {
     (rest == "* vlSelf) {\n").then_some((name, class))
 }
 
-/// The name of a numbered temporary: of an inlined function, up to its variable (`__Vfunc_after__17__`),
-/// the index of a table that stands for logic (`__Vtableidx3`), or a wide expression, named by a hash that the
-/// instance's path is in (`__Vtemp_h1b5__0`). They are numbered apart.
+/// Name of a numbered temporary: of an inlined function, up to its variable (`__Vfunc_after__17__`), index of a
+/// look-up table (`__Vtableidx3`), or a wide expression, named by a hash that includes the instance's path
+/// (`__Vtemp_h1b5__0`). Each kind is numbered separately.
 pub(crate) struct Temporary<'a> {
     pub(crate) span: Range<usize>,
-    /// What is before the number.
+    /// Text before the number.
     pub(crate) kind: &'a str,
     pub(crate) number: &'a str,
-    /// `__` if a name goes on behind the number.
+    /// `__` if the name continues after the number.
     pub(crate) after: &'a str,
 }
 
-/// All that do not lie in one that begins before.
+/// Finds all, without those nested in an earlier one.
 pub(crate) fn temporaries(text: &str) -> impl Iterator<Item = Temporary<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ pub(crate) fn temporaries(text: &str) -> impl Iterator<Item = Temporary<'_>> {
     })
 }
 
-/// The one that begins at `at`.
+/// Parses the one that starts at `at`.
 fn temporary(text: &str, at: usize) -> Option<Temporary<'_>> {
     let rest = &text[at..];
     let (number, numbered) = if let Some(fixed) =
@@ -112,8 +112,8 @@ fn temporary(text: &str, at: usize) -> Option<Temporary<'_>> {
     })
 }
 
-/// The end of the number, or of the hash with a number, that begins at `at`, with no more of the word but
-/// behind `__`.
+/// End of the number, or of the hash with a number, that starts at `at`; the word may only continue after
+/// `__`.
 fn number(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let behind = match rest.strip_prefix('h') {
@@ -128,18 +128,18 @@ fn number(text: &str, at: usize) -> Option<usize> {
     ended.then_some(text.len() - behind.len())
 }
 
-/// Whether the word that `at` lies in is a member's: it is behind `->` or a dot. Gives where it begins.
+/// Start of the word at `at` if it is a member access, after `->` or a dot.
 pub(crate) fn member(text: &str, at: usize) -> Option<usize> {
     let word = word_start(text, at);
     (text[..word].ends_with("->") || text[..word].ends_with('.')).then_some(word)
 }
 
-/// The message of an assertion: `"TEXT%NPATH:TEXT", 64, VL_TIME_UNITED_Q(1), -12, vlSymsp->name()`.
+/// Message of an assertion: `"TEXT%NPATH:TEXT", 64, VL_TIME_UNITED_Q(1), -12, vlSymsp->name()`.
 pub(crate) struct Message {
     pub(crate) span: Range<usize>,
-    /// The path of the scope.
+    /// Path of the scope.
     pub(crate) path: Range<usize>,
-    /// Where the name of the model, which goes before the path, begins.
+    /// Start of the model's name, which precedes the path.
     pub(crate) name: usize,
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn messages(text: &str) -> impl Iterator<Item = Message> {
     })
 }
 
-/// The one whose text's first quote is at `quote`.
+/// Parses the message with the first quote of its text at `quote`.
 fn message(text: &str, quote: usize) -> Option<Message> {
     let (shown, rest) = text[quote + 1..].split_once('"')?;
     let scope = shown[..shown.rfind(':')?].rfind("%N")? + "%N".len();

@@ -11,7 +11,7 @@ use crate::run::{DONE, Outcome, Simulation, decode};
 
 /// Bytes of a line and of a beat.
 const LINE: usize = 64;
-/// Where the image lies in the cluster's bank: not at 0, so that a wrong address is noticed.
+/// Address of the image in the cluster's bank: not 0, so that a wrong address is detected.
 const IMAGE: u64 = 0x40_0000_0000;
 
 /// A run of one cluster.
@@ -21,23 +21,23 @@ pub struct Run<'a> {
     pub image: &'a [u8],
     /// Header and units, whole beats.
     pub stream: &'a [u8],
-    /// Load the image; else the one that an earlier run of this model loaded is used.
+    /// Loads the image; otherwise the image of an earlier run of this model is used.
     pub load: bool,
-    /// No unit starts before the whole image is there.
+    /// Starts no unit before the whole image is loaded.
     pub wait: bool,
 }
 
-/// Runs an in-stream. In the outcome `counts` are the sums.
+/// Runs an in-stream. The sums are in `counts` of the outcome.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, counters contradict each other, nothing moves, or
+/// If an assertion or a protocol check fails, counters contradict each other, the run makes no progress, or
 /// the limit of cycles is reached.
 pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) -> Result<Outcome> {
     list(a, model, job, None, s)
 }
 
-/// Runs an in-stream whose search plan lists: `listed` are the vertices of an embedding, and the beats that there is
-/// room for.
+/// Runs an in-stream with a listing search plan: `listed` are the vertices of an embedding and the capacity in
+/// beats.
 ///
 /// # Errors
 /// As [`run`].
@@ -75,7 +75,7 @@ pub fn list(
     Ok(outcome)
 }
 
-/// Beats before those of units: the header, and the words of a search plan.
+/// Number of beats before those of units: header and words of a search plan.
 fn head(a: &Accelerator, stream: &[[u8; LINE]]) -> usize {
     let field = |name: &str| {
         let field = a.streams.input.field("plan", name);
@@ -86,7 +86,7 @@ fn head(a: &Accelerator, stream: &[[u8; LINE]]) -> usize {
     if planned { 1 + field("k") as usize } else { 1 }
 }
 
-/// What must hold after every run.
+/// Checks the invariants of every run.
 fn check(outcome: &Outcome, image_lines: u64, beats: u64) -> Result<()> {
     if outcome.status != DONE {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What each PU does over time: its counters, read every N cycles while a run goes on. A run that
-//! doesn't ask reads nothing.
+//! Activity of each PU over time: its counters, sampled every N cycles of a run. Without a timeline nothing is
+//! sampled.
 
 use anyhow::Result;
 use gramer_machine::{Accelerator, Core, layout};
@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::model::Model;
 
-/// Cycles of the first windows.
+/// Initial cycles of a window.
 const EVERY: u64 = 256;
-/// Most windows. When there are more, two become one and further ones are twice as long, so a run of any
-/// length takes the same room, and little time.
+/// Maximum of windows. Beyond it, pairs are merged and further windows are twice as long, so a run of any length takes
+/// constant space and little time.
 const MOST: usize = 256;
-/// What a PU may be doing, and the counter of its cycles. A core that doesn't count busy cycles is busy in
-/// all that it doesn't count as idle, also while it adds up its sums at the end.
+/// States of a PU and the counters of their cycles. A core that doesn't count busy cycles is busy in all cycles not
+/// counted as idle, including the summation at the end.
 const STATES: [(&str, &str); 4] = [
     ("busy", "port_busy"),
     ("waiting_for_memory", "idle_memory"),
@@ -21,26 +21,26 @@ const STATES: [(&str, &str); 4] = [
     ("no_work", "idle_no_work"),
 ];
 
-/// What the PUs of a core did in each window of a run.
+/// Activity of the PUs of a core in each window of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// What a PU may be doing; it does one of them in a cycle, and none before the search begins. While the core
-    /// sends its results it has no work.
+    /// States of a PU: at most one per cycle, and none before the search starts. While the core sends its results,
+    /// the PU has no work.
     pub states: Vec<&'static str>,
-    /// Cycles of each window, in order; together the run.
+    /// Cycles of each window, in order; their sum is the run.
     pub windows: Vec<u64>,
-    /// For each PU and each state the cycles in each window.
+    /// Cycles by PU, state and window.
     pub spent: Vec<Vec<Vec<u64>>>,
 }
 
 impl Timeline {
-    /// As JSON, with its parts under their names.
+    /// Returns the timeline as JSON.
     pub fn json(&self) -> serde_json::Value {
         json!({ "states": self.states, "windows": self.windows, "spent": self.spent })
     }
 }
 
-/// A timeline in the making: of a run that asked for one, from its start to its end.
+/// Recorder of a run's timeline, if requested.
 #[derive(Debug, Default)]
 pub struct Recording {
     sampler: Option<Sampler>,
@@ -48,17 +48,17 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// For one run of a core of this machine, if it is `wanted` and the machine's PUs count what they do.
+    /// Creates a recorder for one run of a core of this machine, if it is `wanted` and the machine's PUs have counters.
     pub fn new(a: &Accelerator, wanted: bool) -> Self {
         let wanted = wanted && a.machine.performance_counters;
         Recording { sampler: wanted.then(|| Sampler::new(a)), timeline: None }
     }
 
-    /// Looks at the core in cycle `now`: whether it was started and is done, and how many beats of the
-    /// out-stream came.
+    /// Samples the core in cycle `now`, given its start, its end and the beats of the out-stream so
+    /// far.
     ///
     /// # Errors
-    /// If the model doesn't show the counters.
+    /// If the model doesn't expose the counters.
     pub fn look(
         &mut self,
         now: u64,
@@ -75,35 +75,36 @@ impl Recording {
         Ok(())
     }
 
-    /// The samples of a finished run.
+    /// Timeline of a finished run.
     pub fn finished(self) -> Option<Timeline> {
         self.timeline
     }
 
-    /// The same while the run is kept.
+    /// The same, by reference.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.timeline.as_ref()
     }
 }
 
-/// Reads the counters of one core while it runs.
+/// Sampler of one core's counters during a run.
 #[derive(Debug)]
 pub struct Sampler {
-    /// Its counter in a PU, by state; none for what is left over.
+    /// Counter of a PU by state; `None` for the remaining cycles.
     counters: Vec<Option<u32>>,
-    /// The set core sends nothing before its search ends, and the paper's core lists embeddings.
+    /// Whether beats of the out-stream mark the end of the search: true for the set core, while the paper's core lists
+    /// embeddings earlier.
     ends_with_output: bool,
     timeline: Timeline,
-    /// What the counters held at the end of the last window, by PU and state.
+    /// Counter values at the end of the last window, by PU and state.
     seen: Vec<Vec<u64>>,
     every: u64,
-    /// The cycle in which the last window ended; none before the first look.
+    /// Last cycle of the last window; `None` before the first sample.
     from: Option<u64>,
     ended: bool,
 }
 
 impl Sampler {
-    /// For one run of a core of this machine.
+    /// Creates a sampler for one run of a core of this machine.
     pub fn new(a: &Accelerator) -> Self {
         let at = layout::positions(&a.counters.pu, a.machine.depth);
         let counter =
@@ -127,10 +128,10 @@ impl Sampler {
         }
     }
 
-    /// Looks at the core in cycle `now` of a run that has been started; `beats` of the out-stream came.
+    /// Samples the core in cycle `now` of a started run, after `beats` beats of the out-stream.
     ///
     /// # Errors
-    /// If the model doesn't show the counters.
+    /// If the model doesn't expose the counters.
     pub fn look(&mut self, now: u64, beats: usize, model: &Model) -> Result<()> {
         let from = *self.from.get_or_insert(now);
         let ends = self.ends_with_output && beats > 0;
@@ -143,10 +144,10 @@ impl Sampler {
         })
     }
 
-    /// Ends in cycle `now`.
+    /// Ends the timeline in cycle `now`.
     ///
     /// # Errors
-    /// If the model doesn't show the counters.
+    /// If the model doesn't expose the counters.
     pub fn finish(mut self, now: u64, model: &Model) -> Result<Timeline> {
         if !self.ended && self.from.is_some_and(|from| from < now) {
             self.window(now, &mut |pu, counter| {
@@ -156,7 +157,7 @@ impl Sampler {
         Ok(self.timeline)
     }
 
-    /// Ends a window in cycle `now`; `read` gives a counter of a PU.
+    /// Ends a window in cycle `now`; `read` returns a counter of a PU.
     fn window(&mut self, now: u64, read: &mut dyn FnMut(usize, u32) -> Result<u64>) -> Result<()> {
         let cycles = now - self.from.unwrap_or(now);
         let pus = self.seen.iter_mut().zip(&mut self.timeline.spent).enumerate();
@@ -193,7 +194,7 @@ impl Sampler {
     }
 }
 
-/// Makes one number of two that follow each other.
+/// Adds up pairs of consecutive numbers.
 fn halve(values: &mut Vec<u64>) {
     *values = values.chunks(2).map(|pair| pair.iter().sum()).collect();
 }

@@ -1,4 +1,4 @@
-//! Verilator's C++, changed before it is compiled: the simulation runs faster, and does the same.
+//! Rewrites Verilator's C++ before compilation: the same simulation, faster.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use crate::instances;
 use crate::scan::{behind_digits, split_word};
 
-/// Whether a line clears what a nonblocking assignment to an element of an array waits in
-/// (`__Vdlyvval__NAME = 0;` and the like). That is read only where its `__Vdlyvset` is 1, and was written
-/// then: Verilator need not clear it in every clock.
+/// Whether a line clears the buffer of a nonblocking assignment to an array element (`__Vdlyvval__NAME = 0;` and
+/// similar). The buffer is only read if its `__Vdlyvset` is 1, after it has been written: clearing it in every
+/// clock is unnecessary.
 fn clears(line: &str) -> bool {
     let text = line.trim_start_matches(' ');
     let named = |name: &str| name.strip_prefix("__").is_some_and(|name| !name.is_empty());
@@ -32,16 +32,16 @@ fn clears(line: &str) -> bool {
     text.len() < line.len() && (wide().unwrap_or(false) || narrow().unwrap_or(false))
 }
 
-/// A text without the lines that clear such.
+/// Removes these lines from a text.
 fn kept(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !clears(line)).collect()
 }
 
-/// Changes the sources in a folder: one function for all instances of a module ([`instances`]), and
-/// nothing cleared that is not read.
+/// Rewrites the sources in a folder: one function for all instances of a module ([`instances`]), and no unnecessary
+/// clearing.
 ///
 /// # Errors
-/// Errors of reading and writing the files.
+/// I/O errors.
 pub fn improve(folder: &Path) -> Result<()> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! Liveness: a run in which nothing moves is ended with the state of every part.
+//! Liveness: ends a run without progress, with the state of every part.
 
 use anyhow::{Result, bail};
 use gramer_machine::{Accelerator, Core, layout};
@@ -6,38 +6,38 @@ use gramer_machine::{Accelerator, Core, layout};
 use crate::ddr::Ddr;
 use crate::model::Model;
 
-/// Counters of a PU that only grow when an embedding comes nearer to its end. Cycles and accesses
-/// don't count: a PU that waits, or asks for ever, gets nowhere.
+/// Counters of a PU that only grow with progress of an embedding. Cycles and accesses don't count: a PU that waits
+/// or repeats requests forever makes no progress.
 const STEPS: [&str; 5] =
     ["candidates", "embeddings", "extensions", "entries_scanned", "slots_freed"];
-/// The same of the set core: what lists, sets and maps are read for. A unit that is finished counts too.
+/// Counters of progress of the set core: units, and the lines, steps, sets and entries read for them.
 const SET_STEPS: [&str; 7] =
     ["units", "members", "lines_answered", "steps", "level_sets", "level_rows", "map_entries"];
-/// Cycles between two looks.
+/// Cycles between two checks.
 const EVERY: u64 = 1024;
-/// Accesses that a PU may need one after the other before one of its counters grows: the record of
-/// a vertex and the search of its list, by halves, and a few that are looked up again.
+/// Maximum of consecutive accesses of a PU before one of its counters grows: a vertex record, the binary search of its
+/// list, and a few repeated look-ups.
 const ACCESSES: u64 = 64;
 
-/// Watches a core for progress: a beat of a stream, a register written, or an extension, candidate,
-/// scanned entry or finished tree of a PU. The bound follows from the memory and the machine. Of a machine
-/// without performance counters it sees too little to tell, and says nothing.
+/// Watches a core for progress: a beat of a stream, a register write, or an extension, candidate, scanned entry or
+/// finished tree of a PU. The limit follows from memory and machine. Inactive for machines without performance
+/// counters, where progress is not visible.
 #[derive(Debug)]
 pub struct Watch {
     limit: u64,
     /// First counter and number of counters.
     steps: Vec<(u32, u32)>,
-    /// Transfers and steps at the last look that saw some.
+    /// Transfers and steps at the last check with progress.
     seen: Option<(u64, u64)>,
     moved: u64, // its cycle
     next: u64,
 }
 
 impl Watch {
-    /// A watch of one core of the machine; `held` if its streams are held back at random.
+    /// Creates a watch of one core of the machine; `held` if its streams have random back-pressure.
     ///
     /// # Panics
-    /// If the machine's PUs count, but lack a counter that every such machine has.
+    /// If the machine's PUs have counters, but lack one that every such machine has.
     pub fn new(a: &Accelerator, ddr: &Ddr, held: bool) -> Self {
         let wanted = if a.core == Core::Set { &SET_STEPS[..] } else { &STEPS };
         let steps: Vec<(u32, u32)> = layout::positions(&a.counters.pu, a.machine.depth)
@@ -68,21 +68,21 @@ impl Watch {
         Watch { limit, steps, seen: None, moved: 0, next: 0 }
     }
 
-    /// Lets the run stand for this many cycles more.
+    /// Extends the limit by this many cycles.
     pub fn allow(&mut self, cycles: u64) {
         self.limit += cycles;
     }
 
-    /// Most cycles without progress.
+    /// Maximum of cycles without progress.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Looks at the core in the cycle `now`; `handed` counts what was handed over at its ports,
+    /// Checks the core in the cycle `now`; `handed` is the number of transfers at its ports,
     /// without polls.
     ///
     /// # Errors
-    /// If there was no progress for [`Watch::limit`] cycles, with the state of every part.
+    /// If there was no progress for [`Watch::limit`] cycles; the message has the state of every part.
     pub fn look(&mut self, now: u64, handed: u64, model: &Model, ddr: &Ddr) -> Result<()> {
         if now < self.next || self.steps.is_empty() {
             return Ok(());

@@ -37,7 +37,8 @@ use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_engine::method::run_plan;
 use gramer_engine::{
-    Ask, Choices, Device, Engine, Failure, Held, Outcome, Plan, PreparedGraph, Query, Reply, Run,
+    Ask, Choices, Device, DeviceGraph, Engine, Failure, Outcome, Plan, PreparedGraph, Query, Reply,
+    Run,
 };
 use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
@@ -177,9 +178,9 @@ impl Engine for Accelerator {
 
     fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph> {
         if self.machine().core == Core::Set {
-            return Ok(PreparedGraph::new(self.clone(), graph, OnSetCore::new(self, graph)));
+            return Ok(PreparedGraph::new(self.clone(), graph, SetCoreGraph::new(self, graph)));
         }
-        let resident = OnPaperCore {
+        let resident = PaperCoreGraph {
             accelerator: self.clone(),
             graph: graph.clone(),
             labels: tasks::labels(self.machine(), graph).ok(),
@@ -198,7 +199,7 @@ fn next_number() -> u64 {
 
 /// A graph in the memory of the devices. Tasks find it there as long as no other graph is prepared
 /// on the same devices; then it is written anew.
-pub struct OnPaperCore {
+pub struct PaperCoreGraph {
     accelerator: Accelerator,
     graph: Graph,
     /// The graph's labels in order, where the machine has room for them.
@@ -207,7 +208,7 @@ pub struct OnPaperCore {
     number: u64,
 }
 
-impl OnPaperCore {
+impl PaperCoreGraph {
     /// Answers a task by passes of the core.
     fn run(&self, task: &Task, run: &Run<'_>) -> Result<Reply, Failure> {
         let found = self.accelerator.with_session(|session| {
@@ -227,28 +228,28 @@ impl OnPaperCore {
     }
 }
 
-impl Held for OnPaperCore {
+impl DeviceGraph for PaperCoreGraph {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         run_plan(methods::METHODS, query, self, plan, run)
     }
 }
 
-impl Drop for OnPaperCore {
+impl Drop for PaperCoreGraph {
     fn drop(&mut self) {
         self.accelerator.with_session(|session| session.unload(self.number));
     }
 }
 
 /// A graph for the set core.
-pub struct OnSetCore {
+pub struct SetCoreGraph {
     accelerator: Accelerator,
     resident: SetResident,
 }
 
-impl OnSetCore {
+impl SetCoreGraph {
     fn new(accelerator: &Accelerator, graph: &Graph) -> Self {
         let resident = SetResident::new(graph, next_number);
-        OnSetCore { accelerator: accelerator.clone(), resident }
+        SetCoreGraph { accelerator: accelerator.clone(), resident }
     }
 
     /// Does work with the devices, and notes what they measured.
@@ -273,13 +274,13 @@ impl OnSetCore {
     }
 }
 
-impl Held for OnSetCore {
+impl DeviceGraph for SetCoreGraph {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         run_plan(set::methods::METHODS, query, self, plan, run)
     }
 }
 
-impl Drop for OnSetCore {
+impl Drop for SetCoreGraph {
     fn drop(&mut self) {
         let numbers = self.resident.numbers();
         self.accelerator.with_session(|session| numbers.map(|number| session.unload(number)));

@@ -8,7 +8,7 @@ use gramer_engine::{Ask, Choices, Failure, Needs, Plan, Query, Reply, Run, Schem
 use gramer_machine::Core;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
-use crate::OnPaperCore;
+use crate::PaperCoreGraph;
 use crate::set::methods::SetCore;
 use crate::settings::Settings;
 use crate::tasks::FSM_VERTICES;
@@ -20,7 +20,7 @@ pub(crate) struct PaperCore {
 }
 
 impl Kit for PaperCore {
-    type Held = OnPaperCore;
+    type DeviceGraph = PaperCoreGraph;
     const KIND: &'static str = "paper's core";
 }
 
@@ -77,7 +77,7 @@ impl Method<PaperCore> for Cliques {
     fn run(
         &self,
         query: &Query,
-        on: &OnPaperCore,
+        on: &PaperCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -114,7 +114,7 @@ impl Method<PaperCore> for Motifs {
     fn run(
         &self,
         query: &Query,
-        on: &OnPaperCore,
+        on: &PaperCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -157,7 +157,7 @@ impl Method<PaperCore> for Frequent {
     fn run(
         &self,
         query: &Query,
-        on: &OnPaperCore,
+        on: &PaperCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {

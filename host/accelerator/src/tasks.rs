@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gramer_machine::Accelerator;
 
-use super::OnPaperCore;
+use super::PaperCoreGraph;
 use super::image::DeviceImage;
 use super::session::{Pass, PassResult, Session};
 use super::settings::Settings;
@@ -35,7 +35,7 @@ const FSM_PAIRS: u32 = 3;
 /// [`Error::Device`] for what the runtime refuses.
 pub(crate) fn run(
     session: &mut Session,
-    resident: &OnPaperCore,
+    resident: &PaperCoreGraph,
     task: &Task,
     units: Units<'_>,
     sink: Option<&dyn Sink>,

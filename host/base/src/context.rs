@@ -62,24 +62,24 @@ fn look_after_budget() -> bool {
 /// cost nothing.
 ///
 /// ```
-/// use gramer_base::context::{Cancel, Looks};
+/// use gramer_base::context::{Cancel, CancelPoll};
 ///
 /// let cancel = Cancel::default();
-/// let mut looks = Looks::new(&cancel);
+/// let mut looks = CancelPoll::new(&cancel);
 /// assert!(looks.check(1).is_ok());
 /// cancel.cancel();
 /// // The flag is looked at after some thousand steps, not at each.
 /// assert!((0..1 << 17).any(|_| looks.check(1).is_err()));
 /// ```
 #[derive(Debug)]
-pub struct Looks<'a> {
+pub struct CancelPoll<'a> {
     cancel: &'a Cancel,
     since: usize,
-    /// Steps between two looks.
+    /// Steps between two checks.
     each: usize,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> CancelPoll<'a> {
     /// Steps, of nanoseconds to a cache miss each, between two looks: below ten milliseconds.
     const STEPS: usize = 1 << 16;
 
@@ -89,7 +89,11 @@ impl<'a> Looks<'a> {
     /// Looks at this flag.
     pub fn new(cancel: &'a Cancel) -> Self {
         let limited = cancel.0.load(Ordering::Relaxed) & LIMITED != 0;
-        Looks { cancel, since: 0, each: if limited { Self::LIMITED_STEPS } else { Self::STEPS } }
+        CancelPoll {
+            cancel,
+            since: 0,
+            each: if limited { Self::LIMITED_STEPS } else { Self::STEPS },
+        }
     }
 
     /// Announces this many steps; [`Error::Interrupted`] once the run was cancelled.
@@ -285,7 +289,7 @@ impl Drop for Plan<'_> {
 #[derive(Clone, Default)]
 pub struct Notes(Option<Arc<Take>>);
 
-/// Takes a note.
+/// Receiver of notes.
 type Take = dyn Fn(&str) + Send + Sync;
 
 impl Notes {

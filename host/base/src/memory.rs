@@ -53,9 +53,9 @@ fn phase() -> &'static str {
     unsafe { PHASE.load(Ordering::Acquire).as_ref() }.copied().unwrap_or("starting")
 }
 
-/// How a program ends where memory is refused.
+/// Message with which a program ends if memory allocation fails.
 #[derive(Debug)]
-pub struct Ending {
+pub struct AllocationFailure {
     /// Name of the program, at the beginning of the line.
     pub program: &'static str,
     /// What the user can do, at its end.
@@ -63,9 +63,9 @@ pub struct Ending {
 }
 
 /// How this program ends; null in processes that are not to end.
-static ENDING: AtomicPtr<Ending> = AtomicPtr::new(null_mut());
+static ENDING: AtomicPtr<AllocationFailure> = AtomicPtr::new(null_mut());
 
-/// What the user can do, for processes without an [`Ending`].
+/// What the user can do, for processes without an [`AllocationFailure`].
 const REMEDY: &str = "use fewer threads, or raise the memory limit of the process";
 
 /// Whether a limit of memory was set when the program began.
@@ -82,7 +82,7 @@ thread_local! {
 /// Where a limit of memory is set it also prepares for it: the first thread's stack is mapped before the heap can take its
 /// room, threads share one arena of the C library where address space is short, and an `abort` of a library ends the process
 /// with a line as well.
-pub fn end_if_refused(ending: &'static Ending) {
+pub fn end_if_refused(ending: &'static AllocationFailure) {
     let first = ENDING.swap(std::ptr::from_ref(ending).cast_mut(), Ordering::AcqRel).is_null();
     #[cfg(target_os = "linux")]
     if first {

@@ -21,10 +21,10 @@ pub fn was_closed() {
     CLOSED.store(true, Ordering::Relaxed);
 }
 
-/// Refuses whatever is written, as the system does it for a file that isn't open.
-struct Nowhere;
+/// Output that rejects all writes, like a file that isn't open.
+struct ClosedOutput;
 
-impl Write for Nowhere {
+impl Write for ClosedOutput {
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         Err(rustix::io::Errno::BADF.into())
     }
@@ -60,7 +60,7 @@ pub fn keep_for_results() -> Result<()> {
 /// Standard output for results.
 pub fn writer() -> Box<dyn Write + Send> {
     if CLOSED.load(Ordering::Relaxed) {
-        return Box::new(Nowhere);
+        return Box::new(ClosedOutput);
     }
     match KEPT.get().and_then(|kept| kept.try_clone().ok()) {
         Some(kept) => Box::new(kept),

@@ -21,11 +21,11 @@ thread_local! {
     static OPEN: RefCell<Option<Cluster>> = const { RefCell::new(None) };
 }
 
-/// After a signal the launcher of the job kills what is left within a second.
+/// Time to end after a signal: the job's launcher kills remaining processes within a second.
 const AFTER_SIGNAL: Duration = Duration::from_millis(700);
-/// After a time limit nobody does.
+/// Time to end after a time limit, which the launcher does not enforce.
 const AFTER_TIME_LIMIT: Duration = Duration::from_secs(10);
-/// How long a rank with an unreadable command line waits for rank 0 to report it: the launcher kills all ranks when
+/// Time for which a rank with an invalid command line waits for rank 0 to report it: the launcher kills all ranks when
 /// the first one ends.
 const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
 
@@ -49,7 +49,7 @@ fn link() -> Result<Box<dyn Link>> {
     Ok(match gramer_cluster::mpi::launched_as() {
         Some(_) => Box::new(gramer_cluster::mpi::Mpi::open()?),
         // Nobody else is there, and MPI isn't needed.
-        None => Box::new(gramer_cluster::Alone),
+        None => Box::new(gramer_cluster::SingleRank),
     })
 }
 
@@ -67,7 +67,7 @@ pub fn with<R>(work: impl FnOnce(&mut Cluster) -> R) -> Option<R> {
     OPEN.with_borrow_mut(|open| open.as_mut().map(work))
 }
 
-/// This rank, where it is another than 0; what it prints begins with that.
+/// Returns this process' rank unless it is 0; the rank prefixes its output.
 pub fn above_0() -> Option<usize> {
     RANK.get().copied().filter(|rank| *rank > 0)
 }

@@ -12,7 +12,7 @@ use crate::{
 
 use gramer_base::context::Context;
 use gramer_base::error::Result;
-use gramer_base::memory::Ending;
+use gramer_base::memory::AllocationFailure;
 
 /// Count and list patterns in graphs, exactly.
 #[derive(Debug, Parser)]
@@ -90,7 +90,7 @@ impl Program for Cli {
         &self.log
     }
 
-    fn ending(&self) -> &'static Ending {
+    fn ending(&self) -> &'static AllocationFailure {
         endings::of(&self.command)
     }
 

@@ -31,7 +31,7 @@ struct DeviceEntry {
     /// GPUs, and processors behind OpenCL.
     gpus: Vec<gramer_gpu::platform::NamedDevice>,
     missing: Vec<Obstacle>,
-    /// What GPUs lack here, a sentence each.
+    /// Reasons why GPUs are unavailable, one sentence each.
     gpus_missing: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ struct DeviceEntry {
 struct Emulator {
     /// Machines that can be named after `emulator:`, the first where none is.
     machines: Vec<&'static str>,
-    /// What it lacks here; nothing where it can be used.
+    /// Obstacles to using it; empty if it is available.
     missing: Vec<Obstacle>,
 }
 
@@ -79,7 +79,7 @@ impl Args {
     }
 }
 
-/// With options and devices as the command line has them: programs show these texts to people, too.
+/// Replaces settings by options of the command line; programs show these texts to users, too.
 fn in_words(mut missing: Obstacle) -> Obstacle {
     missing.reason = told(&missing.reason);
     missing.remedy = told(&missing.remedy);

@@ -1,38 +1,40 @@
-//! How the program ends where the system refuses memory, and what it says of refused threads.
+//! Messages for failed allocations of memory and of threads.
 
-use gramer_base::memory::{Ending, end_if_refused};
+use gramer_base::memory::{AllocationFailure, end_if_refused};
 use gramer_base::parallel;
 
 use crate::command_line::Command;
 use crate::graph;
 use crate::program::warn;
 
-/// Of commands without an option that saves memory, and until the command line is read.
-pub static PLAIN: Ending =
-    Ending { program: "gramer", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
-/// Of commands whose threads are chosen.
-static THREADS: Ending = Ending {
+/// Message for commands without an option that saves memory, and before the command line is parsed.
+pub static PLAIN: AllocationFailure = AllocationFailure {
+    program: "gramer",
+    remedy: "raise the memory limit (ulimit -v, ulimit -d)",
+};
+/// Message for commands with `--threads`.
+static THREADS: AllocationFailure = AllocationFailure {
     program: "gramer",
     remedy: "use fewer --threads, or raise the memory limit (ulimit -v, ulimit -d)",
 };
-/// Of commands that keep to a limit.
-static LIMITED: Ending = Ending {
+/// Message for commands with `--threads` and `--memory`.
+static LIMITED: AllocationFailure = AllocationFailure {
     program: "gramer",
     remedy: "use fewer --threads, --memory SIZE, or raise the memory limit (ulimit -v, ulimit -d)",
 };
 
-/// Ends the process with one line from now on where memory is refused.
+/// Installs the handler that ends the process with one line if memory allocation fails.
 pub fn begin() {
     end_if_refused(&PLAIN);
 }
 
-/// Has the line name what helps with the command at hand.
-pub fn name_options(ending: &'static Ending) {
+/// Sets the remedy in that line for the current command.
+pub fn name_options(ending: &'static AllocationFailure) {
     end_if_refused(ending);
 }
 
-/// What helps with a command of `gramer`.
-pub fn of(command: &Command) -> &'static Ending {
+/// Returns the message for a command of `gramer`.
+pub fn of(command: &Command) -> &'static AllocationFailure {
     match command {
         Command::Mine(_) | Command::Run(_) => &LIMITED,
         Command::Graph(command) if matches!(**command, graph::Command::Convert(_)) => &LIMITED,

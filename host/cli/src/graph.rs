@@ -85,14 +85,14 @@ pub struct InfoArgs {
     output: Output,
 }
 
-/// What `info` prints.
+/// Output of `info`.
 #[derive(Debug, Serialize)]
 struct Info {
     graph: String,
     format: Format,
     compression: Compression,
     bytes: u64,
-    /// What an image was made from.
+    /// Source of an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     made_from: Option<String>,
     seconds: f64,
@@ -187,7 +187,7 @@ enum OrderArg {
     Input,
 }
 
-/// Where a graph goes.
+/// Destination of a graph.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// File to write; `-` is standard output

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::options::told;
 use gramer_base::context::Context;
 use gramer_base::error::{Place, Result};
-use gramer_graph::read::{Columns, Format, Ids, Loaded, ReadOptions, VertexTable, read};
+use gramer_graph::read::{Columns, Format, GraphFile, Ids, ReadOptions, VertexTable, read};
 use gramer_graph::{Graph, Order};
 
 /// Which graph, and how to read it.
@@ -139,7 +139,7 @@ impl GraphArgs {
         }
     }
 
-    /// The files that are read.
+    /// Returns the input files.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
         let files = [Some(&self.graph), self.labels.as_ref(), self.vertex_table.as_ref()];
         files.into_iter().flatten().map(PathBuf::as_path)
@@ -153,11 +153,11 @@ impl GraphArgs {
         Ok(self.load_with_notes(context)?.graph)
     }
 
-    /// As [`GraphArgs::load`], with format and size of what was read.
+    /// As [`GraphArgs::load`], with the format and size of the file.
     ///
     /// # Errors
     /// As [`read`].
-    pub fn load_with_notes(&self, context: &Context) -> Result<Loaded> {
+    pub fn load_with_notes(&self, context: &Context) -> Result<GraphFile> {
         self.load_in(Order::Input, context)
     }
 
@@ -165,7 +165,7 @@ impl GraphArgs {
     ///
     /// # Errors
     /// As [`read`].
-    pub fn load_in(&self, order: Order, context: &Context) -> Result<Loaded> {
+    pub fn load_in(&self, order: Order, context: &Context) -> Result<GraphFile> {
         let meter = Meter::new("reading", context.progress.clone());
         let loaded = self.read_in(order, context);
         drop(meter);
@@ -176,17 +176,17 @@ impl GraphArgs {
     ///
     /// # Errors
     /// As [`read`].
-    pub fn load_as_part(&self, order: Order, context: &Context) -> Result<Loaded> {
+    pub fn load_as_part(&self, order: Order, context: &Context) -> Result<GraphFile> {
         self.with_notes(self.read_in(order, context)?)
     }
 
-    fn read_in(&self, order: Order, context: &Context) -> Result<Loaded> {
+    fn read_in(&self, order: Order, context: &Context) -> Result<GraphFile> {
         // Its bytes, then its rows.
         let _plan = context.progress.plan(|| vec![6.0, 4.0]);
         read(&self.graph, &ReadOptions { order, ..self.options() }, context)
     }
 
-    fn with_notes(&self, mut loaded: Loaded) -> Result<Loaded> {
+    fn with_notes(&self, mut loaded: GraphFile) -> Result<GraphFile> {
         loaded.notes.iter_mut().for_each(|note| *note = told(note));
         // All ranks read the same.
         let notes = if cluster::above_0().is_none() { &loaded.notes[..] } else { &[] };

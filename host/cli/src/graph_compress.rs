@@ -17,7 +17,7 @@ use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::{InterruptibleReader, open};
 use gramer_base::output::check_output;
 use gramer_cpu::Cpu;
-use gramer_engine::compress::{self, Compressed};
+use gramer_engine::compress::{self, CompressionResult};
 use gramer_graph::Graph;
 
 /// Options of `gramer graph compress`.
@@ -66,12 +66,12 @@ pub struct RestoreArgs {
     pub(super) threads: Threads,
 }
 
-/// What `compress` prints.
+/// Output of `compress`.
 #[derive(Debug, Serialize)]
 struct Report {
     graph: String,
     k: usize,
-    /// As text: there may be more than other programs' numbers hold.
+    /// As text, since it may exceed the numbers of other programs.
     cliques: String,
     replaced: usize,
     score: u64,
@@ -81,8 +81,8 @@ struct Report {
 }
 
 impl Report {
-    fn new(name: &Path, graph: &Graph, compressed: &Compressed, seconds: f64) -> Self {
-        let Compressed { k, replaced, edges, .. } = compressed;
+    fn new(name: &Path, graph: &Graph, compressed: &CompressionResult, seconds: f64) -> Self {
+        let CompressionResult { k, replaced, edges, .. } = compressed;
         Report {
             graph: name.to_string_lossy().into_owned(),
             k: *k,

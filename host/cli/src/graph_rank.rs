@@ -100,13 +100,13 @@ struct Ranking {
     task: Option<Locality>,
 }
 
-/// How unevenly ON_1 is spread.
+/// Skew of ON_1.
 #[derive(Serialize)]
 struct Distribution {
     largest: u128,
     median: u128,
     smallest: u128,
-    /// For each percentage of the vertices: what part of the edge entries is in their lists.
+    /// Share of the edge entries in the lists of the top vertices, by percentage.
     top: Vec<Top>,
 }
 

@@ -121,7 +121,7 @@ fn operands<'a>(command: &clap::Command, words: &[&'a str]) -> Vec<&'a str> {
     operands
 }
 
-/// The command that these words name, and how many of them it takes to do so.
+/// Finds the command named by the leading words, and the index of the first word after its name.
 pub fn command_of<'a>(
     command: &'a mut clap::Command,
     words: &[OsString],
@@ -172,7 +172,7 @@ fn paths(command: &clap::Command, before: &str, all: &mut Vec<String>) {
     }
 }
 
-/// How a setting is given, for an option that would be one.
+/// Returns a hint for an unknown option that is the name of a device setting.
 pub fn of_setting(option: &str) -> Option<String> {
     let name = option.split('=').next().unwrap_or(option).trim_start_matches('-').replace('-', "_");
     let devices: Vec<String> =

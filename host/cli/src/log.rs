@@ -163,7 +163,7 @@ fn of_variable() -> Result<Level> {
 }
 
 impl Colour {
-    /// What `--color` says on a command line; the last one counts.
+    /// Value of `--color` on a command line; the last one counts.
     pub fn of_words(words: &[OsString]) -> Self {
         let mut words = words.iter().filter_map(|word| word.to_str()).take_while(|w| *w != "--");
         let mut colour = Colour::default();

@@ -7,7 +7,7 @@ fn main() -> std::process::ExitCode {
     gramer_cli::main().into()
 }
 
-/// Looks at the process before Rust's library does: that opens `/dev/null` in place of a closed standard output.
+/// Examines the process before Rust's library replaces a closed standard output by `/dev/null`.
 extern "C" fn look() {
     look_at_processor();
     // SAFETY: `F_GETFD` has no pointers and changes nothing; a closed descriptor is an error that it returns.

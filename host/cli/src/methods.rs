@@ -62,7 +62,7 @@ pub fn answers() -> [(Answer, &'static str); 4] {
     ]
 }
 
-/// What a device says to a question: its method, and the letters of the terms under which one fits.
+/// Method of a device for a question, and the letters of the terms under which one fits.
 fn cell(engine: &dyn Engine, query: &Query) -> String {
     let fits = |needs: Needs| {
         let query = query.clone().list(needs.has(Needs::LIST));

@@ -20,7 +20,7 @@ use crate::program::print_note;
 use crate::report::{SCHEMA, pretty};
 use crate::{device, methods, mine, print};
 
-/// How a plan is shown.
+/// Format of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Output {
     /// Sentences, one per step
@@ -172,7 +172,7 @@ fn conditions(bounds: VertexSet, conflicts: &[usize]) -> String {
     text
 }
 
-/// What a set holds, in words.
+/// Describes the content of a set.
 fn set_text(plan: &SearchPlan, number: usize) -> String {
     let CandidateSet { class, parent, list, subtract, bounds, .. } = &plan.sets[number];
     let mut text = match (parent, list) {
@@ -269,7 +269,7 @@ fn text(plan: &SearchPlan) -> String {
     text + &tail(plan) + "\nN(v) are the neighbours of the image of v; ids are compared.\n"
 }
 
-/// How else the number of an unlabelled pattern may be found; the graph decides.
+/// Describes other methods for counting an unlabelled pattern; the graph decides between them.
 fn other_ways(plan: &SearchPlan) -> String {
     let pattern = &plan.pattern;
     let (k, edges) = (pattern.vertices(), pattern.edge_count());

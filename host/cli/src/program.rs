@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gramer_base::context::{Context, Notes};
 use gramer_base::error::{Error, Result};
-use gramer_base::memory::Ending;
+use gramer_base::memory::AllocationFailure;
 use gramer_base::standard_output;
 
 use crate::{cluster, endings, log, options, signals, usage};
 
 /// A program: the options that it reads, and what it does with them.
 pub trait Program: clap::Parser {
-    /// What it is called on standard error.
+    /// Name on standard error.
     const NAME: &'static str;
 
     /// Reads a command line.
@@ -26,8 +26,8 @@ pub trait Program: clap::Parser {
     /// The options of all commands.
     fn log(&self) -> &log::Args;
 
-    /// How the program ends where the system refuses memory.
-    fn ending(&self) -> &'static Ending {
+    /// Message for a failed memory allocation.
+    fn ending(&self) -> &'static AllocationFailure {
         &endings::PLAIN
     }
 
@@ -43,7 +43,7 @@ pub trait Program: clap::Parser {
     fn run(self, context: Context) -> Result<()>;
 }
 
-/// What messages call standard output.
+/// Name of standard output in messages.
 const STDOUT: &str = "<stdout>";
 
 /// Exit code after a broken pipe, as if the signal PIPE had ended the program.
@@ -56,7 +56,7 @@ static NAME: OnceLock<&str> = OnceLock::new();
 pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a program and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
-/// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
+/// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 for a broken pipe.
 pub fn main<P: Program>() -> u8 {
     let _ = NAME.set(P::NAME);
     endings::begin();
@@ -192,7 +192,7 @@ fn complain(e: &Error) {
     let _ = writeln!(std::io::stderr(), "{}: {}", own_name(), options::told(&e.to_string()));
 }
 
-/// What this process calls itself on standard error.
+/// Name of this process on standard error.
 fn own_name() -> String {
     let name = NAME.get().copied().unwrap_or("gramer");
     cluster::above_0().map_or(name.into(), |rank| format!("{name}: rank {rank}"))

@@ -46,7 +46,7 @@ impl Args {
     }
 }
 
-/// Where a field is.
+/// Location of a field.
 fn place(path: &Path, text: &str, key: &str) -> Place {
     let starts = |line: &str| {
         // Both ways of writing a name of two words are in use.
@@ -60,7 +60,7 @@ fn place(path: &Path, text: &str, key: &str) -> Place {
     }
 }
 
-/// What clap refuses, at the place of the field that it is about.
+/// Error of clap, with the location of its field.
 fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
     let said = usage::short(e);
     let place = match e.get(ContextKind::InvalidArg) {
@@ -82,12 +82,12 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// What is wrong at a field.
+    /// Error at a field.
     fn at(&self, key: &str, what: String) -> Error {
         self.fault(place(self.path, self.text, key), what)
     }
 
-    /// What is wrong with the whole.
+    /// Error of the whole job.
     fn whole(&self, what: String) -> Error {
         self.fault(Place::file(self.path), what)
     }
@@ -100,7 +100,7 @@ impl Job<'_> {
         self.whole(format!("the field `{key}` is missing"))
     }
 
-    /// Its fields.
+    /// Returns its fields.
     fn fields(&self) -> Result<serde_yaml::Mapping> {
         let line_of = |line: Option<u64>| match line {
             Some(line) => Place::line(self.path, line),

@@ -59,8 +59,8 @@ impl Args {
                 let question = format!("{}{}", describe(&task), if list { ", listed" } else { "" });
                 let begun = Instant::now();
                 let answer = match ask(&device, &task, list, context) {
-                    // A device that counts, but lists nothing or takes no shares, says so when it is
-                    // asked.
+                    // A device that supports counting, but no lists or no shares, returns
+                    // `Unsupported`.
                     Err(Error::Unsupported(_)) if list || several => continue,
                     answer => answer?,
                 };

@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::hints;
 
-/// What Rust's library says of values, and what users read instead.
+/// Messages of Rust's library on values, and their replacements.
 const WORDS: [(&str, &str); 7] = [
     ("invalid digit found in string", "this is not a whole number"),
     ("number too large to fit in target type", "the number is too large"),
@@ -56,7 +56,7 @@ pub fn of_words<C: clap::FromArgMatches>(
     C::from_arg_matches(&with_negative_numbers(command).try_get_matches_from(words)?)
 }
 
-/// Lets every option take a negative number, to say what it takes instead.
+/// Lets every option accept a negative number, so that its own check can explain the valid values.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let options = command.mut_args(|option| match option.get_action().takes_values() {
         true if !option.is_positional() => option.allow_negative_numbers(true),
@@ -65,7 +65,7 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     options.mut_subcommands(with_negative_numbers)
 }
 
-/// What is wrong in one line, without the usage.
+/// Describes the fault in one line, without the usage.
 pub fn short(fault: &clap::Error) -> String {
     let text = fault.render().to_string();
     let ends = ["\n\nUsage:", "\n\nFor more"].into_iter().filter_map(|end| text.find(end));

@@ -123,7 +123,7 @@ fn check_fit(machine: &Accelerator, compute_units: Option<u32>, board: &str) -> 
     Ok(())
 }
 
-/// What `info` prints.
+/// Output of `info`.
 #[derive(Debug, Serialize)]
 struct Info {
     file: PathBuf,

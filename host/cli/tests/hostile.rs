@@ -12,7 +12,7 @@ use gramer::engine::EngineExt;
 use gramer::graph::{Builder, Graph, image};
 use gramer::task::Induced;
 use gramer::{Context, Task};
-use gramer_cli::report::{Answer, Counts, Drawing, Stopped, json, table};
+use gramer_cli::report::{Answer, Counts, Drawing, StopReason, json, table};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A folder of its own for each test.
@@ -357,7 +357,7 @@ fn an_interrupted_count_of_motifs_is_no_zero() {
         let outcome = Cpu.run(&graph, &task, None, &context).unwrap();
         assert!(!outcome.complete);
         let mut report = Answer::new(&task, "g", &graph, &outcome);
-        report.stopped = Some(Stopped::Interrupt);
+        report.stopped = Some(StopReason::Interrupt);
         let (mut text, mut document) = (Vec::new(), Vec::new());
         table(&report, Drawing::Never, &mut text).unwrap();
         json(&report, Counts::Number, &mut document).unwrap();

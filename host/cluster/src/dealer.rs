@@ -11,7 +11,7 @@ use gramer_crew::deal::PORTIONS_KEPT;
 use gramer_crew::desk::Desk;
 use gramer_crew::member::LocalSeat;
 use gramer_crew::order::{self, Answer, Record, Turn};
-use gramer_crew::phases::{Phasing, Round};
+use gramer_crew::phases::{PhaseSettings, Round};
 use gramer_crew::shares::DealSettings;
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Division, Outcome};
@@ -92,7 +92,7 @@ fn divided(
             let threads = Some(start.threads);
             // What ranks found of a phase isn't kept, so that a lost rank ends the run.
             let (runs_cost, alike, again) = (false, false, false);
-            Desk::phases(members, Phasing { threads, runs_cost, alike, again })
+            Desk::phases(members, PhaseSettings { threads, runs_cost, alike, again })
         }
     };
     let (stop, here) = (Cancel::default(), LocalSeat { desk: &desk, member: 0 });

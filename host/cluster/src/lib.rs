@@ -64,7 +64,7 @@ use gramer_engine::{Ask, Division, Engine, EngineExt, Facts, Needs, Outcome, Que
 use gramer_graph::Graph;
 use gramer_pattern::task::Task;
 
-pub use link::{Alone, InProcess, Link};
+pub use link::{InProcess, Link, SingleRank};
 
 use message::{Failure, Message};
 

@@ -32,11 +32,11 @@ pub trait Link {
     fn abort(self: Box<Self>, code: u8);
 }
 
-/// The link of a single rank.
+/// Link of a single rank.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Alone;
+pub struct SingleRank;
 
-impl Link for Alone {
+impl Link for SingleRank {
     fn rank(&self) -> usize {
         0
     }

@@ -14,7 +14,7 @@ use gramer_engine::work::{Share, Units};
 use gramer_engine::{Ask, Division, Engine, Facts, Outcome, Query};
 use gramer_graph::Graph;
 
-/// What a rank is, and what it is about to do.
+/// Identity of a rank and of its task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// The version of the program.
@@ -85,7 +85,7 @@ impl Hello {
     }
 }
 
-/// How all work.
+/// Division of the work among all ranks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// How the question is divided.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gramer_base::context::{Cancel, Context};
-use gramer_crew::member::{Post, Seat, Threads, work};
+use gramer_crew::member::{MemberContext, Seat, Threads, work};
 use gramer_crew::order::Answer;
 
 use crate::Job;
@@ -17,7 +17,7 @@ pub fn mine(job: &Job<'_>, start: &Start, (context, stop): (&Context, &Cancel), 
         Err(error) => return seat.ended(Answer::Failed(error), Duration::ZERO),
     };
     let (query, portions) = (job.query(), start.portions(job.graph));
-    let post = Post {
+    let post = MemberContext {
         query: &query,
         division: &start.division,
         graph: job.graph,

@@ -10,7 +10,7 @@ use gramer_crew::Crew;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
 use gramer_engine::{
-    Choices, Device, Failure, Held, Plan, PreparedGraph, Reply, Run, Scheme, Units,
+    Choices, Device, DeviceGraph, Failure, Plan, PreparedGraph, Reply, Run, Scheme, Units,
 };
 use gramer_graph::{Builder, VertexId};
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
@@ -275,7 +275,7 @@ impl Engine for Until {
     }
 }
 
-impl Held for UntilOn {
+impl DeviceGraph for UntilOn {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         if self.engine.runs.fetch_add(1, Ordering::Relaxed) >= self.engine.last {
             (self.engine.then)(run.context)?;
@@ -551,7 +551,8 @@ fn what_is_no_sum_is_refused() {
         let gather = Collect::default();
         let sink = listed.then_some(&gather as &dyn Sink);
         let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink };
-        let refused = Cluster::new(Box::new(Alone)).mine(&job, &Context::default()).unwrap_err();
+        let refused =
+            Cluster::new(Box::new(SingleRank)).mine(&job, &Context::default()).unwrap_err();
         assert!(refused.to_string().contains("leave the setting `distribute` out"), "{refused}");
     }
 }

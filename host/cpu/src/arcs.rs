@@ -3,14 +3,14 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::memory::{with_room_or_unwind, zeroed_or_unwind};
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::phase::PhaseRun;
 use super::reach::{Form, NOWHERE, Places};
-use super::{Job, Starts};
+use super::{Job, StartVertices};
 
 /// Sums that threads share, one per arc or vertex.
 pub(super) struct Sums {
@@ -35,7 +35,7 @@ impl Sums {
         self.add_and_get(at, value);
     }
 
-    /// The same; what the sum was before.
+    /// Adds a value and returns the previous sum.
     #[inline]
     pub fn add_and_get(&self, at: usize, value: u64) -> u64 {
         let sum = &self.sums[at];
@@ -52,7 +52,7 @@ impl Sums {
         before
     }
 
-    /// Says that a value would not have fitted.
+    /// Records an overflow.
     pub fn overflowed(&self) {
         self.overflow.store(1, Ordering::Relaxed);
     }
@@ -71,7 +71,7 @@ impl Sums {
 /// If there are more than 2^32 arcs.
 pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
     assert!(graph.neighbours.len() <= u32::MAX as usize);
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut cursor: Vec<u32> = with_room_or_unwind(graph.vertices());
     cursor.extend((0..graph.vertices() as VertexId).map(|v| graph.row(v).start as u32));
     let mut back = with_room_or_unwind(graph.neighbours.len());
@@ -101,8 +101,8 @@ fn neighbours_before(graph: View<'_>, threads: usize) -> Vec<u32> {
         .concat()
 }
 
-/// Takes the triangles that a thread meets.
-pub(super) trait Visit {
+/// Visitor of a thread's triangles.
+pub(super) trait Visitor {
     /// Triangles with this vertex as their largest come next; `row` are the arcs to those before it.
     #[inline(always)]
     fn begin(&mut self, row: Range<usize>) {
@@ -118,7 +118,7 @@ pub(super) trait Visit {
         let _ = arc;
     }
 
-    /// All triangles since [`Visit::begin`] were met.
+    /// All triangles since [`Visitor::begin`] were met.
     #[inline(always)]
     fn end(&mut self) {}
 }
@@ -126,7 +126,7 @@ pub(super) trait Visit {
 /// A thread's state with the function that takes each triangle.
 struct TriangleVisitor<'a, S, V>(S, &'a V);
 
-impl<S, V: Fn(&mut S, [VertexId; 3], [usize; 3])> Visit for TriangleVisitor<'_, S, V> {
+impl<S, V: Fn(&mut S, [VertexId; 3], [usize; 3])> Visitor for TriangleVisitor<'_, S, V> {
     #[inline(always)]
     fn triangle(&mut self, corners: [VertexId; 3], arcs: [usize; 3]) {
         self.1(&mut self.0, corners, arcs);
@@ -144,8 +144,8 @@ pub(super) fn triangles<'a, F: Form, S: Send>(
     visit_triangles::<F, _>(graph, job, || TriangleVisitor(make(), &visit)).map(|each| each.0)
 }
 
-/// The same for a state that does more than take triangles.
-pub(super) fn visit_triangles<'a, F: Form, V: Visit + Send>(
+/// Visits the triangles with a [`Visitor`] as state.
+pub(super) fn visit_triangles<'a, F: Form, V: Visitor + Send>(
     graph: View<'_>,
     job: Job<'a>,
     make: impl Fn() -> V + Sync,
@@ -153,7 +153,7 @@ pub(super) fn visit_triangles<'a, F: Form, V: Visit + Send>(
     let context = job.context;
     let ends = neighbours_before(graph, context.threads());
     let list = |v: VertexId| ends[v as usize] as usize;
-    let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
+    let units = StartVertices::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
     let ran = job.run(
         &units,
         || (make(), Places::<F>::new(graph.vertices(), 1)),

@@ -12,7 +12,7 @@ use super::reach::MOST_BYTES;
 /// Bytes per vertex in memory, at most: where a unit of work begins (12, twice that as the list grows), what
 /// peeling keeps (24), where targets begin (8).
 const PER_VERTEX: u64 = 64;
-/// The same for each thread: marks and numbers by vertex, or what a thread has at most.
+/// Bytes per vertex and thread: marks and numbers by vertex, or the maximum of a thread.
 const PER_VERTEX_AND_THREAD: u64 = 13;
 
 /// Refuses what takes more than the budget in any case.

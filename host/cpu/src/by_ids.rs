@@ -24,7 +24,7 @@ use gramer_pattern::closing::forms::edge_induced;
 
 /// A graph whose tasks follow the rule.
 pub(super) struct ByIds {
-    /// Its orientation is by ids.
+    /// Graph oriented by ids.
     resident: Resident,
     backwards: OnceLock<Graph>,
 }

@@ -12,7 +12,7 @@ use gramer_graph::{VertexId, View};
 
 use super::phase::PhaseRun;
 use super::reach::{ByVertex, Form};
-use super::{Job, Starts};
+use super::{Job, StartVertices};
 
 /// Largest set.
 pub(super) const MAX_SIZE: usize = 6;
@@ -191,7 +191,7 @@ pub(super) fn run<'a, F: Form, S: Send>(
     let larger = |v: VertexId| graph.degree(v) - graph.neighbours(v).partition_point(|&u| u < v);
     let list = |v| if size == 1 { 1 } else { larger(v) };
     let weight = |v: VertexId| (larger(v) as u64 + 1).pow(size as u32 - 1);
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || (make(), Frontier::<F>::new(graph), vec![vec![]; size]),
@@ -227,8 +227,8 @@ pub(super) fn run<'a, F: Form, S: Send>(
     ran.map(|state| state.0)
 }
 
-/// Lets `v` join, then every later vertex of the extension list `rest` and every vertex that `v`
-/// alone is next to.
+/// Extends the members by `v`, then by every later vertex of the extension list `rest` and every vertex
+/// next to `v` alone.
 fn extend<F: Form>(
     frontier: &mut Frontier<'_, F>,
     lists: &mut [Vec<VertexId>],

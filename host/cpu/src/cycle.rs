@@ -7,7 +7,7 @@ use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
 
 use super::reach::{ByVertex, Dense, Form, NOWHERE, NeighbourTable, Places, by_form, parts};
-use super::{Job, Starts};
+use super::{Job, StartVertices};
 use gramer_engine::work::{Groups, WorkUnit};
 
 /// Paths of two edges from a root, by end.
@@ -86,7 +86,7 @@ pub(super) fn ends(graph: View<'_>, job: Job<'_>) -> Groups {
     // each row.
     let weight =
         |v: VertexId| after(graph, v, v).iter().map(|&b| graph.degree(b) as u64 + 1).sum::<u64>();
-    Starts::vertices(graph).units(job, list, weight)
+    StartVertices::vertices(graph).units(job, list, weight)
 }
 
 /// The ends that a unit of [`ends`] stands for.
@@ -106,9 +106,8 @@ pub(super) fn within(row: &[VertexId], range: &Range<VertexId>) -> std::ops::Ran
     first..if whole { row.len() } else { row.partition_point(|&u| u < range.end) }
 }
 
-/// Calls `each` with the places in a sorted row that have vertices of a range, and these, in falling order. Mostly what
-/// comes after a root is asked for, which the end of a row has: to walk back from there takes less than to search where
-/// it begins.
+/// Calls `each` with the positions and vertices of a sorted row that are in a range, in descending order. Ranges mostly
+/// start after a root, at the end of a row: walking back from the end is cheaper than searching the start.
 #[inline(always)]
 pub(super) fn each_within(
     row: &[VertexId],
@@ -175,7 +174,7 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
 }
 
 /// A thread's state in [`five`].
-struct Opposite<'a, F: Form> {
+struct FiveCycleState<'a, F: Form> {
     total: i128,
     paths: Paths<F>,
     /// By vertex: whether it is next to the root.
@@ -187,7 +186,7 @@ fn all_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let ran = job.run(
         &ends(graph, job),
-        || Opposite::<F> {
+        || FiveCycleState::<F> {
             total: 0,
             paths: Paths::new(graph.vertices(), 2),
             near: NeighbourTable::new(graph.vertices(), false, 2),
@@ -224,9 +223,9 @@ fn all_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     ran.sum(|state| state.total as u128)
 }
 
-impl<F: Form> Opposite<'_, F> {
-    /// Goes through the edges opposite to the root whose smaller and whose larger vertex are in these ranges: the second
-    /// is the first, or comes after it, or is all.
+impl<F: Form> FiveCycleState<'_, F> {
+    /// Enumerates the edges opposite to the root with their smaller and larger vertex in these ranges: the second
+    /// range is the first one, or comes after it, or has all vertices.
     fn opposite_edges(
         &mut self,
         graph: View<'_>,
@@ -234,7 +233,7 @@ impl<F: Form> Opposite<'_, F> {
         (smaller, larger): (Range<VertexId>, Range<VertexId>),
         context: &Context,
     ) -> ControlFlow<()> {
-        let Opposite { total, paths, near } = self;
+        let FiveCycleState { total, paths, near } = self;
         let whole = larger.end as usize == graph.vertices() && larger.start == root + 1;
         let first = after(graph, root, root);
         for (i, &b) in first.iter().enumerate() {
@@ -292,7 +291,7 @@ impl<F: Form> Opposite<'_, F> {
 fn meeting_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
-    let units = Starts::vertices(graph).units(job, before, |v| (before(v) as u64).pow(2));
+    let units = StartVertices::vertices(graph).units(job, before, |v| (before(v) as u64).pow(2));
     let ran = job.run(
         &units,
         || (0u128, Places::<F>::new(graph.vertices(), 1)),
@@ -329,7 +328,7 @@ pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 /// Walks of some steps from a root, by end.
 struct Walks<F: Form> {
     count: F::Table<u64>,
-    /// Those with a walk.
+    /// Ends with a walk.
     ends: Vec<VertexId>,
 }
 
@@ -381,7 +380,7 @@ fn six_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let ran = job.run(
         // A root is divided by the vertices that its walks of three steps end at.
-        &Starts::vertices(graph).units(
+        &StartVertices::vertices(graph).units(
             job,
             |v| if graph.degree(v) == 0 { 0 } else { graph.vertices() },
             |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum(),

@@ -26,7 +26,7 @@ mod units;
 
 pub use fsm::images;
 pub use matching::execute_plan;
-pub(crate) use units::{Starts, run_units};
+pub(crate) use units::{StartVertices, run_units};
 
 use std::sync::{Arc, OnceLock};
 
@@ -41,8 +41,8 @@ use tracing::info_span;
 use by_ids::ByIds;
 use gramer_engine::method::{choose, run_plan};
 use gramer_engine::{
-    Ask, Choices, Device, Engine, Failure, Held, Outcome, Plan, PreparedGraph, Query, Reply, Run,
-    Sink, Units,
+    Ask, Choices, Device, DeviceGraph, Engine, Failure, Outcome, Plan, PreparedGraph, Query, Reply,
+    Run, Sink, Units,
 };
 use methods::METHODS;
 use oriented::Oriented;
@@ -94,7 +94,7 @@ impl Resident {
         Ok(self.oriented.get().expect("it was made above"))
     }
 
-    /// Whether it is oriented by now.
+    /// Whether the orientation exists already.
     pub(crate) fn is_oriented(&self) -> bool {
         self.oriented.get().is_some()
     }
@@ -127,19 +127,19 @@ impl Resident {
         if context.budget.is_some() || self.oriented.get().is_some() {
             return work();
         }
-        // If it is stopped, so is whoever asks for it next.
+        // If it is stopped, so is the next caller.
         // The progress is that of the work.
         let beside_it = Context { progress: Arc::default(), ..context.clone() };
         beside(context.threads(), || _ = self.oriented(&beside_it), work)
     }
 }
 
-/// What a run does on a graph, besides its task.
+/// Parameters of a run, in addition to its task.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
-    /// The units that count.
+    /// Work units of the run.
     pub units: Units<'a>,
-    /// Takes embeddings.
+    /// Receiver of embeddings.
     pub sink: Option<&'a dyn Sink>,
     pub context: &'a Context,
     /// Other processes that do the same.
@@ -153,7 +153,7 @@ impl<'a> Job<'a> {
     }
 }
 
-impl Held for Resident {
+impl DeviceGraph for Resident {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         budget::check(self.graph.vertices(), run.context)?;
         let share = run.units.share().is_some();

@@ -17,7 +17,7 @@ use gramer_engine::query::{Answer, Ask, Needs, Query};
 use gramer_engine::reason::Reason;
 
 impl Kit for Cpu {
-    type Held = Resident;
+    type DeviceGraph = Resident;
     const KIND: &'static str = "cpu";
 }
 
@@ -45,7 +45,7 @@ pub(super) const METHODS: &Methods<Cpu> = &[
     &Samples,
 ];
 
-/// What was found; nothing of a run that was stopped.
+/// Returns the result, or nothing for a cancelled run.
 fn unless_stopped(found: Result<Outcome>) -> Result<Outcome> {
     match found {
         Err(Error::Interrupted) => Ok(Outcome::default()),
@@ -53,7 +53,7 @@ fn unless_stopped(found: Result<Outcome>) -> Result<Outcome> {
     }
 }
 
-/// What the functions of the methods take of a run.
+/// Parameters of a run for the functions of the methods.
 fn job<'a>(run: &'a Run<'a>) -> Job<'a> {
     Job { units: run.units, sink: run.sink, context: run.context, others: None }
 }
@@ -422,7 +422,7 @@ impl Method<Cpu> for Orbits {
     }
 }
 
-/// Whether columns are asked for: a list of them is written by whoever asks.
+/// Whether columns are requested; listing them is the caller's task.
 fn of_columns(ask: &Ask<'_>) -> Fit {
     match ask.query.answer {
         Answer::PerVertex | Answer::PerEdge => Fit::Yes,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use gramer_base::Storage;
 use gramer_base::budget::{ArrayFile, Budget, touch};
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{collected, with_room, zeroed};
 use gramer_base::parallel::on_threads;
@@ -55,7 +55,7 @@ impl Oriented {
     pub fn by_order(graph: View<'_>, vertex: Vec<VertexId>, context: &Context) -> Result<Self> {
         let vertices = graph.vertices();
         let mut number: Vec<u32> = zeroed(vertices)?;
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         for (n, &v) in vertex.iter().enumerate() {
             looks.check(1)?;
             number[v as usize] = n as u32;
@@ -72,7 +72,7 @@ impl Oriented {
         self.vertex.len()
     }
 
-    /// The vertices that `n` leads to, ascending; all smaller than `n`.
+    /// Targets of `n`, ascending; all smaller than `n`.
     #[inline]
     pub fn targets(&self, n: u32) -> &[u32] {
         let targets = &self.targets[self.row(n)];
@@ -97,7 +97,7 @@ impl Oriented {
         prefetch(&self.offsets, n as usize, 1);
     }
 
-    /// Asks for the targets of `n`, which are read some time later.
+    /// Prefetches the targets of `n`.
     #[inline]
     fn ask_targets(&self, n: u32) {
         prefetch(&self.targets, self.offsets[n as usize] as usize, 2);
@@ -119,8 +119,8 @@ impl Oriented {
         &self.number
     }
 
-    /// The vertices that lead to `n`, in any order; `graph` is the graph that was oriented. Asks ahead for the targets of
-    /// those that come next.
+    /// Sources of `n`, in any order; `graph` is the graph before orientation. Prefetches the targets of the sources
+    /// that follow.
     pub fn sources(&self, graph: View<'_>, n: u32) -> impl Iterator<Item = u32> {
         const STEP: usize = 4;
         let neighbours = graph.neighbours(self.vertex[n as usize]);
@@ -273,7 +273,7 @@ impl Rows {
 fn rows(graph: View<'_>, vertices: &[VertexId], number: &[u32], context: &Context) -> Result<Rows> {
     /// Vertices that progress is shown by.
     const SHOWN: usize = 1 << 12;
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let mut lengths = with_room(vertices.len())?;
     let room = graph.neighbours.len() / 2 * vertices.len() / graph.vertices().max(1) + 1;
     let mut targets: Vec<u32> = with_room(room)?;
@@ -306,7 +306,7 @@ const WORTH_THREADS: usize = 1 << 13;
 /// neighbours after it. Of those that are peeled together the least valuable one comes first.
 fn peel(graph: View<'_>, context: &Context) -> Result<Vec<VertexId>> {
     let vertices = graph.vertices();
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let mut degree = with_room(vertices)?;
     for v in 0..vertices as VertexId {
         looks.check(1)?;
@@ -373,7 +373,7 @@ fn peel_together(
     let next = AtomicUsize::new(0);
     let alone = context.threads() == 1;
     let found = on_threads(context.threads(), |_| {
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let mut found = vec![];
         loop {
             let from = next.fetch_add(EACH, Relaxed);

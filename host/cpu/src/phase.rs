@@ -30,12 +30,12 @@ pub(crate) struct PeerGroup<'a> {
     context: &'a Context,
     /// Phases that were begun. Processes begin the same ones in the same order.
     phases: AtomicUsize,
-    /// What is wrong with the others.
+    /// Error of the other processes.
     failure: Mutex<Option<Error>>,
 }
 
 impl<'a> PeerGroup<'a> {
-    /// Nothing is done yet.
+    /// Creates the state before the first phase.
     pub fn new(together: &'a dyn Peers, context: &'a Context) -> Self {
         PeerGroup { together, context, phases: AtomicUsize::new(0), failure: Mutex::new(None) }
     }
@@ -45,7 +45,7 @@ impl<'a> PeerGroup<'a> {
         self.together.threads()
     }
 
-    /// What went wrong with the others, if something did.
+    /// Returns the other processes' error, if any.
     ///
     /// # Errors
     /// That.
@@ -97,7 +97,7 @@ impl Phase<'_> {
 
 /// Result of a phase of this process.
 pub(crate) struct PhaseRun<'a, S> {
-    /// Of this process's threads.
+    /// States of this process' threads.
     pub states: Vec<S>,
     /// Whether all units of this process were finished.
     pub complete: bool,
@@ -105,7 +105,7 @@ pub(crate) struct PhaseRun<'a, S> {
 }
 
 impl<'a, S> PhaseRun<'a, S> {
-    /// The same with a part of each state.
+    /// Maps each state.
     pub fn map<T>(self, of: impl Fn(S) -> T) -> PhaseRun<'a, T> {
         let PhaseRun { states, complete, phase } = self;
         PhaseRun { states: states.into_iter().map(of).collect(), complete, phase }
@@ -240,8 +240,8 @@ fn table_bytes(values: &[u64]) -> Vec<u8> {
 }
 
 impl<'a> Job<'a> {
-    /// As [`run_units`], with other processes where there are some and it is worth it. What the threads'
-    /// states hold is that of this process alone.
+    /// As [`run_units`], shared with other processes if there are any and the work is large enough. The threads'
+    /// states are those of this process alone.
     pub fn run<S: Send>(
         self,
         units: &Groups,
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Says what is given after so many answers; before, this process is alone.
+    /// Peers that fail after a number of answers; until then this process is alone.
     struct Failing {
         left: AtomicUsize,
         with: fn() -> Error,
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_others_say_of_another_graph_is_refused() {
-        /// Says one sum or value too many.
+        /// Peers that return one sum or value too many.
         struct Longer(usize);
         impl Peers for Longer {
             fn threads(&self) -> usize {

@@ -5,9 +5,9 @@
 //! those of a thread together take at most [`MOST_BYTES`], and [`Sparse`] else, an open-addressing table of what isn't
 //! empty. Tasks are compiled for both.
 //!
-//! A sparse table is kept to [`ByVertex::most`] entries by whoever fills it: numbers by vertex are added up for one range of
-//! vertices after the other where a start vertex reaches more ([`parts`]), and what is known of one vertex' own
-//! neighbours is looked up in its row ([`NeighbourTable`]).
+//! The caller limits a sparse table to [`ByVertex::most`] entries: if a start vertex reaches more, numbers are added up
+//! for one range of vertices after another ([`parts`]), and values of a vertex' neighbours are looked up in its row
+//! ([`NeighbourTable`]).
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use gramer_graph::VertexId;
 
-/// Most bytes of the tables of one thread: 64 MB, less 8 for its other data.
+/// Maximum number of bytes of the tables of one thread: 64 MB, less 8 for its other data.
 pub(super) const MOST_BYTES: usize = 56_000_000;
 
 /// Bytes of a sparse table for each entry that it may have at most: two slots of up to 16, half as much again while it
@@ -26,7 +26,7 @@ const SPARSE_BYTES: usize = 64;
 /// Entries of a sparse table that are never too many.
 const LEAST_ENTRIES: usize = if cfg!(test) { 2 } else { 1 << 10 };
 
-/// Most bytes of dense tables, and of sparse ones.
+/// Maximum number of bytes of dense tables, and of sparse ones.
 #[cfg(not(test))]
 fn limits() -> [usize; 2] {
     [MOST_BYTES; 2]
@@ -147,14 +147,14 @@ const FREE: VertexId = VertexId::MAX;
 pub(super) struct SparseTable<T> {
     /// A power of two of them, at least half of which are free: vertices with their entries.
     slots: Vec<(VertexId, T)>,
-    /// Those that aren't free.
+    /// Slots in use.
     used: Vec<u32>,
     empty: T,
     most: usize,
 }
 
 impl<T: Copy + PartialEq> SparseTable<T> {
-    /// Where the entry of a vertex is, or would be.
+    /// Slot of a vertex' entry, existing or not.
     #[inline(always)]
     fn slot(&self, v: VertexId) -> usize {
         // Fibonacci hashing: neighbouring ids, of which rows of valuable vertices have many, go far apart.
@@ -286,7 +286,7 @@ pub(super) struct NeighbourTable<'a, T: Copy + PartialEq + Send + Sync, F: Form>
 }
 
 impl<'a, T: Copy + PartialEq + Send + Sync, F: Form> NeighbourTable<'a, T, F> {
-    /// Of no vertex. The table of a sparse one is one of `tables` of its thread.
+    /// Creates an empty table. A sparse table is one of `tables` of its thread.
     pub fn new(vertices: usize, empty: T, tables: usize) -> Self {
         NeighbourTable { row: &[], table: F::Table::new(vertices, empty, tables), empty }
     }
@@ -309,7 +309,8 @@ impl<'a, T: Copy + PartialEq + Send + Sync, F: Form> NeighbourTable<'a, T, F> {
         }
     }
 
-    /// What is known of a vertex, by `of` as in [`NeighbourTable::enter`]; what is empty for one that isn't in the row.
+    /// Returns the value of a vertex, by `of` as in [`NeighbourTable::enter`], or the empty value for a vertex outside
+    /// of the row.
     #[inline(always)]
     pub fn get(&self, v: VertexId, of: impl Fn(usize) -> T) -> T {
         match self.is_searched() {

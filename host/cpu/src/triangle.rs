@@ -10,8 +10,8 @@
 //! list: they are copied behind each other, in whole blocks, of which the next list overwrites what is too much, and
 //! then looked up as one list. Neither has a list without a row of bits its own branch: it has an empty row.
 //!
-//! What is read of the neighbours u lies anywhere in memory. So the lists come to lie close together first, and are
-//! asked for some neighbours ahead: where they and their rows of bits are, then these, and the counting finds them in the
+//! The lists of the neighbours u are scattered in memory. So they are first copied close together, and prefetched
+//! several neighbours ahead: first their positions, then lists and rows of bits, so that counting finds them in the
 //! nearest caches.
 
 mod lists;
@@ -25,7 +25,7 @@ use gramer_graph::{Graph, Order, VertexId, View};
 
 use super::reach::{Sparse, fits};
 use super::sets::{Bitmap, Bits};
-use super::{Job, Starts, arcs};
+use super::{Job, StartVertices, arcs};
 use lists::{EarlierNeighbours, HUBS, HubBits, LONG, Lists, NO_ROW, WORDS, as_bits, copy};
 
 /// Number of triangles, and whether the run was finished.
@@ -56,7 +56,8 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
         0 | 1 => 0,
         len => len,
     };
-    let units = Starts::vertices(graph).units_of_few_steps(job, list, |v| (list(v) as u64).pow(2));
+    let units =
+        StartVertices::vertices(graph).units_of_few_steps(job, list, |v| (list(v) as u64).pow(2));
     let ran = job.run(
         &units,
         || (0u128, Bitmap::new(graph.vertices().max(HUBS)), vec![0; room]),

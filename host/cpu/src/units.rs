@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::pages::in_large_pages;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
@@ -18,28 +18,28 @@ use super::Job;
 use super::phase::Phase;
 use gramer_engine::work::{self, CutSettings, Groups, WorkUnit, cut_each};
 
-/// How many groups of units each thread should find at least, if the graph has as many start edges.
+/// Minimum number of groups of units per thread, if the graph has as many start edges.
 const GROUPS_A_THREAD: u64 = 64;
 /// Parts of a group that progress is shown by.
 const SHOWN_PARTS: usize = 16;
 
-/// The start vertices of an algorithm, numbered as it likes.
-pub(crate) struct Starts<'a> {
+/// Start vertices of an algorithm, in its numbering.
+pub(crate) struct StartVertices<'a> {
     count: usize,
     graph: View<'a>,
     /// The graph's vertices by number; ids are the numbers where there is none.
     ids: Option<&'a [VertexId]>,
 }
 
-impl<'a> Starts<'a> {
+impl<'a> StartVertices<'a> {
     /// The vertices of a graph under their own ids.
     pub fn vertices(graph: View<'a>) -> Self {
-        Starts { count: graph.vertices(), graph, ids: None }
+        StartVertices { count: graph.vertices(), graph, ids: None }
     }
 
-    /// These vertices of a graph, numbered as they come.
+    /// Creates start vertices from these vertices of a graph, numbered in this order.
     pub fn numbered(graph: View<'a>, ids: &'a [VertexId]) -> Self {
-        Starts { count: ids.len(), graph, ids: Some(ids) }
+        StartVertices { count: ids.len(), graph, ids: Some(ids) }
     }
 
     /// Cuts the work of a job. `list` gives the number of positions of a start vertex that can be
@@ -77,7 +77,7 @@ impl<'a> Starts<'a> {
         self.ordered(job, cut_known(&units, self.cut(job)))
     }
 
-    /// The same where a weight costs less than to keep it.
+    /// Units with recomputed weights, for weights that cost less than storing them.
     #[inline]
     pub fn units_of_few_steps(
         &self,
@@ -101,7 +101,7 @@ impl<'a> Starts<'a> {
         groups
     }
 
-    /// How the units of a job are cut.
+    /// Returns the settings for cutting the units of a job.
     fn cut(&self, job: Job<'_>) -> CutSettings {
         // Processes that share the work have the same groups, however many threads each has.
         let threads = job.others.map_or(job.context.threads(), |others| others.threads());
@@ -133,7 +133,7 @@ impl<'a> Starts<'a> {
         const STEPS: usize = 64;
         const STEPS_OF_NEIGHBOUR: usize = 16;
         let all = job.units.share().is_none();
-        let mut looks = Looks::new(&job.context.cancel);
+        let mut looks = CancelPoll::new(&job.context.cancel);
         for start in starts {
             let v = self.ids.map_or(start, |ids| ids[start as usize]);
             let degree = self.graph.degree(v);
@@ -174,7 +174,7 @@ pub(crate) fn run_units<S: Send>(
     run_dealt(units, context, None, make, work)
 }
 
-/// The same, or the part of the units that this process gets in a phase.
+/// Runs the units, or the part of them that this process gets in a phase.
 pub(super) fn run_dealt<S: Send>(
     units: &Groups,
     context: &Context,
@@ -189,7 +189,8 @@ pub(super) fn run_dealt<S: Send>(
         let mut state = make();
         while let Some(group) = dealt.next() {
             let all = units.group(group);
-            let mut shown = Shown { of_group: units.shown_of(group), units: all.len(), done: 0 };
+            let mut shown =
+                GroupProgress { of_group: units.shown_of(group), units: all.len(), done: 0 };
             for part in all.chunks(all.len().div_ceil(SHOWN_PARTS)) {
                 for unit in part {
                     if dealt.ended() || work(&mut state, unit).is_break() {
@@ -209,15 +210,15 @@ fn span(units: &Groups, context: &Context) -> Span {
     debug_span!("units", groups = units.len(), work = units.work(), threads = context.threads())
 }
 
-/// How much of a group progress shows.
-struct Shown {
+/// Progress of a group as displayed.
+struct GroupProgress {
     of_group: u64,
     /// Units of the group, and those that are done.
     units: usize,
     done: usize,
 }
 
-impl Shown {
+impl GroupProgress {
     /// Step for this many further units.
     fn more(&mut self, units: usize) -> u64 {
         let at = |done: usize| u128::from(self.of_group) * done as u128 / self.units as u128;
@@ -233,7 +234,7 @@ struct GroupQueue<'a> {
     units: &'a Groups,
     context: &'a Context,
     next: AtomicUsize,
-    /// Where the groups are shared with other processes, and those that this one has left.
+    /// Phase in which groups are shared with other processes, and the remaining groups of this one.
     phase: Option<(Phase<'a>, Mutex<Range<usize>>)>,
     /// Whether the run ends before all are done.
     broken: AtomicBool,
@@ -259,7 +260,7 @@ impl<'a> GroupQueue<'a> {
 
     /// The next group of those that this process has or gets.
     fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<usize> {
-        // Whoever finds nothing asks, and the other threads wait for the answer.
+        // A thread that finds no group requests more, and the other threads wait for the answer.
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         if self.ended() {
             self.broken.store(true, Ordering::Relaxed);
@@ -304,8 +305,8 @@ mod tests {
         let graph = edgeless(5);
         let context = Context::with_threads(2);
         let list = |v: u32| lists[v as usize];
-        let units =
-            Starts::vertices(graph.view()).units(all(&context), list, |v| weights[v as usize]);
+        let units = StartVertices::vertices(graph.view())
+            .units(all(&context), list, |v| weights[v as usize]);
         let mut seen: Vec<Vec<u32>> = lists.iter().map(|&l| vec![0; l]).collect();
         for unit in units.iter().flatten() {
             for p in unit.range() {
@@ -322,13 +323,13 @@ mod tests {
         let graph = edgeless(1000);
         let context = Context::with_threads(2);
         let weight = |v: u32| if v == 7 { 1_000_000 } else { 1 };
-        let mut units = Starts::vertices(graph.view()).units(all(&context), |_| 50, weight);
+        let mut units = StartVertices::vertices(graph.view()).units(all(&context), |_| 50, weight);
         for factor in [1, 3] {
             if factor > 1 {
                 units.show(|unit| factor * weight(unit.start) * unit.range().len() as u64 / 50);
             }
             let sums = (0..units.len()).map(|group| units.shown_of(group)).sum::<u64>();
-            // What each unit costs beside its weight is in it.
+            // It includes the fixed cost of each unit.
             assert!(sums == units.shown() && sums.abs_diff(factor * 1_000_999) < 4000, "{sums}");
             run_units(&units, &context, || (), |_, _| ControlFlow::Continue(()));
             assert_eq!(context.progress.get(), (sums, sums));
@@ -343,7 +344,7 @@ mod tests {
         let context = Context::with_threads(1);
         context.cancel.cancel();
         let graph = edgeless(1 << 20);
-        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
+        let units = StartVertices::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
         assert!(units.iter().flatten().count() < 1 << 20);
         let (states, whole) = run_units(
             &units,
@@ -375,7 +376,7 @@ mod tests {
             weighed.fetch_add(graph.view().degree(v), Ordering::Relaxed);
             1
         };
-        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, weight);
+        let units = StartVertices::vertices(graph.view()).units(all(&context), |_| 1, weight);
         assert!(!run_units(&units, &context, || (), |_, _| ControlFlow::Continue(())).1);
         let weighed = weighed.into_inner();
         assert!(weighed < 60 * 299, "{weighed} neighbours were looked at");
@@ -385,7 +386,7 @@ mod tests {
     fn a_break_ends_the_run_and_says_so() {
         let graph = edgeless(100);
         let context = Context::with_threads(2);
-        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
+        let units = StartVertices::vertices(graph.view()).units(all(&context), |_| 1, |_| 1);
         let (states, whole) = run_units(
             &units,
             &context,

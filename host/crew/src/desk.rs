@@ -19,7 +19,7 @@ use tracing::{info, warn};
 use crate::answer;
 use crate::checkpoint::Checkpoint;
 use crate::order::{Answer, Candidates, Job, Order, Record, Turn, Work, named};
-use crate::phases::{Join, Phases, Phasing, Round};
+use crate::phases::{Join, PhaseSettings, Phases, Round};
 use crate::rivals::AttemptEnd;
 use crate::shares::{DealSettings, Shares};
 
@@ -73,7 +73,7 @@ impl<'a> Desk<'a> {
     }
 
     /// For a run in phases. Phases in the checkpoint are not repeated.
-    pub fn phases(job: Job<'a>, phasing: Phasing) -> Self {
+    pub fn phases(job: Job<'a>, phasing: PhaseSettings) -> Self {
         let (members, kept) = (job.names.len(), job.kept.map(Checkpoint::joins));
         Self::new(job, DealMode::Phases(Phases::new(members, phasing, kept)))
     }

@@ -30,8 +30,8 @@ use gramer_base::parallel::for_parts;
 use gramer_engine::division::{Offer, TERMS};
 use gramer_engine::reason::Reason;
 use gramer_engine::{
-    Ask, Choices, Device, Division, Engine, EngineExt, Facts, Failure, Held, Needs, Outcome, Plan,
-    PreparedGraph, Query, Reply, Sink, Units,
+    Ask, Choices, Device, DeviceGraph, Division, Engine, EngineExt, Facts, Failure, Needs, Outcome,
+    Plan, PreparedGraph, Query, Reply, Sink, Units,
 };
 use gramer_graph::Graph;
 use gramer_pattern::task::Task;
@@ -190,13 +190,13 @@ impl Crew {
     }
 
     /// Prepares the graph on all devices at a time. Those that fail are left out.
-    fn on_crew(&self, graph: &Graph, context: &Context) -> Result<OnCrew> {
+    fn on_crew(&self, graph: &Graph, context: &Context) -> Result<CrewGraph> {
         let prepared: Vec<Result<PreparedGraph>> =
             for_parts(self.devices.iter().collect(), |device| device.prepare(graph, context));
         let (mut ready, mut warnings, mut failed) = (vec![], vec![], None);
         for (at, prepared) in prepared.into_iter().enumerate() {
             match prepared.map_err(|e| named(&self.names[at], e)) {
-                Ok(prepared) => ready.push(Ready { at, prepared }),
+                Ok(prepared) => ready.push(MemberGraph { at, prepared }),
                 Err(error @ Error::Device(_)) => {
                     warnings.push(format!("{error}; the other devices do its work"));
                     failed = Some(error);
@@ -208,30 +208,30 @@ impl Crew {
             Some(error) if ready.is_empty() => Err(error),
             _ => {
                 let (crew, graph) = (self.clone(), graph.clone());
-                Ok(OnCrew { crew, graph, ready: Mutex::new(ready), warnings })
+                Ok(CrewGraph { crew, graph, ready: Mutex::new(ready), warnings })
             }
         }
     }
 }
 
 /// A graph on one of the devices.
-struct Ready {
+struct MemberGraph {
     /// The device's place.
     at: usize,
     prepared: PreparedGraph,
 }
 
 /// A graph on several devices.
-struct OnCrew {
+struct CrewGraph {
     crew: Crew,
     graph: Graph,
     /// The devices that haven't failed; one task runs at a time.
-    ready: Mutex<Vec<Ready>>,
+    ready: Mutex<Vec<MemberGraph>>,
     /// Of devices that couldn't take the graph.
     warnings: Vec<String>,
 }
 
-impl Held for OnCrew {
+impl DeviceGraph for CrewGraph {
     fn answer(
         &self,
         query: &Query,
@@ -251,7 +251,7 @@ impl Held for OnCrew {
     }
 }
 
-impl OnCrew {
+impl CrewGraph {
     /// Has the devices answer a question together.
     fn divided(
         &self,

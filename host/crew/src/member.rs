@@ -15,7 +15,7 @@ use crate::order::{Answer, Candidates, Order, Work};
 
 /// Context of the members of this process.
 #[derive(Clone, Copy)]
-pub struct Post<'a> {
+pub struct MemberContext<'a> {
     /// The question.
     pub query: &'a Query,
     /// How it is divided.
@@ -32,7 +32,7 @@ pub struct Post<'a> {
     pub threads: Threads,
 }
 
-/// How members share the threads of a [`Post`].
+/// How members share the threads of a [`MemberContext`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// All members share the threads; their number at the beginning.
@@ -107,7 +107,7 @@ impl Seat for LocalSeat<'_> {
 }
 
 /// Works until there are no more orders.
-pub fn work(seat: &dyn Seat, prepared: &PreparedGraph, post: &Post<'_>) {
+pub fn work(seat: &dyn Seat, prepared: &PreparedGraph, post: &MemberContext<'_>) {
     while let Some(order) = seat.order() {
         let begun = Instant::now();
         let answer = post.answer(seat, prepared, order);
@@ -115,7 +115,7 @@ pub fn work(seat: &dyn Seat, prepared: &PreparedGraph, post: &Post<'_>) {
     }
 }
 
-impl Post<'_> {
+impl MemberContext<'_> {
     fn answer(
         &self,
         seat: &dyn Seat,

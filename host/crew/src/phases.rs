@@ -18,9 +18,9 @@ const PART: usize = 4;
 const LARGE_PART: usize = 2;
 const FIRST: (usize, usize) = (3, 4);
 
-/// How candidates of phases are dealt.
+/// Division of the candidates of phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Phasing {
+pub struct PhaseSettings {
     /// Threads of all members, among which candidates are divided; where it is `None`, each member is one taker.
     pub threads: Option<usize>,
     /// Whether each run costs a member much.
@@ -44,7 +44,7 @@ struct Phase {
 /// One attempt of the members that are left.
 #[derive(Debug)]
 pub(crate) struct Phases {
-    phasing: Phasing,
+    phasing: PhaseSettings,
     attempt: u32,
     /// Stops this attempt.
     cancel: Cancel,
@@ -82,7 +82,7 @@ pub struct Round {
 
 impl Phases {
     /// With what was found of the first phases, if that is kept.
-    pub fn new(members: usize, phasing: Phasing, kept: Option<Vec<Join>>) -> Self {
+    pub fn new(members: usize, phasing: PhaseSettings, kept: Option<Vec<Join>>) -> Self {
         let again = kept.as_ref().map_or(0, Vec::len);
         Phases {
             phasing,
@@ -143,7 +143,8 @@ impl Phases {
         if self.heard[member] < self.again {
             return Ok((all..all, false));
         }
-        let (members, Phasing { threads, runs_cost, alike, .. }) = (self.members(), self.phasing);
+        let (members, PhaseSettings { threads, runs_cost, alike, .. }) =
+            (self.members(), self.phasing);
         let new = !self.phases.contains_key(&phase);
         let known = self.phases.entry(phase).or_insert(Phase { all, first: 0, times: 0 });
         if known.all != all {

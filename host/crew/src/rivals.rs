@@ -12,9 +12,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Factor by which the wait for another device may exceed the own run.
 const TIMES: f64 = 2.0;
 
-/// A run of a device.
+/// Run in progress on a device.
 #[derive(Debug)]
-struct Under {
+struct ActiveRun {
     number: u64,
     taker: usize,
     portions: Vec<usize>,
@@ -37,7 +37,7 @@ pub struct Attempt {
 /// All attempts in progress.
 #[derive(Debug, Default)]
 pub struct Rivals {
-    under: Vec<Under>,
+    under: Vec<ActiveRun>,
     next: u64,
 }
 
@@ -51,7 +51,7 @@ impl Rivals {
     fn add(&mut self, taker: usize, portions: Vec<usize>, since: Duration, of: u64) -> Attempt {
         let (number, cancel) = (self.next, Cancel::default());
         self.next += 1;
-        self.under.push(Under { number, taker, portions, since, cancel: cancel.clone(), of });
+        self.under.push(ActiveRun { number, taker, portions, since, cancel: cancel.clone(), of });
         Attempt { number, cancel, rival: of != number }
     }
 
@@ -63,7 +63,8 @@ impl Rivals {
         rate: f64,
         now: Duration,
     ) -> Option<(Vec<usize>, Attempt)> {
-        let slow = |run: &&Under| self.slow_from(run, taker, rate).is_some_and(|from| now > from);
+        let slow =
+            |run: &&ActiveRun| self.slow_from(run, taker, rate).is_some_and(|from| now > from);
         let run = self.under.iter().filter(slow).min_by_key(|run| run.since)?;
         let (portions, of) = (run.portions.clone(), run.of);
         Some((portions.clone(), self.add(taker, portions, now, of)))
@@ -76,7 +77,7 @@ impl Rivals {
 
     /// The time from which a device with this many portions per second would be much faster than another's run;
     /// `None` if never, or if two devices have its portions.
-    fn slow_from(&self, run: &Under, taker: usize, rate: f64) -> Option<Duration> {
+    fn slow_from(&self, run: &ActiveRun, taker: usize, rate: f64) -> Option<Duration> {
         let twice = self.under.iter().filter(|other| other.of == run.of).count() > 1;
         if twice || run.taker == taker {
             return None;
@@ -92,7 +93,7 @@ impl Rivals {
             return AttemptEnd::Late;
         };
         let run = self.under.swap_remove(at);
-        let same = |other: &Under| other.of == run.of;
+        let same = |other: &ActiveRun| other.of == run.of;
         if well {
             self.under.iter().filter(|other| same(other)).for_each(|other| other.cancel.cancel());
             self.under.retain(|other| !same(other));

@@ -13,14 +13,14 @@ use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Device, Division, Outcome, Query, Sink, Units};
 use gramer_graph::Graph;
 
-use crate::Ready;
+use crate::MemberGraph;
 use crate::answer::PART_OF;
 use crate::checkpoint::Checkpoint;
 use crate::deal::{PORTIONS_KEPT, Portions};
 use crate::desk::Desk;
-use crate::member::{LocalSeat, Post, Threads, work};
+use crate::member::{LocalSeat, MemberContext, Threads, work};
 use crate::order::{Job, Record};
-use crate::phases::Phasing;
+use crate::phases::PhaseSettings;
 use crate::shares::DealSettings;
 
 /// How often the user's wish to stop is passed on to the devices: a signal's handler wakes nobody.
@@ -43,7 +43,7 @@ pub(crate) struct CrewRun<'a> {
 
 impl CrewRun<'_> {
     /// Runs on these devices; those that fail are taken out.
-    pub fn on(&self, ready: &mut Vec<Ready>) -> Result<Outcome> {
+    pub fn on(&self, ready: &mut Vec<MemberGraph>) -> Result<Outcome> {
         let takers = ready.len();
         if takers == 0 {
             return Err(Error::Device("all devices have failed before".into()));
@@ -74,10 +74,13 @@ impl CrewRun<'_> {
             }
             None => {
                 let runs_cost = self.runs_cost;
-                Desk::phases(job, Phasing { threads: None, runs_cost, alike: true, again: true })
+                Desk::phases(
+                    job,
+                    PhaseSettings { threads: None, runs_cost, alike: true, again: true },
+                )
             }
         };
-        let post = Post {
+        let post = MemberContext {
             query: self.query,
             division: self.division,
             graph: self.graph,
@@ -116,7 +119,7 @@ impl CrewRun<'_> {
 }
 
 /// Has each device work at the desk in a thread, and meanwhile looks whether the user wants to stop.
-fn on_threads(desk: &Desk<'_>, ready: &[Ready], post: &Post<'_>) -> Result<()> {
+fn on_threads(desk: &Desk<'_>, ready: &[MemberGraph], post: &MemberContext<'_>) -> Result<()> {
     // A task may be so small that it ends before somebody looks again.
     if post.context.cancel.is_cancelled() {
         desk.stop();
@@ -128,7 +131,7 @@ fn on_threads(desk: &Desk<'_>, ready: &[Ready], post: &Post<'_>) -> Result<()> {
             let (caller, ended) = (&caller, &ended);
             let thread = start_in(scope, "for a device", move || {
                 // Also where it panics the others don't wait for it.
-                let _ends = Ends { desk, caller, ended };
+                let _ends = EndNotice { desk, caller, ended };
                 work(&LocalSeat { desk, member }, &device.prepared, post);
             });
             match thread {
@@ -156,14 +159,14 @@ fn on_threads(desk: &Desk<'_>, ready: &[Ready], post: &Post<'_>) -> Result<()> {
     })
 }
 
-/// A thread that has ended.
-struct Ends<'a> {
+/// Guard that reports the end of a thread.
+struct EndNotice<'a> {
     desk: &'a Desk<'a>,
     caller: &'a Thread,
     ended: &'a AtomicUsize,
 }
 
-impl Drop for Ends<'_> {
+impl Drop for EndNotice<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.desk.stop();

@@ -7,13 +7,14 @@ use gramer_base::context::{Cancel, Progress};
 use gramer_crew::checkpoint::{Checkpoint, CheckpointSettings, Rule};
 use gramer_crew::desk::Desk;
 use gramer_crew::order::{Answer, Candidates, Job, Turn, Work};
-use gramer_crew::phases::Phasing;
+use gramer_crew::phases::PhaseSettings;
 use gramer_crew::shares::DealSettings;
 use gramer_engine::{Outcome, Query};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Task;
 
-const PHASING: Phasing = Phasing { threads: None, runs_cost: false, alike: true, again: true };
+const PHASING: PhaseSettings =
+    PhaseSettings { threads: None, runs_cost: false, alike: true, again: true };
 
 struct Fixture {
     graph: Graph,

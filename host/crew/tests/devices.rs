@@ -12,7 +12,7 @@ use gramer_crew::Crew;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
 use gramer_engine::{
-    Ask, Choices, Device, Division, Engine, EngineExt, Failure, Held, Needs, Outcome, Plan,
+    Ask, Choices, Device, DeviceGraph, Division, Engine, EngineExt, Failure, Needs, Outcome, Plan,
     PreparedGraph, Query, Reply, Run, Scheme, Share, Sink, Units,
 };
 use gramer_gpu::{ClassShape, Fault, Gpu, Settings, Strategy};
@@ -438,7 +438,7 @@ struct OnLost {
     inner: PreparedGraph,
 }
 
-impl Held for OnLost {
+impl DeviceGraph for OnLost {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let outcome = self.inner.answer(query, plan, run)?;
         // It fails with the work done, so that an answer that counted it would be too large.
@@ -491,7 +491,7 @@ impl Engine for Asleep {
     }
 }
 
-impl Held for Asleep {
+impl DeviceGraph for Asleep {
     fn answer(&self, _: &Query, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let begun = std::time::Instant::now();
         while !run.context.cancel.is_cancelled() {

@@ -6,27 +6,27 @@ use crate::Engine;
 use crate::method::Scheme;
 use crate::query::{Ask, Needs};
 
-/// The hardware of an engine, as far as it is known before opening.
+/// Hardware of an engine, as known before opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// What results call it: `cpu`, `reference`, or a device's own name.
+    /// Name in results: `cpu`, `reference`, or the device's name.
     pub name: String,
     /// `cpu`, `gpu`, `accelerator`, or what an engine of another kind calls itself.
     pub kind: String,
     /// Which of that kind: the product, or the file that programs it. Numbers of slots are not in it.
     pub model: String,
-    /// Whether each run costs much besides its work, so that many small shares cost more than a large one.
+    /// Whether each run has a high fixed cost, so that many small shares cost more than a large one.
     pub runs_cost: bool,
 }
 
 impl Device {
-    /// The only device of its own kind.
+    /// Creates the only device of its kind.
     pub fn named(name: impl Into<String>) -> Self {
         let name = name.into();
         Device { kind: name.clone(), name, model: String::new(), runs_cost: false }
     }
 
-    /// Whether it is as fast as another one: of the same kind and model.
+    /// Whether it is as fast as another device: same kind and model.
     pub fn equals(&self, other: &Device) -> bool {
         (&self.kind, &self.model) == (&other.kind, &other.model)
     }
@@ -37,7 +37,7 @@ impl Device {
 pub struct Division {
     /// One of [`TERMS`].
     pub terms: Needs,
-    /// Whose results add up, or whose phases are alike.
+    /// Scheme with which results add up, or phases are alike.
     pub scheme: Scheme,
 }
 
@@ -48,12 +48,12 @@ pub const TERMS: [Needs; 4] =
 /// Terms of shares alone, which a checkpoint keeps.
 pub const SHARES: [Needs; 2] = [TERMS[2], TERMS[3]];
 
-/// The schemes that a member has for a question, by terms.
+/// Schemes of a member for a question, by terms.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Offer(Vec<(Needs, Vec<Scheme>)>);
 
 impl Offer {
-    /// That of an engine.
+    /// Offer of an engine.
     pub fn of(engine: &dyn Engine, ask: &Ask<'_>) -> Self {
         let schemes = |terms| {
             let fits = engine.choose(&ask.terms(ask.terms | terms)).fits;
@@ -105,7 +105,7 @@ impl Division {
         self.terms.has(Needs::BY_IDS)
     }
 
-    /// Whether it works in phases.
+    /// Whether the work is divided in phases.
     pub fn in_phases(&self) -> bool {
         self.terms.has(Needs::PEERS)
     }

@@ -29,7 +29,7 @@ const MARGIN: f64 = 1.25;
 pub struct Precision {
     /// Half the width of the interval of the total, as a share of the total: 0.01 is 1 %.
     pub relative: f64,
-    /// Of the random numbers: the same seed gives the same answer, with any number of threads.
+    /// Seed of the random numbers: the same seed gives the same answer with any number of threads.
     pub seed: u64,
 }
 
@@ -52,7 +52,7 @@ impl Precision {
 pub struct Estimate {
     /// The best guess; unbiased.
     pub value: f64,
-    /// From and to, at [`CONFIDENCE`]; `None` where too few samples found something for one.
+    /// Bounds of the interval at [`CONFIDENCE`]; `None` if too few samples are not 0.
     pub interval: Option<(f64, f64)>,
     /// Samples that found something.
     pub hits: u64,
@@ -62,7 +62,7 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SampledCounts {
-    /// By pattern.
+    /// Estimates by pattern.
     pub results: Vec<(Pattern, Estimate)>,
     /// The sum of all; from a separate sample, so that its interval is narrower than theirs together.
     pub total: Option<Estimate>,
@@ -74,7 +74,7 @@ pub struct SampledCounts {
     pub complete: bool,
 }
 
-/// What a number of samples gave: by result, then of the total.
+/// Sums over samples: by result, then of the total.
 #[derive(Debug, Clone)]
 struct Moments {
     samples: u64,
@@ -128,15 +128,15 @@ impl Moments {
     }
 }
 
-/// Takes the values of a sample, by result; says whether more are wanted.
-pub type Take<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
+/// Receiver of a sample's values, by result; returns whether more samples are needed.
+pub type SampleSink<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
 
 /// Draws samples: each has a value for each result, whose expectation is the result's number.
 pub trait Sampler: Sync {
-    /// What a thread keeps.
+    /// State of a thread.
     type State;
 
-    /// What a thread begins with.
+    /// Returns the initial state of a thread.
     fn state(&self) -> Self::State;
 
     /// Draws `samples` samples and hands the values of each to `take`, which may end it. A value that
@@ -146,7 +146,7 @@ pub trait Sampler: Sync {
         state: &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut Take<'_>,
+        take: &mut SampleSink<'_>,
     );
 }
 

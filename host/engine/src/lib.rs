@@ -41,7 +41,7 @@ pub use work::{Share, Units, WorkUnit};
 
 pub use gramer_pattern::Count;
 
-/// What a number is about.
+/// Subject of a number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
@@ -49,7 +49,7 @@ pub enum Subject {
     Pattern(Pattern),
     /// The cliques of a size beyond [`gramer_pattern::SMALL_VERTICES`].
     Clique(usize),
-    /// What this name says.
+    /// Subject described by this name.
     Name(String),
 }
 
@@ -67,7 +67,7 @@ impl Subject {
         if let Subject::Pattern(pattern) = self { Some(pattern) } else { None }
     }
 
-    /// Its name, with the labels of a pattern.
+    /// Name, with the labels of a pattern.
     pub fn name(&self) -> String {
         match self {
             Subject::Pattern(pattern) => gramer_pattern::labelled_name(pattern),
@@ -76,7 +76,7 @@ impl Subject {
         }
     }
 
-    /// As [`Subject::name`], with labels as the graph's input has them.
+    /// As [`Subject::name`], with labels in the form of the graph's input.
     pub fn name_in(&self, graph: &Graph) -> String {
         match self {
             Subject::Pattern(pattern) => gramer_pattern::labelled_name_in(pattern, graph),
@@ -97,23 +97,23 @@ impl Subject {
 /// A line of an answer for which no pattern stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// What is counted.
+    /// Counted subject.
     pub of: Subject,
-    /// Its number.
+    /// Count.
     pub count: u128,
 }
 
-/// A line of an answer, as printers see it.
+/// Line of an answer, for printers.
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
-    /// What is counted.
+    /// Counted subject.
     pub of: Cow<'a, Subject>,
-    /// Its number.
+    /// Count.
     pub count: u128,
 }
 
-/// An answer, of the whole graph or of a share of its work units: a table of counts, and a table of columns by vertex or
-/// by edge where these were asked for.
+/// Answer for the whole graph or for a share of its work units: a table of counts, and a table of columns by vertex or
+/// by edge if requested.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// One entry per pattern (per size for the tasks of cliques), in a fixed order.
@@ -129,17 +129,17 @@ pub struct Outcome {
     /// counts are then lower bounds (zero, which says nothing, for motifs that are only counted),
     /// and [`Task::Fsm`](gramer_pattern::Task::Fsm) has the patterns of the sizes that were finished.
     pub complete: bool,
-    /// What devices measured of themselves, where they do.
+    /// Measurements by devices.
     #[serde(default)]
     pub devices: Vec<DeviceMetrics>,
-    /// The share that was mined; `None` for the whole graph.
+    /// Mined share; `None` for the whole graph.
     #[serde(default)]
     pub share: Option<Share>,
-    /// What the counts of a share follow from, where they don't add up themselves; [`Outcome::merge`] closes them.
+    /// Sums from which counts are computed, if counts of shares don't add up; [`Outcome::merge`] closes them.
     #[serde(default)]
     pub sums: Option<Sums>,
-    /// Of a run that was stopped, where the engine knows it: the units whose embeddings are not in the
-    /// counts, which are exact for all others; see [`Outcome::finished`].
+    /// For a stopped run, if the engine tracks it: units whose embeddings are not in the counts, which are exact for
+    /// all other units; see [`Outcome::finished`].
     #[serde(default)]
     pub rest: Option<Share>,
     /// Warnings of a successful run, a sentence each.
@@ -167,7 +167,7 @@ impl Outcome {
         self.results.iter().map(|line| line.count).chain(rows)
     }
 
-    /// A count that stands for itself and all larger ones, where an answer has some counts of more than 128 bits.
+    /// Count that stands for itself and all larger ones, in answers with some counts of more than 128 bits.
     pub const SATURATED: u128 = u128::MAX;
 
     /// Adds a line at the end.
@@ -178,7 +178,7 @@ impl Outcome {
         }
     }
 
-    /// Says which units it is of; the last thing that an engine does.
+    /// Sets the units of the outcome, as the last step of an engine.
     #[must_use]
     pub fn of(mut self, units: Units<'_>) -> Self {
         self.share = units.share().cloned();
@@ -186,7 +186,7 @@ impl Outcome {
     }
 }
 
-/// Takes embeddings as an engine finds them. Called from several threads at a time.
+/// Receiver of embeddings in the order of discovery. Called from several threads concurrently.
 pub trait Sink: Sync {
     /// One embedding of `pattern`: `vertices[i]` is the graph vertex of pattern vertex i. (A
     /// maximal clique may have more vertices than a pattern can; `pattern` is then the largest
@@ -203,7 +203,7 @@ pub trait Sink: Sync {
 
 /// A device that can mine.
 ///
-/// A value of it is a handle: copies of a device that is open share it. What callers use beside these methods is in
+/// A value is a handle: copies of an open device share it. Further methods for callers are in
 /// [`EngineExt`].
 ///
 /// ```
@@ -225,10 +225,10 @@ pub trait Sink: Sync {
 /// # Ok::<(), gramer_base::Error>(())
 /// ```
 pub trait Engine: Any + Send + Sync {
-    /// What it is. Nothing is opened for it.
+    /// Describes the device, without opening it.
     fn device(&self) -> Device;
 
-    /// What each of its methods says to a question: nothing is read or opened for it.
+    /// Returns the fit of each method to a question, without reading or opening anything.
     fn choose(&self, ask: &Ask<'_>) -> Choices;
 
     /// Prepares a graph for any number of questions. A device with its own memory keeps the graph there until the
@@ -240,9 +240,9 @@ pub trait Engine: Any + Send + Sync {
     fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph>;
 }
 
-/// A graph on a device, as the engine has it. It borrows nothing: it keeps a copy of the graph, which shares the arrays,
-/// and of the engine.
-pub trait Held: Send + Sync {
+/// Graph on a device, in the engine's representation. It borrows nothing: it keeps clones of the graph, which share the
+/// arrays, and of the engine.
+pub trait DeviceGraph: Send + Sync {
     /// Answers a question by the method of a plan that [`Engine::choose`] made for it. With a sink every embedding is
     /// handed to it as well (for [`Task::Fsm`](gramer_pattern::Task::Fsm), those of the reported patterns). [`Outcome::merge`] joins the outcomes
     /// of shares. Once `context.cancel` is raised the engine returns what it has, with [`Outcome::complete`] unset.

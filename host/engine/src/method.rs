@@ -16,25 +16,25 @@ use crate::query::{Ask, Needs, Query};
 use crate::reason::{Reason, refusal};
 use crate::{Outcome, Peers, SampledCounts, Sink, Units};
 
-/// An engine as its methods see it: its settings, and the machine as far as it is known before opening.
+/// Engine as seen by its methods: settings, and the machine as known before opening.
 pub trait Kit: Send + Sync {
     /// A graph that the engine has made ready, with what its methods derive from it.
-    type Held;
-    /// What [`Scheme::Own`] calls the engine. Engines of one kind that choose equal methods with equal settings divide
+    type DeviceGraph;
+    /// Name of the engine in [`Scheme::Own`]. Engines of one kind that choose equal methods with equal settings divide
     /// work alike.
     const KIND: &'static str;
 }
 
 /// One algorithm.
 pub trait Method<K: Kit>: Sync {
-    /// Its name in plans, logs and documents.
+    /// Name in plans, logs and documents.
     fn name(&self) -> &'static str;
 
     /// The needs that it meets, on this machine.
     fn offers(&self, kit: &K) -> Needs;
 
-    /// Whether it answers the question: the task, its sizes, and needs that don't go together. What isn't
-    /// [offered](Method::offers) was refused before.
+    /// Returns whether the method answers the question: checks the task, its sizes, and conflicting needs. Needs that
+    /// are not [offered](Method::offers) are rejected before this call.
     fn fit(&self, ask: &Ask<'_>, kit: &K) -> Fit;
 
     /// Which results its results add up with.
@@ -46,7 +46,7 @@ pub trait Method<K: Kit>: Sync {
         }
     }
 
-    /// Whether it is as fast in a graph whose vertices are in any order.
+    /// Whether the order of the vertices does not affect its speed.
     fn any_order(&self, ask: &Ask<'_>) -> bool {
         let _ = ask;
         false
@@ -59,7 +59,7 @@ pub trait Method<K: Kit>: Sync {
     fn run(
         &self,
         query: &Query,
-        held: &K::Held,
+        held: &K::DeviceGraph,
         plan: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure>;
@@ -71,14 +71,14 @@ pub type Methods<K> = [&'static dyn Method<K>];
 /// Whether a method answers a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fit {
-    /// It does.
+    /// The method fits.
     Yes,
-    /// It doesn't.
+    /// The method does not fit.
     No(Reason),
 }
 
 impl From<bool> for Fit {
-    /// Whether it is a task of the method.
+    /// Converts a flag: whether it is a task of the method.
     fn from(is: bool) -> Self {
         if is { Fit::Yes } else { Fit::No(Reason::Task) }
     }
@@ -93,7 +93,7 @@ impl Fit {
         }
     }
 
-    /// This reason, or else the other one.
+    /// Returns this reason, or else the other one.
     #[must_use]
     pub fn and(self, other: impl FnOnce() -> Fit) -> Fit {
         match self {
@@ -111,8 +111,8 @@ impl Fit {
     }
 }
 
-/// How a method assigns embeddings to work units. The results of two parts of a run add up if and only if these are
-/// equal.
+/// Assignment of embeddings to work units by a method. The results of two parts of a run add up if and only if their
+/// schemes are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheme {
@@ -139,7 +139,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// That of a method of an engine, with the settings that it depends on.
+    /// Scheme of an engine's method, with the settings that it depends on.
     pub fn own<K: Kit>(
         method: &str,
         settings: impl IntoIterator<Item = (&'static str, String)>,
@@ -163,18 +163,18 @@ impl std::fmt::Display for Scheme {
     }
 }
 
-/// A method that answers a question, as data.
+/// Method that answers a question, as data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The name of the method.
     pub method: String,
     /// Which results its results add up with.
     pub scheme: Scheme,
-    /// Whether it is as fast in a graph whose vertices are in any order.
+    /// Whether the order of the vertices does not affect its speed.
     pub any_order: bool,
 }
 
-/// What each method of an engine says to a question.
+/// Fit of each method of an engine to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Choices {
     /// Methods that answer it. The first runs; the next takes over where it retreats.
@@ -184,7 +184,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// The plan that runs.
+    /// Returns the plan that runs.
     ///
     /// # Errors
     /// [`Error::Unsupported`] with the device and the reasons of its methods.
@@ -193,7 +193,7 @@ impl Choices {
     }
 }
 
-/// Asks each method of a table.
+/// Evaluates the fit of each method of a table.
 pub fn choose<K: Kit>(methods: &Methods<K>, ask: &Ask<'_>, kit: &K) -> Choices {
     let mut choices = Choices::default();
     for method in methods {
@@ -220,13 +220,13 @@ pub fn choose<K: Kit>(methods: &Methods<K>, ask: &Ask<'_>, kit: &K) -> Choices {
 /// Parameters of a run in addition to its question.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// The units that count.
+    /// Work units of the run.
     pub units: Units<'a>,
-    /// Takes embeddings. Present if and only if [`Query::list`] is set.
+    /// Receiver of embeddings. Present if and only if [`Query::list`] is set.
     pub sink: Option<&'a dyn Sink>,
     /// The other members that work on the same question.
     pub peers: Option<&'a dyn Peers>,
-    /// How several members divide it.
+    /// Division among several members.
     pub division: Option<&'a Division>,
     /// Threads, memory, cancelling, progress.
     pub context: &'a Context,
@@ -243,7 +243,7 @@ impl<'a> Run<'a> {
         self.division.is_some_and(Division::by_ids)
     }
 
-    /// Its terms.
+    /// Terms of the run.
     pub fn terms(&self) -> Needs {
         let share = if self.units.share().is_some() { Needs::SHARE } else { Needs::NONE };
         let peers = if self.peers.is_some() { Needs::PEERS } else { Needs::NONE };
@@ -267,7 +267,7 @@ impl From<Outcome> for Reply {
     }
 }
 
-/// How a run ended without an answer.
+/// End of a run without an answer.
 #[derive(Debug)]
 pub enum Failure {
     /// The next method that fits takes over. Allowed in a run of all units that has handed nothing to a sink.
@@ -289,7 +289,7 @@ impl From<Error> for Failure {
 pub fn run_plan<K: Kit>(
     methods: &Methods<K>,
     query: &Query,
-    held: &K::Held,
+    held: &K::DeviceGraph,
     plan: &Plan,
     run: &Run<'_>,
 ) -> Result<Reply, Failure> {

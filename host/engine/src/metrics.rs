@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one device measured during a task.
+/// Measurements of one device during a task.
 ///
 /// ```
 /// use gramer_engine::metrics::{DeviceMetrics, Value};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub struct DeviceMetrics {
     /// The device's name.
     pub device: String,
-    /// In the order in which they are printed; names differ.
+    /// Metrics in the order of output; names are unique.
     pub metrics: Vec<Metric>,
 }
 
@@ -32,13 +32,13 @@ pub struct Metric {
     pub name: Cow<'static, str>,
     /// `cycles`, `bytes`, `s`, `MHz`; empty for a number of things that the name says, and for text.
     pub unit: Cow<'static, str>,
-    /// What was measured.
+    /// Measured value.
     pub value: Value,
     /// Whether tables for people show it, too.
     pub headline: bool,
 }
 
-/// What a metric says, and with that how those of two shares of a task become one.
+/// Value of a metric; its kind decides how the values of two shares are merged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -51,7 +51,7 @@ pub enum Value {
     Seconds(f64),
     /// The part of a whole; both add up.
     Share {
-        /// Of the whole, in its unit.
+        /// Part of the whole, in its unit.
         part: f64,
         /// 0 where there was nothing.
         whole: f64,
@@ -60,11 +60,11 @@ pub enum Value {
     Setting(u64),
     /// A property in words.
     Text(String),
-    /// What the parts of a device did over time; a later run follows.
+    /// Activity of a device's parts over time; later runs are appended.
     Timeline(Timeline),
 }
 
-/// What each of the parts of a device did, in windows of time that follow each other.
+/// Activity of the parts of a device, in consecutive windows of time.
 ///
 /// ```
 /// use gramer_engine::metrics::Timeline;
@@ -81,19 +81,19 @@ pub enum Value {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// What one part is called, such as `PU`.
+    /// Name of one part, such as `PU`.
     #[serde(default)]
     pub part: Cow<'static, str>,
-    /// What a part may be doing, one at a time, or none of them.
+    /// States of a part: at most one at a time.
     pub states: Vec<Cow<'static, str>>,
     /// Length of each window, in the unit of the metric. A single one is the whole: totals alone are known.
     pub windows: Vec<u64>,
-    /// For each part and each state, how much of each window.
+    /// Time spent, by part, state and window.
     pub spent: Vec<Vec<Vec<u64>>>,
 }
 
 impl Timeline {
-    /// Most windows that are kept of several runs.
+    /// Maximum number of windows over several runs.
     const MOST: usize = 512;
 
     /// Whether each part has all states, and each state all windows.
@@ -104,13 +104,13 @@ impl Timeline {
         self.spent.iter().all(part)
     }
 
-    /// How much of all windows a part spent in a state; 0 of one that isn't there.
+    /// Time of a part in a state, summed over all windows; 0 for an unknown part or state.
     pub fn total(&self, part: usize, state: usize) -> u64 {
         self.spent.get(part).and_then(|p| p.get(state)).map_or(0, |windows| windows.iter().sum())
     }
 
-    /// Lets another run of the same parts follow; `false`, and nothing happens, if they aren't the same.
-    /// Where there are too many windows, two that follow each other become one.
+    /// Appends another run of the same parts; returns `false` without a change if the parts differ. Merges pairs of
+    /// consecutive windows if there are too many.
     pub fn append(&mut self, later: &Timeline) -> bool {
         let same = self.states == later.states && self.spent.len() == later.spent.len();
         if !same || !self.is_whole() || !later.is_whole() {
@@ -228,8 +228,8 @@ impl DeviceMetrics {
         }
     }
 
-    /// Takes in what the same device measured of a later share: what adds up is added, of settings the
-    /// larger one stays (such as the most memory that was in use), and words are those said last.
+    /// Merges the measurements of a later share on the same device: counts are added, of settings (such as peak
+    /// memory) the larger one is kept, and of texts the last one.
     pub fn absorb(&mut self, later: &DeviceMetrics) {
         for new in &later.metrics {
             match self.metrics.iter_mut().find(|m| m.name == new.name) {

@@ -10,7 +10,7 @@ use gramer_pattern::Pattern;
 
 use crate::Subject;
 
-/// What a number is given for.
+/// Object of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Per {
@@ -36,7 +36,7 @@ impl std::fmt::Display for Per {
     }
 }
 
-/// Whole numbers, in 64 bits as long as all of them fit.
+/// Integers, in 64 bits while all of them fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Numbers {
     /// All fit.
@@ -73,7 +73,7 @@ impl Numbers {
         }
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         match self {
             Numbers::Narrow(all) => all.len(),
@@ -81,7 +81,7 @@ impl Numbers {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -124,12 +124,12 @@ impl Numbers {
 /// The numbers of one place that a vertex or an edge can have in an occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// What the numbers are about.
+    /// Subject of the numbers.
     pub of: Subject,
     /// The orbit of the vertex or edge in the pattern, as ORCA numbers them; `None` for cliques,
     /// which have one.
     pub orbit: Option<Orbit>,
-    /// By vertex, by edge in the order of [`edges`], or by graph in the order of
+    /// Numbers by vertex, by edge in the order of [`edges`], or by graph in the order of
     /// [`transactions`](gramer_graph::transactions::of).
     pub counts: Numbers,
 }
@@ -157,7 +157,7 @@ impl Column {
         self.counts.occurrences(self.places(per)?)
     }
 
-    /// Whether its numbers are those of occurrences, which add up.
+    /// Whether its numbers count occurrences, which add up.
     pub fn adds_up(&self) -> bool {
         self.of.size().is_some()
     }
@@ -173,7 +173,7 @@ pub fn edges(view: View<'_>) -> impl Iterator<Item = (VertexId, VertexId)> + '_ 
 /// A class of the vertices, or of the edges, of a pattern that its symmetries take to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orbit {
-    /// The number that ORCA gives it (Hočevar and Demšar, 2014 and 2016; for vertices that of
+    /// Its number in ORCA (Hočevar and Demšar, 2014 and 2016; for vertices that of
     /// Pržulj, 2007).
     pub number: usize,
     /// The vertices of the pattern in canonical form that are in it, twice each; or the ends of its edges.
@@ -257,7 +257,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Those of all patterns of `k` vertices.
+    /// Returns the orbits of all patterns of `k` vertices.
     ///
     /// # Panics
     /// If `k` isn't 2 to 4.

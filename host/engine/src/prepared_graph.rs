@@ -12,11 +12,11 @@ use gramer_pattern::task::Task;
 use crate::method::{Choices, Failure, Plan, Reply, Run};
 use crate::query::{Answer, Ask, Facts, Query};
 use crate::reason::refusal;
-use crate::{Engine, Held, Outcome, Peers, Per, Precision, SampledCounts, Sink, Units};
+use crate::{DeviceGraph, Engine, Outcome, Peers, Per, Precision, SampledCounts, Sink, Units};
 
-/// What every [`Engine`] does by its methods.
+/// Methods of every [`Engine`], provided by its basic ones.
 pub trait EngineExt: Engine {
-    /// What results call it: `cpu`, `reference`, or a device's own name.
+    /// Name in results: `cpu`, `reference`, or the device's name.
     fn name(&self) -> String {
         self.device().name
     }
@@ -94,16 +94,16 @@ impl<E: Engine + ?Sized> EngineExt for E {}
 pub struct PreparedGraph {
     engine: Arc<dyn Engine>,
     graph: Graph,
-    held: Arc<dyn Held>,
+    held: Arc<dyn DeviceGraph>,
 }
 
 impl PreparedGraph {
-    /// What an engine holds of a graph.
-    pub fn new(engine: impl Engine, graph: &Graph, held: impl Held + 'static) -> Self {
+    /// Combines an engine and its representation of a graph.
+    pub fn new(engine: impl Engine, graph: &Graph, held: impl DeviceGraph + 'static) -> Self {
         PreparedGraph { engine: Arc::new(engine), graph: graph.clone(), held: Arc::new(held) }
     }
 
-    /// The engine that has prepared it.
+    /// Returns the engine that has prepared it.
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
@@ -236,7 +236,7 @@ impl PreparedGraph {
 }
 
 /// The engine's own handle, with which another engine can use the prepared graph.
-impl Held for PreparedGraph {
+impl DeviceGraph for PreparedGraph {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         self.held.answer(query, plan, run)
     }

@@ -28,7 +28,7 @@ use crate::per::Per;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Query {
-    /// What is mined.
+    /// Mining task.
     pub task: Task,
     /// The form of the answer.
     #[serde(default, skip_serializing_if = "Answer::is_counts")]
@@ -60,7 +60,7 @@ impl Answer {
         *self == Answer::Counts
     }
 
-    /// Whether it is counted per vertex or per edge.
+    /// Returns whether counts are per vertex or per edge.
     pub fn per(self) -> Option<Per> {
         match self {
             Answer::PerVertex => Some(Per::Vertex),
@@ -87,19 +87,19 @@ impl Query {
         Query { task, answer: Answer::Counts, list: false }
     }
 
-    /// The same question with another form of answer.
+    /// Sets the form of the answer.
     #[must_use]
     pub fn answer(self, answer: Answer) -> Self {
         Query { answer, ..self }
     }
 
-    /// The same question, with or without a list of the embeddings.
+    /// Sets whether the embeddings are listed.
     #[must_use]
     pub fn list(self, list: bool) -> Self {
         Query { list, ..self }
     }
 
-    /// What a method must offer to answer it, on a graph with these `facts`.
+    /// Returns what a method must offer to answer the query on a graph with these `facts`.
     pub fn needs(&self, facts: Option<&Facts>) -> Needs {
         let list = if self.list { Needs::LIST } else { Needs::NONE };
         let answer = match self.answer {
@@ -183,19 +183,19 @@ impl Needs {
         Needs(self.0 | other.0)
     }
 
-    /// These without those of `other`.
+    /// Returns the needs of `self` that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Needs) -> Needs {
         Needs(self.0 & !other.0)
     }
 
-    /// Those that both have.
+    /// Returns the needs in both.
     #[must_use]
     pub const fn common(self, other: Needs) -> Needs {
         Needs(self.0 & other.0)
     }
 
-    /// Whether there are none.
+    /// Whether there are no needs.
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
@@ -284,7 +284,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those of a graph in memory.
+    /// Facts of a graph in memory.
     pub fn of(graph: &Graph) -> Self {
         let view = graph.view();
         Facts {
@@ -339,19 +339,19 @@ impl<'a> Ask<'a> {
         Ask { terms, ..self }
     }
 
-    /// Within this memory.
+    /// Limits the memory.
     #[must_use]
     pub fn memory(self, memory: Option<u64>) -> Self {
         Ask { memory, ..self }
     }
 
-    /// By the method with this name alone.
+    /// Restricts the choice to the method with this name.
     #[must_use]
     pub fn only(self, only: Option<&'a str>) -> Self {
         Ask { only, ..self }
     }
 
-    /// What a method must offer.
+    /// Returns what a method must offer.
     pub fn needs(&self) -> Needs {
         let memory = if self.memory.is_some() { Needs::MEMORY } else { Needs::NONE };
         self.query.needs(self.facts) | self.terms | memory

@@ -14,13 +14,13 @@ use crate::query::{Ask, Needs};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// It is of other tasks.
+    /// The method is for other tasks.
     Task,
     /// Needs that it doesn't meet; several that it meets one by one, but not at once.
     Needs(Needs),
     /// A number is out of its range.
     Size {
-        /// What is counted.
+        /// Counted quantity.
         what: &'static str,
         /// The number.
         value: u64,
@@ -29,19 +29,19 @@ pub enum Reason {
         /// The most that it takes.
         most: u64,
     },
-    /// It doesn't know these occurrences.
+    /// The method does not support these occurrences.
     Induced(Induced),
-    /// It doesn't know this support.
+    /// The method does not support this measure.
     Measure(Measure),
     /// A limit of the device that this pattern exceeds, as in "counts patterns of 3 to 8 vertices, and this one has
     /// 9".
     Pattern(String),
-    /// It has no room.
+    /// Not enough memory.
     Memory {
         /// Bytes that would do, where that is known.
         needs: Option<u64>,
     },
-    /// Its sums pass a width.
+    /// Sums exceed their width.
     Overflow {
         /// Bits that a sum has.
         bits: u32,
@@ -54,7 +54,7 @@ pub enum Reason {
     Member {
         /// The name of the device.
         device: String,
-        /// Its reason.
+        /// Reason of that device.
         reason: Box<Reason>,
     },
     /// Several devices don't divide it alike.
@@ -65,7 +65,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A number that is out of range.
+    /// Reason for a number out of range.
     pub fn size(what: &'static str, value: usize, least: usize, most: usize) -> Self {
         let [value, least, most] = [value, least, most].map(|number| number as u64);
         Reason::Size { what, value, least, most }
@@ -85,7 +85,7 @@ impl Reason {
         }
     }
 
-    /// How near the method is to an answer: a user mends the nearest reason.
+    /// Distance of the method from an answer: users are shown the nearest reason.
     fn distance(&self) -> u32 {
         match self {
             Reason::Memory { .. } | Reason::Overflow { .. } | Reason::Setting(_) => 0,
@@ -99,7 +99,7 @@ impl Reason {
     }
 }
 
-/// As in "the device … ".
+/// Completes the sentence "the device … ".
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -5,28 +5,28 @@ use gramer_base::error::{Error, Result};
 
 /// A setting of an engine whose settings are an `S`. No answer depends on it.
 pub struct Setting<S> {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// The values that it takes, in words.
+    /// Accepted values, in words.
     pub takes: fn() -> String,
     /// The value where none is given, in words.
     pub default: &'static str,
-    /// What it does.
+    /// Meaning.
     pub meaning: &'static str,
-    /// Puts a value into the settings; false if the text is not a value.
+    /// Sets a value; returns false if the text is invalid.
     pub set: fn(&mut S, &str) -> bool,
 }
 
 /// Name, values and meaning of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct SettingInfo {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// The values that it takes.
+    /// Accepted values.
     pub takes: String,
     /// The value where none is given.
     pub default: &'static str,
-    /// What it does.
+    /// Meaning.
     pub meaning: &'static str,
 }
 
@@ -37,7 +37,7 @@ impl<S> Setting<S> {
         SettingInfo { name, takes: takes(), default, meaning }
     }
 
-    /// Puts the values of a table's settings into `settings`. Names that the table lacks are left to others.
+    /// Applies values to `settings`. Ignores names that the table lacks.
     ///
     /// # Errors
     /// [`Error::Usage`] for what is not a value of a setting.
@@ -60,7 +60,7 @@ impl<S> Setting<S> {
     }
 }
 
-/// Puts a value into its place, if there is one.
+/// Stores a value if there is one.
 pub fn put<T>(place: &mut T, value: Option<T>) -> bool {
     value.map(|value| *place = value).is_some()
 }

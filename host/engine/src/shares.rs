@@ -12,7 +12,7 @@ use crate::work::WorkUnit;
 use crate::{Count, Outcome, Row, Share, Subject, Units};
 
 impl Units<'_> {
-    /// These units without those of a share.
+    /// Returns these units without those of a share.
     ///
     /// ```
     /// use gramer_engine::work::{Share, Units, WorkUnit};
@@ -69,7 +69,7 @@ impl Units<'_> {
 impl Outcome {
     /// Joins the outcomes of disjoint shares of one task, all of the same engine with the same
     /// settings on the same graph in the same order. Counts add up, and so do what devices measured;
-    /// embeddings that were listed are those of all lists together. Outcomes of merges can be merged.
+    /// listed embeddings are those of all lists together. Merged outcomes can be merged further.
     ///
     /// The result is that of the whole graph once the shares are all of its units
     /// ([`Outcome::share`] is `None` then); before, its counts are those of the share that they are
@@ -101,8 +101,8 @@ impl Outcome {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] for no outcome, for shares that overlap, for one of the whole graph beside
-    /// others, and for outcomes of different engines or tasks where that shows.
+    /// [`Error::Usage`] for no outcome, for overlapping shares, for one of the whole graph together with others, and
+    /// for outcomes of visibly different engines or tasks.
     pub fn merge(
         task: &Task,
         graph: &Graph,

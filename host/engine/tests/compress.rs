@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gramer_base::{Context, Error};
 use gramer_cpu::Cpu;
-use gramer_engine::compress::{Compressed, read, write};
+use gramer_engine::compress::{CompressionResult, read, write};
 use gramer_engine::per::edges;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Builder, Graph, Label, VertexId};
@@ -13,7 +13,7 @@ fn context() -> Context {
     Context::with_threads(2)
 }
 
-fn compress(graph: &Graph, k: usize, context: &Context) -> gramer_base::Result<Compressed> {
+fn compress(graph: &Graph, k: usize, context: &Context) -> gramer_base::Result<CompressionResult> {
     gramer_engine::compress::compress(&Cpu, graph, k, context)
 }
 
@@ -60,7 +60,7 @@ fn as_printed(graph: &Graph, k: usize) -> (usize, Vec<(i64, Vec<VertexId>)>) {
     (cliques.len(), ranked)
 }
 
-fn text(graph: &Graph, compressed: &Compressed) -> Vec<u8> {
+fn text(graph: &Graph, compressed: &CompressionResult) -> Vec<u8> {
     let mut text = vec![];
     write(&mut text, graph, compressed).unwrap();
     text

@@ -29,7 +29,7 @@ pub(crate) struct ByLabel {
     classes: Vec<Class>,
     offsets: Buffer<u32>,
     targets: Buffer<u32>,
-    /// By entry, where the graph has edge labels.
+    /// Edge label by entry, if the graph has edge labels.
     pub edge_labels: Option<Buffer<u32>>,
 }
 
@@ -93,7 +93,7 @@ impl ByLabel {
         &self.labels
     }
 
-    /// By label, in order.
+    /// Returns the classes in the order of labels.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
@@ -102,7 +102,7 @@ impl ByLabel {
         self.offsets.len() - 1
     }
 
-    /// The vertices that may be images of a pattern's vertex.
+    /// Returns the vertices that may be images of a pattern's vertex.
     pub fn class(&self, pattern: &Pattern, vertex: usize) -> Class {
         let at = self.labels.binary_search(&pattern.vertex_label(vertex));
         self.classes[at.expect("patterns have labels of the graph")]
@@ -113,7 +113,7 @@ impl ByLabel {
         heads(orbits).map(|v| self.class(pattern, v).words()).sum()
     }
 
-    /// By vertex: where its domain begins among those of the pattern, which follow each other.
+    /// Start of each vertex' domain among the concatenated domains of the pattern.
     pub fn firsts(&self, pattern: &Pattern, orbits: &[usize]) -> Vec<u32> {
         let (mut firsts, mut words) = (vec![0; orbits.len()], 0);
         for head in heads(orbits) {

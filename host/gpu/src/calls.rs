@@ -11,7 +11,7 @@ use gramer_base::output::write_output;
 use opencl3::error_codes::ClError;
 use opencl3::event::Event;
 
-/// A call that fails, for tests of failures.
+/// Injected failure of an OpenCL call, for tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// Number of the call, from 0.
@@ -30,7 +30,7 @@ pub(crate) struct Calls {
     events: Mutex<Vec<(String, Event)>>,
 }
 
-/// What the device did, in nanoseconds of its clock.
+/// Activity of the device, in nanoseconds of its clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub name: String,
@@ -43,7 +43,7 @@ impl Calls {
         Calls { fault, number: AtomicU64::new(0), profiled, events: Mutex::default() }
     }
 
-    /// Goes before each call: the error that a test wants instead of it.
+    /// Must precede each call: returns the error injected by a test instead of it.
     pub fn next(&self) -> std::result::Result<(), ClError> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         match self.fault {

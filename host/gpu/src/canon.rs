@@ -15,9 +15,9 @@ const LANES: usize = 64;
 
 /// The graphs of `k` vertices by code.
 pub(crate) struct Canon {
-    /// By code without the pair of the first two vertices, which is always there: the number of the graph.
+    /// Number of the graph, by code without the pair of the first two vertices, which is always an edge.
     pub numbers: Buffer<u32>,
-    /// By number: the least code, with all pairs.
+    /// Minimum code with all pairs, by number.
     pub codes: Vec<u32>,
 }
 

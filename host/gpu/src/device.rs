@@ -21,16 +21,16 @@ use crate::memory::{Budget, Place};
 use crate::platform::{Handle, is_pocl, pocl_lacks};
 use crate::program::{Cache, Program};
 
-/// What a device can hold and do at a time.
+/// Limits of a device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Most lanes of a work-group.
+    /// Maximum of lanes in a work-group.
     pub group: usize,
     /// Bytes of local memory of a work-group.
     pub local: usize,
     /// Compute units.
     pub units: usize,
-    /// Whether it is a processor, whose lanes run one after the other.
+    /// Whether it is a CPU, which runs lanes one after another.
     pub portable: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Arg {
     U64(u64),
 }
 
-/// What was done on a device since it was opened.
+/// Counters of a device's work since it was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     pub launches: AtomicU64,
@@ -52,7 +52,7 @@ pub(crate) struct Work {
     pub donations: AtomicU64,
 }
 
-/// A point among what is queued.
+/// Position in the command queue.
 pub(crate) struct Mark(Event);
 
 /// An opened device.
@@ -61,7 +61,7 @@ pub(crate) struct Device {
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
-    /// For what is read while kernels run; made on first use.
+    /// Queue for transfers while kernels run; created on first use.
     copies: OnceLock<CommandQueue>,
     pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.
@@ -72,7 +72,7 @@ pub(crate) struct Device {
     lanes: (Option<Lanes>, Option<Lanes>),
     form: OnceLock<Form>,
     context: Context,
-    /// What messages call it.
+    /// Name in messages.
     label: String,
     is_pocl: bool,
     checked: bool,
@@ -139,7 +139,7 @@ impl Device {
         Ok(self.form.get().expect("it was set above"))
     }
 
-    /// The same, if anything asked for it.
+    /// Returns the form if it has been determined.
     pub fn known_form(&self) -> Option<&Form> {
         self.form.get()
     }
@@ -149,7 +149,7 @@ impl Device {
         self.cache.note()
     }
 
-    /// What messages call it.
+    /// Name in messages.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -159,13 +159,13 @@ impl Device {
         self.checked
     }
 
-    /// Where buffers of this device are made.
+    /// Returns the place for new buffers of this device.
     pub fn place(&self) -> Place<'_> {
         let (context, queue) = (&self.context, &self.queue);
         Place { context, queue, budget: &self.budget, calls: &self.calls, device: &self.label }
     }
 
-    /// The same by way of [`Device::copies`]: what is written there doesn't wait for kernels.
+    /// Returns the place for buffers written through [`Device::copies`], without waiting for kernels.
     ///
     /// # Errors
     /// As [`Device::copies`].

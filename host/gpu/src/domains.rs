@@ -25,7 +25,7 @@ const PLAN_WORDS: usize = 1 + MOST * POSITION_WORDS;
 const STATE_WORDS: usize = 3 + 3 * MOST;
 /// Words of domains in a launch of `consistent`.
 const SWEEP_WORDS: usize = 1 << 18;
-/// Most searches of a launch.
+/// Maximum number of searches of a launch.
 const SEARCHES: usize = 1 << 20;
 /// Steps of a search in its first launch, and how long a later one should take.
 const FIRST_STEPS: f64 = 1024.0;
@@ -34,7 +34,7 @@ const SLICE_SECONDS: f64 = 0.02;
 /// A pattern whose support is requested.
 pub(crate) struct Candidate {
     pub pattern: Pattern,
-    /// By vertex: the first one of its orbit.
+    /// First vertex of the orbit, by vertex.
     pub orbits: Vec<usize>,
     /// Vertices with what bounds their domains: a domain of a smaller pattern.
     pub bounds: Vec<(usize, DomainPlace)>,
@@ -49,7 +49,7 @@ pub(crate) struct DomainPlace {
 
 /// A candidate that is frequent.
 pub(crate) struct Frequent {
-    /// Its place among the candidates.
+    /// Index among the candidates.
     pub candidate: usize,
     pub support: u64,
     /// First word of the domain of each vertex in the buffer of the batch.

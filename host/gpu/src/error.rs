@@ -22,7 +22,7 @@ pub(crate) fn failed(device: &str, what: &str, code: i32) -> Error {
     Error::Device(format!("{device}: cannot {what}: {} ({code}); {remedy}", error_text(code)))
 }
 
-/// The same for an error of opencl3.
+/// Converts an error of opencl3.
 pub(crate) fn refused(device: &str, what: &str) -> impl Fn(ClError) -> Error {
     move |e| failed(device, what, e.0)
 }

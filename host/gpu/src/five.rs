@@ -15,7 +15,7 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::{Resident, SLOTS, wide_sums};
-use crate::slices::{Slices, Works};
+use crate::slices::{PrefixWork, Slices};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
@@ -60,7 +60,7 @@ const GROUPS: usize = 16;
 
 /// Lists of common neighbours, and what tasks are.
 struct Lists {
-    /// Of each arc: its lower end, its triangles, and where its list begins.
+    /// By arc: its lower end, its triangles, and the start of its list.
     sources: Buffer<u32>,
     places: Buffer<u32>,
     lists: Buffer<u32>,
@@ -68,7 +68,7 @@ struct Lists {
     /// Arcs in triangles, by falling number of them, and on the device.
     falling: Vec<u32>,
     arcs: Tasks,
-    /// Of each arc.
+    /// Number by arc.
     numbers: Vec<u32>,
     triangles: u128,
 }
@@ -76,7 +76,7 @@ struct Lists {
 /// Tasks by falling work.
 struct Tasks {
     buffer: Buffer<u32>,
-    works: Works,
+    works: PrefixWork,
 }
 
 impl Tasks {
@@ -86,9 +86,9 @@ impl Tasks {
         Tasks::sorted(device, &ids, tasks.into_iter().map(|task| task.0))
     }
 
-    /// Of tasks that are in order.
+    /// Creates slices from sorted tasks.
     fn sorted(device: &Device, ids: &[u32], works: impl Iterator<Item = f64>) -> Result<Self> {
-        let works = Works::new(works.map(|work| work + 1.0));
+        let works = PrefixWork::new(works.map(|work| work + 1.0));
         Ok(Tasks { buffer: Buffer::of(&device.place(), ids, "tasks")?, works })
     }
 }
@@ -112,7 +112,7 @@ fn falling(numbers: &[u32]) -> Vec<u32> {
     places
 }
 
-/// What is on the device for a run.
+/// Device resources of a run.
 struct FiveRun<'a> {
     graph: &'a Resident,
     program: Arc<Program>,
@@ -238,7 +238,7 @@ impl FiveRun<'_> {
         &self.graph.device
     }
 
-    /// Most work-groups of a launch.
+    /// Maximum number of work-groups of a launch.
     fn most_groups(&self) -> usize {
         let limits = self.device().limits;
         GROUPS.min(if limits.portable { 2 } else { GROUPS }) * limits.units

@@ -15,7 +15,7 @@ use crate::memory::Buffer;
 use crate::picked::RootSelection;
 use crate::program::Program;
 use crate::resident::Resident;
-use crate::slices::{Slices, Works};
+use crate::slices::{PrefixWork, Slices};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const CYCLES: &str = include_str!("../kernels/cycles.cl");
@@ -39,11 +39,11 @@ pub(crate) struct Cycles {
     few: Vec<u32>,
     few_buffer: Buffer<u32>,
     /// Wedges of each.
-    few_works: Works,
+    few_works: PrefixWork,
     /// `(v, from, to, 0)`.
     many: Vec<[u32; 4]>,
     many_buffer: Buffer<[u32; 4]>,
-    many_works: Works,
+    many_works: PrefixWork,
     /// Places of tasks by root, and where those of a root are; nothing in a share.
     few_by_root: Vec<u32>,
     few_ends: Vec<u32>,
@@ -100,9 +100,9 @@ impl Cycles {
         }
         few.sort_by(|a, b| b.cmp(a));
         many.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let few_works = Works::new(few.iter().map(|f| f.0 as f64 + 1.0));
+        let few_works = PrefixWork::new(few.iter().map(|f| f.0 as f64 + 1.0));
         let few: Vec<u32> = few.into_iter().map(|f| f.1).collect();
-        let many_works = Works::new(many.iter().map(|m| f64::from(m.0) + 1.0));
+        let many_works = PrefixWork::new(many.iter().map(|m| f64::from(m.0) + 1.0));
         let many: Vec<[u32; 4]> = many.into_iter().map(|m| m.1).collect();
         let place = device.place();
         let (few_by_root, few_ends) = by_root(by.vertices(), few.iter().copied());
@@ -124,7 +124,7 @@ impl Cycles {
         })
     }
 
-    /// Those of a share.
+    /// Tasks of a share.
     ///
     /// # Errors
     /// [`gramer_base::Error::Unsupported`] if the budget is too small.
@@ -140,16 +140,16 @@ impl Cycles {
         self.some(graph, &few, &many)
     }
 
-    /// The part of one of several devices that do the same task, of which the first one also does `beside` work: each has
-    /// about as much. An element test of cliques counts as a wedge: two H100 took 62 ms for the motifs of a random graph of
-    /// 2^20 vertices so, 69 with half a wedge and 88 with two.
+    /// Part of one of several devices that share a task, of which the first one also does `beside` work: all get about
+    /// the same total. An element test of cliques counts as a wedge: with this weight two H100 took 62 ms for the
+    /// motifs of a random graph of 2^20 vertices, 69 ms with half a wedge and 88 ms with two.
     ///
     /// # Errors
     /// As [`Cycles::of_share`].
     pub fn of_member(&self, graph: &Resident, member: Member, beside: f64) -> Result<Self> {
         let mut done = vec![0.0; member.of];
         done[0] = beside;
-        let mut own = |works: &Works| {
+        let mut own = |works: &PrefixWork| {
             let mut own = vec![];
             // The heaviest come first.
             for at in 0..works.len() {
@@ -166,12 +166,12 @@ impl Cycles {
         self.some(graph, &few, &many)
     }
 
-    /// Those at some places, ascending.
+    /// Selects the tasks at some positions, ascending.
     fn some(&self, graph: &Resident, few: &[u32], many: &[u32]) -> Result<Self> {
-        let of = |works: &Works, at: u32| works.of(at as usize..at as usize + 1);
-        let few_works = Works::new(few.iter().map(|&at| of(&self.few_works, at)));
+        let of = |works: &PrefixWork, at: u32| works.of(at as usize..at as usize + 1);
+        let few_works = PrefixWork::new(few.iter().map(|&at| of(&self.few_works, at)));
         let few: Vec<u32> = few.iter().map(|&at| self.few[at as usize]).collect();
-        let many_works = Works::new(many.iter().map(|&at| of(&self.many_works, at)));
+        let many_works = PrefixWork::new(many.iter().map(|&at| of(&self.many_works, at)));
         let many: Vec<[u32; 4]> = many.iter().map(|&at| self.many[at as usize]).collect();
         let place = graph.device.place();
         Ok(Cycles {
@@ -252,7 +252,7 @@ fn by_root(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> (Vec<u3
     (places, ends)
 }
 
-/// Where triangles are counted.
+/// Enumeration of triangles.
 #[derive(Clone, Copy)]
 pub(crate) enum Triangles<'a> {
     /// At their vertices with the smallest number: those of all units or of a share.
@@ -344,7 +344,7 @@ pub(crate) fn four_of_share(
         if !local::count(graph, all, 3, Some(edges), context)? {
             return Ok(None);
         }
-        // The triangles are not asked for by themselves.
+        // The triangles are not requested separately.
         graph.read()?;
     }
     graph.begin()?;

@@ -26,7 +26,7 @@ use crate::wedges::{self, Supports};
 struct LevelPattern {
     pattern: Pattern,
     domains: Vec<DomainPlace>,
-    /// Its place among the candidates.
+    /// Index among the candidates.
     candidate: usize,
 }
 
@@ -79,7 +79,8 @@ pub(crate) fn by_images(
     }
     for edges in first..=max_edges {
         context.progress.begin(candidates.len() as u64);
-        let examined = Examine { device, by, candidates: &candidates, support, fault, context };
+        let examined =
+            CandidateBatch { device, by, candidates: &candidates, support, fault, context };
         // The domains of paths are found sooner than they are told.
         let together = together.filter(|_| !counted || edges > first);
         let mut level = match examined.level(&buffers, together, edges) {
@@ -93,7 +94,7 @@ pub(crate) fn by_images(
         let patterns = known.iter().map(|known| known.pattern.clone());
         let counts: Vec<Count> =
             patterns.zip(supports).map(|(pattern, count)| Count { pattern, count }).collect();
-        // Of a level that isn't whole nothing is said.
+        // Incomplete levels are not reported.
         found.extend(counts);
         if edges == 1 {
             around_frequent = around(known.iter().map(|known| kind(&known.pattern)));
@@ -122,8 +123,8 @@ struct Level {
     kept: Vec<Buffer<u32>>,
 }
 
-/// Candidates of a level, and what they are examined with.
-struct Examine<'a> {
+/// Candidates of a level, with the resources to examine them.
+struct CandidateBatch<'a> {
     device: &'a Device,
     by: &'a ByLabel,
     candidates: &'a [Candidate],
@@ -132,8 +133,8 @@ struct Examine<'a> {
     context: &'a Context,
 }
 
-impl Examine<'_> {
-    /// Those of this device that are frequent; `None` once the run was cancelled.
+impl CandidateBatch<'_> {
+    /// Returns this device's frequent candidates; `None` if the run was cancelled.
     fn level(
         &self,
         buffers: &[Buffer<u32>],
@@ -177,7 +178,7 @@ impl Examine<'_> {
         Ok(Some(level))
     }
 
-    /// What all devices have found of a level, its domains in one buffer, if another level needs them.
+    /// Joins the results of all devices for a level, with its domains in one buffer if another level needs them.
     fn joined(
         &self,
         own: Level,
@@ -287,8 +288,8 @@ fn extended(
     parts.into_iter().flatten().collect()
 }
 
-/// The same candidates in an order in which every range has a similar mix: generated candidates are followed by
-/// similar ones, which take about as long.
+/// Reorders candidates so that every range has a similar mix: neighbouring generated candidates are similar and take
+/// about as long.
 fn dealt<T>(candidates: Vec<T>) -> Vec<T> {
     let all = candidates.len();
     let mut rest: Vec<Option<T>> = candidates.into_iter().map(Some).collect();
@@ -302,7 +303,7 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What bounds the domains of a candidate: those of all connected patterns with one edge fewer; `None` if
+/// Bounds of a candidate's domains: the domains of all connected patterns with one edge fewer; `None` if
 /// one of those isn't frequent.
 fn bounds(
     labelled: LabelKinds,

@@ -21,20 +21,20 @@ pub(crate) struct ByDegree {
     pub offsets: Vec<u32>,
     /// 2 E numbers, row by row, ascending.
     pub neighbours: Vec<u32>,
-    /// By vertex: position of the first neighbour with a larger number.
+    /// Position of the first neighbour with a larger number, by vertex.
     pub split: Vec<u32>,
-    /// Most neighbours of a vertex.
+    /// Maximum degree.
     pub longest: u32,
 }
 
-/// How vertices are numbered.
+/// Numbering of the vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By ascending degree, which is the fastest.
+    /// By ascending degree; the fastest numbering.
     Degree,
     /// By falling number in the graph: roots are then those of [`gramer_engine::BY_IDS`].
     Ids,
-    /// As in the graph.
+    /// Numbers of the graph.
     Own,
 }
 
@@ -127,7 +127,7 @@ impl ByDegree {
 /// Entries that are worth a thread.
 const ENTRIES: usize = 1 << 20;
 
-/// What the rows of numbers are made of.
+/// Inputs of the renumbered rows.
 struct Rows<'a> {
     view: View<'a>,
     rank: &'a [u32],
@@ -157,7 +157,7 @@ impl Rows<'_> {
         Ok((neighbours, split))
     }
 
-    /// The same by threads, each of which makes and sorts some of the rows.
+    /// Builds the rows on threads, each of which creates and sorts some of them.
     fn on_threads(&self, threads: usize, context: &Context) -> Result<(Vec<u32>, Vec<u32>)> {
         let vertices = self.vertex.len();
         let mut neighbours = vec![0u32; self.offsets[vertices] as usize];

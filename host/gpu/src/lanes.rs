@@ -19,7 +19,7 @@ pub(crate) const LANES: usize = 32;
 const ROUNDS: usize = 64;
 const ANSWERS: usize = 7;
 
-/// How lanes of a warp tell each other something.
+/// Exchange of values between the lanes of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lanes {
     /// By instructions of NVIDIA's GPUs.
@@ -46,12 +46,12 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Source text in front of a kernel that uses it.
+    /// Returns the source text to prepend to a kernel that uses it.
     pub fn source(&self) -> String {
         source(self.lanes)
     }
 
-    /// Its name, with what is wrong with another.
+    /// Returns its name, with the fault of the rejected form.
     pub fn said(&self) -> String {
         let name = self.lanes.name();
         self.note.as_ref().map_or(name.into(), |note| format!("{name}: {note}"))
@@ -67,7 +67,7 @@ fn source(lanes: Lanes) -> String {
     format!("{define}{HEADER}")
 }
 
-/// The form that a device offers besides that of local memory, which is taken where it is right.
+/// Form that a device offers in addition to local memory, used if it passes a self-test.
 pub(crate) fn offered(found: &NamedDevice, extensions: &str) -> Option<Lanes> {
     let has = |name: &str| extensions.split_whitespace().any(|word| word == name);
     let subgroups = ["cl_khr_subgroups", "cl_khr_subgroup_ballot", "cl_khr_subgroup_shuffle"];
@@ -131,7 +131,7 @@ fn given() -> Vec<u32> {
         .collect()
 }
 
-/// What the kernel does with them, lane by lane.
+/// Expected results of the kernel, lane by lane.
 fn right(given: &[u32]) -> Vec<u32> {
     let mut answers = vec![];
     for round in given.chunks_exact(LANES) {
@@ -152,7 +152,7 @@ fn right(given: &[u32]) -> Vec<u32> {
     answers
 }
 
-/// What the device says.
+/// Results of the device.
 fn answers(device: &Device, lanes: Lanes) -> Result<Vec<u32>> {
     let program =
         device.program("lanes", &[&format!("#define LANES {LANES}u\n"), &source(lanes), TRIED])?;

@@ -19,7 +19,7 @@ const PAIRS: &str = include_str!("../kernels/pairs.cl");
 /// Lanes of a work-group of `pairs`, and groups for each compute unit.
 const LANES: usize = 32;
 const GROUPS_EACH: usize = 64;
-/// Most arcs of large roots that take their own rows.
+/// Maximum number of arcs of large roots that take their own rows.
 const MOST: u64 = 1 << 27;
 
 /// Arcs that count as roots.
@@ -30,12 +30,12 @@ pub(crate) struct Arcs {
     pub first: u32,
     /// Targets of each.
     pub sizes: Vec<u32>,
-    /// Where those of a root are.
+    /// Range of each root's entries.
     pub of_root: HashMap<u32, Range<u32>>,
 }
 
 impl Arcs {
-    /// Those of some roots; `None` where they are none or take too much memory.
+    /// Builds them for some roots; `None` if there are none or they take too much memory.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`], [`gramer_base::Error::Interrupted`].

@@ -81,7 +81,7 @@ use std::path::PathBuf;
 
 use gramer_base::choice::Choice;
 
-/// How a task is done. Each is exact.
+/// Strategy of a task. All are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// Bitmaps of oriented neighbourhoods: cliques.
@@ -106,7 +106,7 @@ impl Choice for Strategy {
     ];
 }
 
-/// How a device is used.
+/// Settings of a device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// Bytes of device memory that may be used; nine tenths of it where not given.
@@ -125,14 +125,14 @@ pub struct Settings {
     pub strategy: Option<Strategy>,
     /// Form in which lanes of a warp exchange values; default: the fastest one that passes a self-test.
     pub lanes: Option<Lanes>,
-    /// When a match whose strategy isn't given is tried by two of them; none: as its default says on a
-    /// GPU, and never on a processor behind OpenCL.
+    /// Conditions for trying a match without a given strategy by two of them. `None`: the default on a GPU, never on a
+    /// CPU behind OpenCL.
     pub trial: Option<Trial>,
     /// Steps of SGSI that matching takes; the strategy `table` has signatures for its join alone.
     pub steps: Steps,
-    /// Where a trace of what the device did goes, written after each task; none: no times are taken.
+    /// File for a trace of the device's activity, written after each task. `None`: no times are recorded.
     pub profile: Option<PathBuf>,
-    /// A call that fails, for tests.
+    /// Injected failure of a call, for tests.
     pub fault: Option<Fault>,
     /// Among how many openings of the same device its memory is divided, where `memory` isn't given;
     /// 0 and 1 are one.
@@ -140,7 +140,7 @@ pub struct Settings {
     /// Whether the device stays open when the engine is dropped: for a program that ends then, since drivers take some
     /// hundredths of a second to close a device, and none to lose its process.
     pub stays_open: bool,
-    /// When the strategy `wide` moves work between warps, and how much.
+    /// Load balancing between warps in the strategy `wide`.
     pub balance: Balance,
     /// Lanes that take an embedding of the strategy `wide` together; none: a warp.
     pub tile: Option<Tile>,

@@ -19,7 +19,7 @@ pub struct Budget {
     limit: u64,
     used: AtomicU64,
     peak: AtomicU64,
-    /// Bytes that went to the device and that came back, since they were last asked for.
+    /// Bytes transferred to and from the device since the last call.
     written: AtomicU64,
     read: AtomicU64,
     /// The last refusal.
@@ -29,7 +29,7 @@ pub struct Budget {
 /// A buffer that the budget has no room for.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
-    /// What it is for.
+    /// Purpose.
     what: String,
     /// Bytes with all that was in use.
     together: u64,
@@ -67,7 +67,7 @@ impl Budget {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// Most bytes that were in use at a time.
+    /// Peak of bytes in use.
     pub fn peak(&self) -> u64 {
         self.peak.load(Ordering::Relaxed)
     }
@@ -124,7 +124,7 @@ pub(crate) struct Buffer<T: Pod> {
 /// Bytes of a buffer that are filled: a driver (NVIDIA 580.159.04) loses its device where it fills behind 2^31 words.
 const MOST_FILLED: usize = 1 << 32;
 
-/// Where buffers are made.
+/// Context, queue and budget of new buffers.
 pub(crate) struct Place<'a> {
     pub context: &'a ClContext,
     pub queue: &'a CommandQueue,
@@ -143,7 +143,7 @@ impl<T: Pod> Buffer<T> {
         Self::with_flags(place, len, what, CL_MEM_READ_WRITE)
     }
 
-    /// The same in memory that the host reads and writes as well, where kernels run on its processor.
+    /// Allocates a buffer in memory shared with the host, for kernels that run on its CPU.
     ///
     /// # Errors
     /// As [`Buffer::new`].

@@ -11,9 +11,9 @@ use std::fmt::Write;
 /// `local.cl` keeps sets in arrays.
 const MOST_LOOPS: usize = 1000;
 
-/// Most levels that are written out. A driver compiles more of them wrongly: with seven levels and rows of
-/// four words NVIDIA 580.159.04 counted 11-cliques of wiki-vote 4 in 10 too few, others in each run; with six
-/// it was right.
+/// Maximum number of unrolled levels. With seven levels and rows of four words, the NVIDIA 580.159.04 compiler produced
+/// wrong code: 11-clique counts of wiki-vote were 40 % low and differed between runs; with six they were
+/// right.
 const MOST_LEVELS: usize = 5;
 
 /// The text of the loops for cliques of `k` (5 or more) and rows of `words` words, as a macro `NEST`;

@@ -43,7 +43,7 @@ impl RootSelection {
         Buffer::of(&device.place(), &self.roots, "the roots of a share")
     }
 
-    /// The edges that lead from the roots, by their places in the rows.
+    /// Returns the edges from the roots, by their positions in the rows.
     ///
     /// # Errors
     /// As [`RootSelection::buffer`].

@@ -1,9 +1,9 @@
 //! The devices that OpenCL offers, registered or not.
 //!
 //! The loader (`libOpenCL.so.1`) knows the drivers that have a file in `/etc/OpenCL/vendors`. A driver
-//! may be installed without one: then its library is opened here and asked for its platforms, as the
-//! loader would. Its objects work with the loader's functions, which only look into the table of
-//! functions that each object begins with (cl_khr_icd).
+//! may be installed without one: then its library is opened here and queried for its platforms, as the
+//! loader would. Its objects work with the loader's functions, which only use the function table at
+//! the start of each object (cl_khr_icd).
 
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use serde::Serialize;
 
 use crate::select;
 
-/// A device that can be named after `--device`.
+/// Device with a name for `--device`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NamedDevice {
-    /// Its name for `--device`, such as `gpu:0`.
+    /// Name for `--device`, such as `gpu:0`.
     pub device: String,
     /// Platform, such as `NVIDIA CUDA`.
     pub platform: String,
@@ -35,7 +35,7 @@ pub struct NamedDevice {
     pub compute_units: u32,
     /// Version of the driver.
     pub driver: String,
-    /// The library that was opened because the loader doesn't know it.
+    /// Driver library that was opened directly, because the loader doesn't know it.
     pub unregistered: Option<&'static str>,
 }
 
@@ -59,16 +59,16 @@ pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
     (handles.into_iter().map(|h| h.found).collect(), missing.into_sentences())
 }
 
-/// What OpenCL lacks here, a sentence each.
+/// Missing parts of OpenCL on this system, one sentence each.
 #[derive(Debug, Default)]
-pub(crate) struct Lacks {
+pub(crate) struct Shortcomings {
     /// Why there is no loader, and drivers that offer nothing.
     pub drivers: Vec<String>,
     /// Advice if there is no GPU.
     pub gpu: Option<String>,
 }
 
-impl Lacks {
+impl Shortcomings {
     fn into_sentences(self) -> Vec<String> {
         self.drivers.into_iter().chain(self.gpu).collect()
     }
@@ -116,9 +116,9 @@ fn number(handles: &mut [Handle]) {
     }
 }
 
-pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
+pub(crate) fn handles() -> (Vec<Handle>, Shortcomings) {
     let _alone = alone();
-    let mut lacks = Lacks::default();
+    let mut lacks = Shortcomings::default();
     if let Some(reason) = no_space() {
         lacks.drivers.push(reason);
         return (vec![], lacks);
@@ -128,7 +128,7 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
         Err(e) if e.0 == opencl3::error_codes::DLOPEN_RUNTIME_LOAD_FAILED => {
             let what = "GPUs: there is no OpenCL loader, libOpenCL.so.1; apt-get install \
                         ocl-icd-libopencl1, and the driver of the GPU";
-            return (vec![], Lacks { drivers: vec![what.into()], gpu: None });
+            return (vec![], Shortcomings { drivers: vec![what.into()], gpu: None });
         }
         // The loader found no driver.
         Err(_) => {
@@ -180,7 +180,7 @@ pub(crate) fn handles() -> (Vec<Handle>, Lacks) {
 
 /// Why no driver is opened, where the process has too little address space for one: PoCL 3.1 then ends the process.
 fn no_space() -> Option<String> {
-    /// What PoCL 3.1 with its compiler takes, and the stack of the thread that it starts for each processor.
+    /// Memory of PoCL 3.1 with its compiler, and the stack of the thread that it starts per processor.
     const DRIVER: usize = 288 << 20;
     const THREAD: usize = 10 << 20;
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());

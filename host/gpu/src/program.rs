@@ -103,13 +103,13 @@ impl Cache {
     }
 }
 
-/// The folder that keeps binaries unless another is set: `gramer/gpu` in the user's cache folder.
+/// Returns the default folder for binaries: `gramer/gpu` in the user's cache folder.
 pub fn default_cache() -> Option<PathBuf> {
     trust::cache("gpu")
 }
 
 thread_local! {
-    /// What asks the run of this thread to stop.
+    /// Cancellation of the run on this thread.
     static STOP: RefCell<Cancel> = RefCell::default();
 }
 
@@ -134,8 +134,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// A compiled program: its binary if one was requested, or why there is none.
 type CompileResult = (ClProgram, std::result::Result<Option<Vec<u8>>, ClError>);
 
-/// Builds a program beside this thread, since a compiler may take seconds and can't be stopped: it then goes on alone, for
-/// nobody. (That of PoCL does half of its work when asked for the binary.)
+/// Builds a program in a separate thread, since a compiler may take seconds and can't be stopped: after cancellation it
+/// continues in the background. (PoCL's compiler does half of its work when the binary is requested.)
 fn build(
     context: &Context,
     mut program: ClProgram,

@@ -34,10 +34,10 @@ pub(crate) struct Resident {
     /// Arcs from smaller to larger numbers.
     pub oriented: Rows,
     pub sums: Buffer<u32>,
-    /// What the sums were when they were last read: they are never cleared, which would be a command
-    /// more for each task. `None` once a task may have left without reading them.
+    /// Sums at the last read: they are never cleared, which would take another command per task. `None` if a task may
+    /// have ended without reading them.
     before: Mutex<Option<[u128; SUMS]>>,
-    /// What they were when the present task began.
+    /// Sums at the start of the current task.
     start: Mutex<[u128; SUMS]>,
     /// The first fault that a checked kernel met, and the word that ends kernels.
     pub words: Words,
@@ -48,7 +48,7 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    /// Puts a graph onto the device.
+    /// Uploads a graph to the device.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the budget is too small, [`Error::Interrupted`].
@@ -167,13 +167,13 @@ impl Resident {
         if self.was_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Looks at the error word of checked kernels.
+    /// Checks the error word of checked kernels.
     pub fn check(&self) -> Result<()> {
         check_fault(&self.device, self.fault())
     }
 }
 
-/// Looks at the error word that checked kernels write to.
+/// Checks the error word of checked kernels.
 ///
 /// # Errors
 /// [`Error::Device`] for a fault that a kernel met, and what the runtime refuses.

@@ -43,20 +43,20 @@ const RING_BYTES: u64 = 8 << 20;
 const FIRST_BUDGET: f64 = 4096.0;
 const SLICE_SECONDS: f64 = 0.02;
 
-/// What the search needs of the graph besides its rows.
+/// Data of the graph that the search needs in addition to its rows.
 pub(crate) struct Labels {
     /// The vertex that each row entry is in.
     sources: Buffer<u32>,
     pub vertices: Option<Buffer<u32>>,
     pub edges: Option<Buffer<u32>>,
-    /// Signatures of vertices, once a search asked for them.
+    /// Signatures of vertices, computed on first use.
     signatures: OnceLock<Buffer<u32>>,
     /// Share of the edges by label, as [`Order::Paper`] asks for.
     shares: HashMap<Label, f64>,
 }
 
 impl Labels {
-    /// Puts them onto the device, in its order of vertices.
+    /// Uploads them to the device, in its order of vertices.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the budget is too small.
@@ -111,7 +111,7 @@ pub(crate) struct Question<'a> {
     pub induced: Induced,
     pub mappings: bool,
     pub sink: Option<&'a dyn Sink>,
-    /// The roots that count; none: all.
+    /// Roots of the run; `None`: all.
     pub share: Option<&'a RootSelection>,
     pub steps: Steps,
 }
@@ -123,7 +123,7 @@ impl Question<'_> {
     }
 }
 
-/// In which order a pattern's vertices get their images.
+/// Order in which a pattern's vertices get their images.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// By estimates of a graph of a million vertices.
@@ -153,7 +153,7 @@ pub struct Steps {
 ///
 /// # Errors
 /// [`Error::Usage`] if it asks for labels that the graph doesn't have; [`Error::Unsupported`] where
-/// wildcards beside labels let mappings have the same image.
+/// wildcards next to labels let mappings have the same image.
 pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Result<Pattern> {
     let (of_vertices, of_edges) = (graph.has_vertex_labels(), graph.has_edge_labels());
     let asked = labels::comparable(pattern, of_vertices, of_edges)?;
@@ -167,7 +167,7 @@ pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Re
     Ok(asked)
 }
 
-/// Asked for a plan's count: it, and whether the run went to its end, or that it doesn't answer.
+/// Result of counting by a plan: the count and whether the run is complete, or no answer.
 pub(crate) type Ask<'a> = dyn FnMut(&PlanWords) -> Result<Option<(u128, bool)>> + 'a;
 
 /// Another strategy that may count instead.

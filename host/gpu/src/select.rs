@@ -2,7 +2,7 @@
 
 use gramer_base::error::{Error, Result};
 
-use crate::platform::{Handle, Lacks, NamedDevice, handles, nvidia};
+use crate::platform::{Handle, NamedDevice, Shortcomings, handles, nvidia};
 
 /// Whether `--device` names a GPU: `gpu`, or `gpu:` with an index, a part of a name, or `portable`.
 pub fn is_gpu(device: &str) -> bool {
@@ -30,7 +30,7 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
 }
 
 /// Why there is no such device: what drivers lack and, where nothing explains it, what to install.
-fn with_reasons(device: &str, what: String, lacks: Lacks) -> String {
+fn with_reasons(device: &str, what: String, lacks: Shortcomings) -> String {
     let portable = device == PORTABLE;
     let install = match portable {
         true if lacks.drivers.is_empty() => {
@@ -145,7 +145,7 @@ mod tests {
     fn a_driver_that_offers_nothing_is_the_reason_and_no_installation_is_advised() {
         let said = |device: &str, drivers: &[&str]| {
             let drivers = drivers.iter().map(|text| text.to_string()).collect();
-            with_reasons(device, "none".into(), Lacks { drivers, gpu: Some("a GPU".into()) })
+            with_reasons(device, "none".into(), Shortcomings { drivers, gpu: Some("a GPU".into()) })
         };
         assert_eq!(said("gpu:portable", &[]), "none. PoCL is one: apt-get install pocl-opencl-icd");
         assert_eq!(said("gpu:portable", &["PoCL: no cache"]), "none. PoCL: no cache");

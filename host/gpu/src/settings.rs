@@ -118,7 +118,7 @@ pub const TABLE: &[Setting<Settings>] = &[
     },
 ];
 
-/// Settings of the strategy `table`; the first four of its own join, the last four of SGSI's.
+/// Settings of the strategy `table`; the first four belong to its default join, the last four to SGSI's.
 const OF_TABLE: [&str; 10] = [
     "traversal",
     "access",

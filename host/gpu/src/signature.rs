@@ -27,9 +27,9 @@ const NEED_WORDS: usize = 3 + COLUMNS + 3 * 16;
 
 /// Which vertices may be images of each vertex of a pattern.
 pub(crate) struct Candidates {
-    /// By pattern vertex: a bit for each vertex of the graph.
+    /// Candidates by pattern vertex: a bit per vertex of the graph.
     pub bits: Buffer<u32>,
-    /// By pattern vertex: how many have a fitting signature, and how many of those remain.
+    /// Number of vertices with a fitting signature, and of those that remain, by pattern vertex.
     pub sizes: Vec<[u32; 2]>,
 }
 

@@ -10,22 +10,22 @@ use tracing::debug;
 
 use crate::device::{Device, Mark};
 
-/// How long a slice should take.
+/// Target duration of a slice.
 const TARGET: Duration = Duration::from_millis(20);
 
 /// Work per second that is assumed of a compute unit before anything was measured, in element tests.
 const RATE: f64 = 1.5e8;
-/// The same of a processor, all units together: groups cost it a tenth of a millisecond.
+/// The same rate for a CPU, over all compute units: each group costs a tenth of a millisecond.
 const PORTABLE_RATE: f64 = 5e7;
 
-/// The work of tasks in their order. A slice is found in it by a search: to add up the work of tasks at each
-/// launch took as long as the kernels of a hundred thousand triangles.
-pub(crate) struct Works {
+/// Prefix sums of the work of tasks. A slice is found by binary search: adding up the work at each launch would take
+/// as long as the kernels of a hundred thousand triangles.
+pub(crate) struct PrefixWork {
     /// The work of all tasks before one, and of all.
     before: Vec<f64>,
 }
 
-impl Works {
+impl PrefixWork {
     pub fn new(works: impl IntoIterator<Item = f64>) -> Self {
         let works = works.into_iter();
         let mut before = Vec::with_capacity(works.size_hint().0 + 1);
@@ -35,7 +35,7 @@ impl Works {
             sum += work;
             sum
         }));
-        Works { before }
+        PrefixWork { before }
     }
 
     /// Number of tasks.
@@ -53,7 +53,7 @@ impl Works {
         self.before[tasks.end] - self.before[tasks.start]
     }
 
-    /// Where tasks from this one on end that have so much work at most, but are this many at least.
+    /// End of the tasks from `from` on with at most this much work, but at least `least` tasks.
     fn end(&self, from: usize, least: usize, room: f64) -> usize {
         let most = self.before[from] + room;
         let by_work = self.before[from..].partition_point(|&before| before <= most) + from - 1;
@@ -74,12 +74,12 @@ pub(crate) struct Slices<'a> {
     /// The end of the last slice, and its work: it is waited for once the next one is queued, so that the device always
     /// has something to do.
     open: Option<(Mark, f64)>,
-    /// When a slice was last known to be done.
+    /// Time at which a slice was last known to be finished.
     done: Instant,
 }
 
 impl<'a> Slices<'a> {
-    /// For tasks of `total` work in all.
+    /// Creates slices for tasks of `total` work.
     pub fn new(device: &'a Device, context: &'a Context, total: f64) -> Self {
         let rate = match device.limits.portable {
             true => PORTABLE_RATE,
@@ -97,19 +97,19 @@ impl<'a> Slices<'a> {
     /// Errors of `launch`, and [`gramer_base::Error::Device`].
     pub fn run(
         &mut self,
-        works: &Works,
+        works: &PrefixWork,
         launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
         self.run_some(works, 0..works.len(), launch)
     }
 
-    /// The same of some of the tasks.
+    /// Runs some of the tasks.
     ///
     /// # Errors
     /// As [`Slices::run`].
     pub fn run_some(
         &mut self,
-        works: &Works,
+        works: &PrefixWork,
         which: Range<usize>,
         mut launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
@@ -153,12 +153,12 @@ mod tests {
 
     #[test]
     fn slices_end_where_their_work_does() {
-        let works = Works::new([4.0, 3.0, 2.0, 1.0, 1.0]);
+        let works = PrefixWork::new([4.0, 3.0, 2.0, 1.0, 1.0]);
         assert_eq!((works.len(), works.total(), works.of(1..3)), (5, 11.0, 5.0));
         // As many as are requested, however much work they have; then as many as fit.
         assert_eq!([works.end(0, 1, 0.5), works.end(0, 1, 7.0), works.end(0, 1, 8.9)], [1, 2, 2]);
         assert_eq!([works.end(2, 1, 2.5), works.end(2, 2, 0.0), works.end(2, 1, 99.0)], [3, 4, 5]);
         assert_eq!(works.end(3, 16, 0.0), 5);
-        assert_eq!((Works::new([]).len(), Works::new([]).total()), (0, 0.0));
+        assert_eq!((PrefixWork::new([]).len(), PrefixWork::new([]).total()), (0, 0.0));
     }
 }

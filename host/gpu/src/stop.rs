@@ -21,9 +21,9 @@ use crate::memory::Buffer;
 
 /// How often the stop flags of runs are looked at.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a run may continue after a cancellation before it is late.
+/// Maximum delay of a run after its cancellation.
 const LATE: Duration = Duration::from_millis(700);
-/// What kernels find in the word.
+/// Value of the stop word.
 static SET: u32 = 1;
 
 /// The error word of checked kernels, and behind it the word that ends kernels.
@@ -33,8 +33,8 @@ pub(crate) struct Words(Arc<Flag>);
 struct Flag {
     device: Arc<Device>,
     buffer: Buffer<u32>,
-    /// The second word where the host's processor runs the kernels: its driver runs nothing else beside them, so the
-    /// host writes where they read. It lies in `buffer`, and no copy of the reference leaves this structure.
+    /// The second word, if the host's CPU runs the kernels: its driver executes no other command concurrently, so the
+    /// host writes to their memory directly. It lies in `buffer`, and no copy of the reference leaves this structure.
     shared: Option<&'static AtomicU32>,
     raised: AtomicBool,
 }
@@ -67,7 +67,7 @@ impl Words {
         self.0.raised.load(Ordering::Acquire)
     }
 
-    /// Lets kernels run again.
+    /// Clears the stop word.
     fn lower(&self) -> Result<()> {
         if !self.were_raised() {
             return Ok(());
@@ -206,7 +206,7 @@ impl Drop for RunGuard {
     }
 }
 
-/// Looks at the stop flags of all runs.
+/// Polls the stop flags of all runs.
 fn look() {
     let mut runs = runs();
     loop {

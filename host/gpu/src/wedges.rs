@@ -22,7 +22,7 @@ const WEDGES: &str = include_str!("../kernels/wedges.cl");
 
 /// Lanes of a work-group.
 const LANES: usize = 64;
-/// Most labels: bits of a word.
+/// Maximum number of labels: bits of a word.
 const KINDS: usize = 64;
 /// Work-groups for each compute unit, about.
 const GROUPS: usize = 16;

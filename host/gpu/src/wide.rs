@@ -26,7 +26,7 @@ const WIDE: &str = include_str!("../kernels/wide.cl");
 const LANES: usize = 32;
 /// Vertices of the largest subgraphs.
 pub(crate) const MOST_VERTICES: usize = 8;
-/// How long a slice should take.
+/// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
 /// Extensions of a level: most and least.
 const ARRAY: (usize, usize) = (512, LANES);
@@ -38,7 +38,7 @@ const NEXT_ROOT: usize = 0;
 const ACTIVE: usize = 1;
 const GIVEN: usize = 3;
 
-/// When work is moved between warps, and how much.
+/// Load balancing between warps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Balance {
     /// Share of warps without work from which on it is moved, 0 to 1.
@@ -87,7 +87,7 @@ impl Tile {
     }
 }
 
-/// How work is shared out among lanes and warps.
+/// Division of work among lanes and warps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub balance: Balance,
@@ -103,9 +103,9 @@ pub(crate) enum WideTask {
     Cliques,
 }
 
-/// What was found.
+/// Results of a run.
 pub(crate) struct PatternCounts {
-    /// By pattern in canonical form; those that occur.
+    /// Counts of occurring patterns, by canonical form.
     pub counts: HashMap<Pattern, u128>,
     /// Whether the search went to its end.
     pub complete: bool,

@@ -38,7 +38,7 @@ pub type Label = u32;
 /// Stands for "any label" in patterns; never a label of a graph.
 pub const NO_LABEL: Label = u32::MAX;
 
-/// What the vertex numbers mean.
+/// Meaning of the vertex numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Order of the input: by ascending original id.
@@ -146,7 +146,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// As [`View::ask_row_ahead`], where rows are read from their ends on.
+    /// As [`View::ask_row_ahead`], for rows read backwards from their ends.
     #[inline]
     pub fn ask_row_end_ahead(&self, list: &[VertexId], i: usize) {
         if let Some(&far) = list.get(i + 16) {
@@ -186,7 +186,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The arrays that make up a graph; see [`Graph::from_parts`].
+/// Arrays of a graph; see [`Graph::from_parts`].
 #[derive(Debug, Clone)]
 pub struct Parts {
     /// V + 1 positions in `neighbours`.
@@ -201,15 +201,15 @@ pub struct Parts {
     pub original_ids: Storage<u64>,
     /// The texts behind ids and labels.
     pub names: Dictionaries,
-    /// What the vertex numbers mean.
+    /// Meaning of the vertex numbers.
     pub order: Order,
-    /// What was dropped on the way.
+    /// Statistics on dropped input.
     pub stats: BuildStats,
 }
 
 impl Graph {
-    /// Puts a graph together from arrays that are known to be right. Lengths are checked; the
-    /// rest (sorted symmetric rows, ids in range) is the caller's promise.
+    /// Builds a graph from valid arrays. Lengths are checked; the caller guarantees everything else (sorted symmetric
+    /// rows, ids in range).
     ///
     /// # Panics
     /// If the lengths contradict each other.
@@ -321,13 +321,13 @@ impl Graph {
         &self.names
     }
 
-    /// The same graph with other texts behind ids and labels.
+    /// Replaces the texts behind ids and labels.
     pub fn with_names(mut self, names: Dictionaries) -> Self {
         self.names = names;
         self
     }
 
-    /// The id that the input gave to vertex `v`: a number, or a position among the names of vertices.
+    /// Id of vertex `v` in the input: a number, or a position among the names of vertices.
     #[inline]
     pub fn original_id(&self, v: VertexId) -> u64 {
         self.original_ids[v as usize]
@@ -338,17 +338,17 @@ impl Graph {
         &self.original_ids
     }
 
-    /// What the vertex numbers mean.
+    /// Meaning of the vertex numbers.
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// What was dropped when the graph was built.
+    /// Statistics on input dropped when the graph was built.
     pub fn stats(&self) -> BuildStats {
         self.stats
     }
 
-    /// The same graph with other vertex labels.
+    /// Replaces the vertex labels.
     ///
     /// # Panics
     /// If there is not one label for each vertex.
@@ -359,7 +359,7 @@ impl Graph {
         self
     }
 
-    /// The same graph without edge labels.
+    /// Removes the edge labels.
     pub fn without_edge_labels(mut self) -> Self {
         self.edge_labels = None;
         self.names.edge_labels = None;

@@ -11,13 +11,14 @@ use serde::{Serialize, Serializer};
 use xxhash_rust::xxh3::xxh3_64;
 
 use gramer_base::Storage;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed;
 use gramer_base::pages::in_large_pages;
 use gramer_base::prefetch::prefetch;
 
-/// Most texts of a dictionary: numbers of vertices and labels have 32 bits, the last two of which are taken.
+/// Maximum number of texts of a dictionary: numbers of vertices and labels have 32 bits, the last two of which are
+/// taken.
 const MOST: usize = u32::MAX as usize - 1;
 
 /// Texts that are prefetched at a time.
@@ -33,7 +34,7 @@ pub enum Name<'a> {
 }
 
 impl Name<'_> {
-    /// The same name, which borrows nothing.
+    /// Converts to a name that borrows nothing.
     pub fn into_owned(self) -> Name<'static> {
         match self {
             Name::Number(number) => Name::Number(number),
@@ -89,7 +90,7 @@ impl Names {
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Memory`].
     pub(crate) fn are_sound(&self, cancel: &Cancel) -> Result<bool> {
-        let (mut interner, mut looks) = (Interner::default(), Looks::new(cancel));
+        let (mut interner, mut looks) = (Interner::default(), CancelPoll::new(cancel));
         for number in 0..self.len() as u64 {
             looks.check(1)?;
             let Some(text) = self.bytes_of(number) else { return Ok(false) };
@@ -156,7 +157,7 @@ fn entry(hash: u64, number: u32) -> u64 {
     hash & 0xffff_ffff_0000_0000 | u64::from(number + 1)
 }
 
-/// Puts an entry where the search for it ends.
+/// Inserts an entry at the end of its probe sequence.
 fn place(slots: &mut [u64], entry: u64) {
     let mask = slots.len() - 1;
     let mut at = (entry >> 32) as usize & mask;

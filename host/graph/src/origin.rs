@@ -9,7 +9,7 @@ use gramer_base::error::{Error, Place, Result};
 use gramer_base::mapping::Mapping;
 use gramer_base::panics::Hold;
 
-/// The image that a graph came from.
+/// Image that a graph was loaded from.
 #[derive(Debug, Clone)]
 pub struct Origin {
     path: PathBuf,
@@ -31,8 +31,8 @@ impl Graph {
         self
     }
 
-    /// For a graph made of `other`, whose arrays are all its own: what was never checked is still
-    /// not.
+    /// Origin of a graph derived from `other` with new arrays: unchecked parts remain
+    /// unchecked.
     pub fn made_of(self, other: &Graph) -> Self {
         let unchecked = other.origin.as_ref().filter(|origin| !origin.checked);
         let origin = unchecked.map(|origin| Origin { mapping: None, ..origin.clone() });

@@ -2,10 +2,10 @@
 
 use super::write::each_edge;
 use super::{Builder, Graph, Order, Parts, VertexId};
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 
-/// The same graph with its vertices in the order of the input: by ascending original id.
+/// Returns the graph with its vertices in the order of the input: by ascending original id.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after Ctrl-C, [`Error::Unsupported`] where memory is too small or limited.
@@ -19,7 +19,7 @@ pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
         return Err(Error::Unsupported(what.into()));
     }
     let mut builder = Builder::new();
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     for v in 0..graph.vertices() as VertexId {
         looks.check(1)?;
         match graph.view().vertex_labels {

@@ -29,7 +29,7 @@ pub struct Summary {
     pub vertex_labels: u64,
     /// Different edge labels; 0 without labels.
     pub edge_labels: u64,
-    /// What the vertex numbers mean: `input` or `rank`.
+    /// Meaning of the vertex numbers: `input` or `rank`.
     pub order: &'static str,
     /// Edges read.
     pub raw_edges: u64,
@@ -44,7 +44,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Looks at the whole graph, components included: time linear in its size.
+    /// Analyses the whole graph, including its components, in linear time.
     ///
     /// # Errors
     /// [`gramer_base::Error::Interrupted`] after Ctrl-C.

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::format::{Format, Keeps, write_by, write_vertices};
+use super::format::{Capabilities, Format, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
 use gramer_base::error::{Error, Result};
 
-/// What a format can't hold of a graph, and what happened to the ids, for the user.
+/// Returns remarks for the user: parts of a graph that a format can't store, and changes of ids.
 ///
 /// # Errors
 /// [`Error::Usage`] for [`Format::Image`], which is not text, and for [`Format::BvGraph`], which can't be
@@ -15,7 +15,7 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     let view = graph.view();
     let mut notes = Vec::new();
     let entry = format.entry();
-    let Keeps { vertex_labels, edge_labels, isolated, ids, texts } = entry.keeps;
+    let Capabilities { vertex_labels, edge_labels, isolated, ids, texts } = entry.keeps;
     let names = graph.names();
     match format {
         Format::Image => return Err(Error::usage("an image is not a text format")),

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{pairs, parse, parse_named, refused};
-use gramer_graph::read::{Format, Loaded};
+use gramer_graph::read::{Format, GraphFile};
 
 /// Vertices as `name` or `name:label`, in their order.
-fn vertices(loaded: &Loaded) -> Vec<String> {
+fn vertices(loaded: &GraphFile) -> Vec<String> {
     let graph = &loaded.graph;
     let shown = |v: u32| match graph.has_vertex_labels() {
         true => {
@@ -19,7 +19,7 @@ fn vertices(loaded: &Loaded) -> Vec<String> {
 }
 
 /// Edges as `name-name` or `name-name:label`, sorted.
-fn edges(loaded: &Loaded) -> Vec<String> {
+fn edges(loaded: &GraphFile) -> Vec<String> {
     let graph = &loaded.graph;
     let mut edges = vec![];
     for u in 0..graph.vertices() as u32 {
@@ -36,7 +36,7 @@ fn edges(loaded: &Loaded) -> Vec<String> {
     edges
 }
 
-fn notes(loaded: &Loaded, part: &str) -> bool {
+fn notes(loaded: &GraphFile, part: &str) -> bool {
     loaded.notes.iter().any(|note| note.contains(part))
 }
 

@@ -9,7 +9,7 @@ use common::{parse, parse_named, refused};
 use gramer_base::budget::Budget;
 use gramer_base::{Context, Result};
 use gramer_graph::read::{
-    Columns, Format, Ids, Loaded, ReadOptions, VertexTable, read, read_bytes,
+    Columns, Format, GraphFile, Ids, ReadOptions, VertexTable, read, read_bytes,
 };
 use gramer_graph::write::write_text;
 use gramer_graph::{Graph, Order, image};
@@ -31,7 +31,7 @@ fn edges(graph: &Graph) -> Vec<String> {
     edges
 }
 
-fn read_with(text: &str, options: &ReadOptions) -> Result<Loaded> {
+fn read_with(text: &str, options: &ReadOptions) -> Result<GraphFile> {
     read_bytes(Path::new("g"), text.into(), options, &Context::with_threads(2))
 }
 
@@ -305,7 +305,7 @@ fn tables_of_vertices() {
         let vertex_table = Some(VertexTable { path, id, label });
         read(&graph, &ReadOptions { vertex_table, ..ReadOptions::default() }, &Context::default())
     };
-    let labels = |loaded: &Loaded| -> Vec<String> {
+    let labels = |loaded: &GraphFile| -> Vec<String> {
         let graph = &loaded.graph;
         let label = |v| graph.vertex_label_name(graph.view().vertex_label(v)).to_string();
         (0..graph.vertices() as u32).map(label).collect()

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use common::{parse, refused};
 use gramer_base::Context;
-use gramer_graph::read::{Columns, Format, Loaded, ReadOptions, read_bytes};
+use gramer_graph::read::{Columns, Format, GraphFile, ReadOptions, read_bytes};
 
 /// Edges as `name:label name:label label`, sorted.
-fn labelled(loaded: &Loaded) -> Vec<String> {
+fn labelled(loaded: &GraphFile) -> Vec<String> {
     let graph = &loaded.graph;
     let view = graph.view();
     let end = |v: u32| {
@@ -149,7 +149,7 @@ fn partitions_of_pajek_have_vertices_of_their_own() {
     assert!(two.contains("one file is one graph"), "{two}");
 }
 
-fn with(text: &str, columns: Columns) -> Result<Loaded, String> {
+fn with(text: &str, columns: Columns) -> Result<GraphFile, String> {
     let options = ReadOptions { columns, ..ReadOptions::default() };
     read_bytes(Path::new("g.csv"), text.into(), &options, &Context::default())
         .map_err(|e| e.to_string())

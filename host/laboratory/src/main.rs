@@ -4,5 +4,5 @@
 static MEMORY: gramer_base::pages::LargeArrays = gramer_base::pages::LargeArrays;
 
 fn main() -> std::process::ExitCode {
-    gramer_cli::run_program::<gramer_laboratory::commands::Lab>().into()
+    gramer_cli::run_program::<gramer_laboratory::commands::Cli>().into()
 }

@@ -15,10 +15,10 @@ use crate::page::{self, Part, document, numbers, stack};
 use crate::per::{self, PerReport};
 use crate::{device, patterns};
 
-/// Why a run ended before its end.
+/// Reason for the early end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stopped {
+pub enum StopReason {
     /// Ctrl-C.
     Interrupt,
     /// The limit of embeddings was reached.
@@ -48,7 +48,7 @@ pub struct Times {
 /// use gramer_base::Context;
 /// use gramer_graph::Builder;
 /// use gramer_pattern::Task;
-/// use gramer_picture::{Answer, Stopped};
+/// use gramer_picture::{Answer, StopReason};
 ///
 /// let mut builder = Builder::new();
 /// for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
@@ -61,7 +61,7 @@ pub struct Times {
 /// assert_eq!(answer.total(), Some(1));
 /// assert!(answer.page().starts_with("<!DOCTYPE html>"));
 /// // Of a run that was stopped the counts are lower bounds, and the page says so.
-/// answer.stopped = Some(Stopped::TimeLimit);
+/// answer.stopped = Some(StopReason::TimeLimit);
 /// assert!(answer.lower_bounds());
 /// assert!(answer.reservation().is_some_and(|said| said.contains("time limit")));
 /// # Ok::<(), gramer_base::Error>(())
@@ -83,7 +83,7 @@ pub struct Answer<'a> {
     /// The outcome.
     pub outcome: &'a Outcome,
     /// Why it is incomplete, if it is.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// Embeddings listed, where a list was requested; lines, of counts per vertex or edge.
     pub listed: Option<u64>,
     /// Counts per vertex or edge, where they were requested and are known.
@@ -133,7 +133,7 @@ impl Answer<'_> {
     /// Whether the run ended before anything was found: its zeros are no answer. Motifs are counted by
     /// equations, which give no number before all of their sums are there.
     pub fn nothing_known(&self) -> bool {
-        let early = matches!(self.stopped, Some(Stopped::Interrupt | Stopped::TimeLimit));
+        let early = matches!(self.stopped, Some(StopReason::Interrupt | StopReason::TimeLimit));
         early && self.outcome.counts().all(|count| count == 0)
     }
 
@@ -156,9 +156,9 @@ impl Answer<'_> {
     /// Why the answer is not whole, in a sentence.
     pub fn reservation(&self) -> Option<String> {
         let early = match self.stopped? {
-            Stopped::Interrupt => "Interrupted",
-            Stopped::TimeLimit => "Incomplete, stopped at the time limit",
-            Stopped::Limit => "Stopped at the limit",
+            StopReason::Interrupt => "Interrupted",
+            StopReason::TimeLimit => "Incomplete, stopped at the time limit",
+            StopReason::Limit => "StopReason at the limit",
         };
         Some(if self.nothing_known() {
             format!("{early} before the first result: nothing is known of the answer.")

@@ -13,5 +13,5 @@ mod sheet;
 pub mod svg;
 mod timeline;
 
-pub use answer::{Answer, Stopped, Times};
+pub use answer::{Answer, StopReason, Times};
 pub use patterns::fragment;

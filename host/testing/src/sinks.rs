@@ -20,15 +20,15 @@ impl Sink for Collect {
 }
 
 /// Patterns with sets of vertices, and how often each came.
-pub type Listed = BTreeMap<(Pattern, Vec<VertexId>), usize>;
+pub type EmbeddingCounts = BTreeMap<(Pattern, Vec<VertexId>), usize>;
 
 /// Embeddings as sets: the mapping that stands for an occurrence is the engine's choice.
 #[derive(Debug, Default)]
-pub struct Sets(Mutex<Listed>);
+pub struct Sets(Mutex<EmbeddingCounts>);
 
 impl Sets {
     /// All that came.
-    pub fn listed(self) -> Listed {
+    pub fn listed(self) -> EmbeddingCounts {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

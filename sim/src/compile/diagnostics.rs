@@ -1,13 +1,13 @@
-//! Faults of sources, as Verilator reports them.
+//! Diagnostics of Verilator about the sources.
 
 use std::path::Path;
 
-/// Most faults that a message has: the first one often causes the others.
+/// Maximum of diagnostics in a message: the first one often causes the others.
 const FAULTS: usize = 3;
 
-/// The faults in Verilator's output, the first one first: its place, what is wrong, the line of the source and a caret
-/// below it. The chain of files that led there and the hints on how to silence a warning are left out, as they would
-/// hide the place. A file of `sources` has its whole path. Nothing where Verilator names no place.
+/// Extracts the diagnostics from Verilator's output, in order: location, problem, source line and caret. Omits include
+/// chains and hints on silencing warnings. Files of `sources` get their full path. Returns nothing if Verilator
+/// reports no location.
 pub(super) fn faults(output: &str, sources: &Path) -> Option<String> {
     let mut found: Vec<String> = vec![];
     let mut more = 0;
@@ -34,7 +34,7 @@ pub(super) fn faults(output: &str, sources: &Path) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
-/// The file in `%Error-KIND: FILE:LINE:COLUMN: …`.
+/// File of `%Error-KIND: FILE:LINE:COLUMN: …`.
 fn place(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(": ")?;
     let (file, rest) = rest.split_once(':')?;
@@ -49,7 +49,7 @@ fn with_path(line: &str, sources: &Path) -> String {
     }
 }
 
-/// `   38 |   text` and the caret below it.
+/// Whether a line is `   38 |   text` or the caret below it.
 fn is_source(line: &str) -> bool {
     line.split_once('|').is_some_and(|(number, _)| {
         let number = number.trim();

@@ -1,4 +1,4 @@
-//! What is Verilator's own, and the same in every model: its runtime, compiled, and its headers, read.
+//! Parts of Verilator that are the same in every model: the compiled runtime and precompiled headers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{CLANG, GCC, Job, Options, SLOW, Translated, compiler, version};
+use super::{CLANG, GCC, Job, Options, SLOW, VerilatorOutput, compiler, version};
 use crate::cache;
-use crate::model::{Step, Tell};
+use crate::model::{Step, StepSink};
 
-/// What a compiler makes of a file of Verilator's own.
+/// Object compiled from one of Verilator's own files.
 pub(super) struct Object {
     source: PathBuf,
-    /// Its name while it is not kept.
+    /// File name until it is cached.
     name: String,
-    /// Where it is kept.
+    /// Path in the cache.
     kept: PathBuf,
-    /// Whether it was there already.
+    /// Whether the cache had it.
     found: bool,
 }
 
 impl Object {
-    /// Finds it among `models`, where its name has the hash of what it is made of.
+    /// Looks it up in `models`, by the hash of its inputs.
     fn find(
         source: PathBuf,
         extension: &str,
         made_of: &[u8],
         models: &Path,
-        tell: &mut Tell<'_>,
+        tell: &mut StepSink<'_>,
     ) -> Result<Self> {
         let hash = xxh3_64(made_of);
         let name = source.with_extension(extension);
@@ -43,33 +43,33 @@ impl Object {
         Ok(Object { source, name: format!("{hash:016x}-{name}"), kept, found })
     }
 
-    /// Keeps it, if it was made now, for the next model. It is a convenience: this one has its own.
+    /// Caches a new one for the next model. Best effort: this model uses its local copy.
     pub(super) fn keep(&self, work: &Path) {
         if !self.found {
             let _ = cache::keep(&self.at(work), &self.kept);
         }
     }
 
-    /// Where it is for a model that is built in `work`.
+    /// Path for a model built in `work`.
     pub(super) fn at(&self, work: &Path) -> PathBuf {
         if self.found { self.kept.clone() } else { work.join(&self.name) }
     }
 }
 
-/// Verilator's runtime, as far as a model needs it.
+/// Files of Verilator's runtime that a model needs.
 pub(super) struct Runtime {
     pub(super) objects: Vec<Object>,
 }
 
-/// How it is compiled: what runs in each clock is in headers.
+/// Compiler options of the runtime: its code for each clock is in headers.
 const RUNTIME_OPTIMISE: &str = "-O1";
 
 impl Runtime {
     pub(super) fn find(
         options: &Options,
-        what: &Translated<'_>,
+        what: &VerilatorOutput<'_>,
         models: &Path,
-        tell: &mut Tell<'_>,
+        tell: &mut StepSink<'_>,
     ) -> Result<Self> {
         let mut names = vec!["verilated.cpp", "verilated_threads.cpp"];
         if what.trace {
@@ -92,7 +92,7 @@ impl Runtime {
         Ok(Runtime { objects })
     }
 
-    /// What compiles the objects that weren't found.
+    /// Jobs that compile the objects missing in the cache.
     pub(super) fn jobs(&self, options: &Options, work: &Path) -> Vec<Job> {
         let job = |object: &Object| {
             let made = object.at(work);
@@ -104,19 +104,19 @@ impl Runtime {
     }
 }
 
-/// Verilator's headers as the compiler has read them, for units of one level of optimisation.
+/// Verilator's precompiled header for units of one optimisation level.
 pub(super) struct Header {
     pub(super) object: Object,
     pub(super) optimise: &'static str,
 }
 
-/// Verilator's headers for the units of a model: half of a unit's time would be spent on reading them.
-/// Of clang alone, which every model is compiled with where it is.
+/// Verilator's precompiled headers for the units of a model, which halve the compile time of a unit. With clang
+/// only, the preferred compiler.
 pub(super) fn headers(
     options: &Options,
-    what: &Translated<'_>,
+    what: &VerilatorOutput<'_>,
     models: &Path,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<Vec<Header>> {
     if compiler() != CLANG {
         return Ok(vec![]);
@@ -150,8 +150,8 @@ pub(super) fn headers(
 }
 
 impl Header {
-    /// What reads them, if they weren't found.
-    pub(super) fn job(&self, options: &Options, what: &Translated<'_>) -> Option<Job> {
+    /// Jobs that precompile headers missing in the cache.
+    pub(super) fn job(&self, options: &Options, what: &VerilatorOutput<'_>) -> Option<Job> {
         let made = self.object.at(what.folder);
         let mut command = options.compiler(CLANG, what.folder);
         command.arg(self.optimise).args(what.switches());
@@ -159,7 +159,7 @@ impl Header {
         (!self.object.found).then(|| Job::new(command, &made))
     }
 
-    /// Keeps them, if they were made now, and none beside the model, which is compiled by now.
+    /// Caches new headers, and removes them from the folder of the model, which is compiled by now.
     pub(super) fn leave(self, work: &Path) {
         self.object.keep(work);
         if !self.object.found {

@@ -9,10 +9,10 @@ const TIMING: Timing = Timing {
     lost_at: None,
 };
 
-/// What is done to the pins, and its name.
+/// Name and action of a change of the pins.
 type Change = (&'static str, fn(&mut Pins));
 
-/// A core that is played by the test, at one bank.
+/// Core driven by the test, at one bank.
 struct Core {
     pins: Box<Pins>,
     rng: fastrand::Rng,
@@ -46,7 +46,7 @@ fn memory() -> Buffers {
     Buffers::new(vec![(0, (0..16384u32).map(|i| (i / 64) as u8).collect())])
 }
 
-/// The message about a core that asks as `change` says, whether or not it is taken at once.
+/// Error message for a request modified by `change`, the same whether or not it is accepted immediately.
 fn refused(change: impl Fn(&mut Pins)) -> String {
     let mut messages = vec![];
     for ready in [0, 1] {
@@ -174,7 +174,7 @@ fn a_read_outside_of_the_buffers_is_an_error() {
     assert!(error.to_string().contains("0x100000 is outside"), "{error}");
 }
 
-/// Data, id and response of a beat that waits stay, whatever is written there meanwhile.
+/// Data, id and response of a waiting beat are stable, even if its line is overwritten.
 #[test]
 fn a_beat_that_waits_stays_as_it_is() {
     let mut memory = memory();
@@ -204,7 +204,7 @@ fn a_beat_that_waits_stays_as_it_is() {
     assert_eq!(core.pins.bank_rvalid[0], 0);
 }
 
-/// Ids in the order in which reads `(cycle, address, id)` are answered, with the lines they got.
+/// Ids and lines of the answers to the reads `(cycle, address, id)`, in order.
 fn answers(timing: Timing, seed: u64, reads: &[(u64, u64, u8)]) -> Vec<(u8, u8)> {
     let (mut ddr, memory) = (Ddr::new(1, 1, 0, timing), memory());
     let mut core = Core::new();
@@ -241,7 +241,7 @@ fn reads_are_answered_in_any_order_on_request() {
     assert!(orders.len() > 10, "{} orders", orders.len());
 }
 
-/// The port refuses two reads of an id, but the rule is AXI's, so the memory keeps it.
+/// Reads of one id are answered in order, as AXI requires, although the port never issues two.
 #[test]
 fn reads_of_an_id_keep_their_order() {
     let read = |address, id| Pending { address, id, due: Some(0), response: 0, last: true };
@@ -262,7 +262,7 @@ fn a_lost_read_is_never_answered() {
     assert!(came.len() == 3 && came.iter().all(|&(id, _)| id != 2), "{came:?}");
 }
 
-/// Cores that all ask for more than the bank can give get equal shares, in turn.
+/// Cores that saturate the bank get equal shares, round robin.
 #[test]
 fn cores_take_turns() {
     const CORES: usize = 3;
@@ -288,7 +288,7 @@ fn cores_take_turns() {
     }
 }
 
-/// A core whose beats come alone isn't slowed down by the turns of the others.
+/// A core that is the only one with beats due isn't slowed down by the arbitration.
 #[test]
 fn a_turn_that_nobody_uses_costs_nothing() {
     let memory = memory();

@@ -1,4 +1,4 @@
-//! The functional model of the core (`hls/core_model.hpp`).
+//! Functional model of the core (`hls/core_model.hpp`).
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -71,7 +71,7 @@ unsafe extern "C" {
     );
 }
 
-/// What the callbacks work on.
+/// State of the callbacks.
 struct Context<'a> {
     memory: &'a Mutex<Memory>,
     out: Vec<[u8; 64]>,
@@ -159,7 +159,7 @@ impl Machine {
 }
 
 impl Arguments {
-    /// From the value of each argument, by name.
+    /// Builds the arguments from their values by name.
     fn of(value: impl Fn(&str) -> u64, banks: u32) -> Self {
         Arguments {
             application: value("application") as u32,
@@ -181,7 +181,7 @@ impl Arguments {
     }
 }
 
-/// Beats as the words that the model reads.
+/// Converts beats to the words of the model.
 fn words(stream: &[[u8; 64]]) -> Vec<Line> {
     let word = |beat: &[u8; 64], i: usize| {
         u32::from_le_bytes(beat[4 * i..4 * i + 4].try_into().expect("4 bytes"))
@@ -189,7 +189,7 @@ fn words(stream: &[[u8; 64]]) -> Vec<Line> {
     stream.iter().map(|beat| std::array::from_fn(|i| word(beat, i))).collect()
 }
 
-/// The out-stream of a run with these arguments of the core and this in-stream.
+/// Returns the out-stream of a run with these arguments and this in-stream.
 ///
 /// # Errors
 /// If the core would read outside of device memory, or a counter has another name.

@@ -1,7 +1,7 @@
 //! `gramer-emulator`: the device behind the Xilinx Runtime in hardware emulation.
 //!
-//! The runtime starts it from inside an xclbin and speaks to it over a unix socket; it answers with
-//! the Verilated core, the data movers and the memory of a machine, all in simulated time.
+//! The runtime starts it from inside an xclbin and communicates over a unix socket. The emulator simulates the
+//! Verilated core, the data movers and the memory of a machine, all in simulated time.
 
 mod device;
 mod functional;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use gramer_base::memory::{Ending, end_if_refused};
+use gramer_base::memory::{AllocationFailure, end_if_refused};
 use gramer_base::pages::LargeArrays;
 use gramer_machine::Accelerator;
 use gramer_sim::model::{self, Build, Step};
@@ -45,9 +45,11 @@ struct Options {
 #[global_allocator]
 static MEMORY: LargeArrays = LargeArrays;
 
-/// How the emulator ends where memory is refused.
-static ENDING: Ending =
-    Ending { program: "gramer-emulator", remedy: "raise the memory limit (ulimit -v, ulimit -d)" };
+/// Exit of the emulator if memory allocation fails.
+static ENDING: AllocationFailure = AllocationFailure {
+    program: "gramer-emulator",
+    remedy: "raise the memory limit (ulimit -v, ulimit -d)",
+};
 
 fn main() -> ExitCode {
     end_if_refused(&ENDING);
@@ -93,7 +95,7 @@ fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Says how far the build of a model is, in lines that `gramer` reads. It ends when nobody does.
+/// Reports the progress of a model's build, in lines that `gramer` parses. The build ends on a broken pipe.
 fn tell(step: Step) -> Result<()> {
     let line = match step {
         Step::Note(text) => format!("note {text}"),
@@ -104,8 +106,8 @@ fn tell(step: Step) -> Result<()> {
     writeln!(std::io::stderr(), "{line}").context("nobody waits for the model")
 }
 
-/// A signal to end goes on to the compilers, if this process leads their group, and the build then
-/// ends as after any failure: without its folder.
+/// Forwards termination signals to the compilers, if this process leads their group; the build then fails and
+/// removes its folder.
 fn end_with_the_group() {
     extern "C" fn pass_on(signal: libc::c_int) {
         static PASSED: AtomicBool = AtomicBool::new(false);
@@ -191,7 +193,7 @@ fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) 
     }
 }
 
-/// What the design's assertions print goes to a file, from which a failure quotes it.
+/// Redirects the output of the design's assertions to a file, which error messages quote.
 static OUTPUT: Mutex<Option<File>> = Mutex::new(None);
 
 fn capture_output() -> Result<()> {
@@ -205,7 +207,7 @@ fn capture_output() -> Result<()> {
     Ok(())
 }
 
-/// What has been printed so far.
+/// Output so far.
 fn output() -> String {
     // SAFETY: a null stream means all of them.
     unsafe { libc::fflush(std::ptr::null_mut()) };
@@ -216,21 +218,21 @@ fn output() -> String {
     text
 }
 
-/// Which of the runtime's devices this program stands for: the runtime calls them `device1_0_PROCESS`, from
-/// `device0` on.
+/// Index of the runtime's device that this process emulates: the runtime names devices `device1_0_PROCESS`, starting at
+/// `device0`.
 pub(crate) fn device_number() -> usize {
     let id = std::env::var("EMULATION_SOCKETID").unwrap_or_default();
     let number = id.strip_prefix("device").and_then(|rest| rest.split('_').next()?.parse().ok());
     number.unwrap_or(0)
 }
 
-/// Appends a message to the file that `GRAMER_EMULATOR_LOG` names: the runtime discards what is
-/// printed here.
+/// Appends a message to the file named by `GRAMER_EMULATOR_LOG`, since the runtime discards the output of this
+/// process.
 fn log(text: &str) {
     append("GRAMER_EMULATOR_LOG", text);
 }
 
-/// Appends a line to the file that a variable names, if it is set.
+/// Appends a line to the file named by an environment variable, if it is set.
 pub(crate) fn append(variable: &str, text: &str) {
     let Some(path) = std::env::var_os(variable) else { return };
     if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {

@@ -1,4 +1,4 @@
-//! Sparse device memory: what was never written reads as zero and takes no room.
+//! Sparse device memory: unwritten memory reads as zero and takes no space.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// With banks of `(first address, bytes)`.
+    /// Creates a memory with banks of `(first address, bytes)`.
     pub fn new(banks: Vec<(u64, u64)>) -> Self {
         Memory { pages: HashMap::new(), banks }
     }
@@ -54,7 +54,7 @@ impl Memory {
         }
     }
 
-    /// Whole lines.
+    /// Reads whole lines.
     pub fn lines(&self, address: u64, count: usize) -> Vec<[u8; 64]> {
         let mut lines = vec![[0; 64]; count];
         self.read(address, lines.as_flattened_mut());

@@ -1,8 +1,8 @@
-//! The data movers: their HLS sources, called on a host's view of the buffers.
+//! Data movers: their HLS sources, called on a host's view of the buffers.
 
 use anyhow::{Result, ensure};
 
-/// A line of memory or a beat of a stream, aligned as the C++ side wants it.
+/// Memory line or stream beat, with the alignment of the C++ type.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct Line([u8; 64]);
@@ -27,7 +27,7 @@ fn plain(lines: &[Line]) -> Vec<[u8; 64]> {
     lines.iter().map(|line| line.0).collect()
 }
 
-/// The beats that `gramer_fill` sends: all of `head`, then `units` from beat `first` on.
+/// Beats sent by `gramer_fill`: all of `head`, then `units` from beat `first` on.
 pub fn fill(head: &[[u8; 64]], units: &[[u8; 64]], first: u32) -> Result<Vec<[u8; 64]>> {
     ensure!(units.len() >= first as usize, "units_first is beyond the units");
     let (head, units) = (aligned(head), aligned(units));
@@ -48,7 +48,7 @@ pub fn fill(head: &[[u8; 64]], units: &[[u8; 64]], first: u32) -> Result<Vec<[u8
     Ok(plain(&beats))
 }
 
-/// The result area after `gramer_drain` took these beats. `before` is what lies there.
+/// Result area after `gramer_drain` received these beats. `before` is its previous content.
 pub fn drain(beats: &[[u8; 64]], before: &[[u8; 64]]) -> Vec<[u8; 64]> {
     let (beats, mut area) = (aligned(beats), aligned(before));
     // SAFETY: the lengths are those of both arrays, and the last of `beats` ends the stream.

@@ -1,5 +1,5 @@
-//! The wire protocol between the Xilinx Runtime's emulation shim and a device: framed protobuf
-//! messages over a unix socket, one request outstanding at a time.
+//! Wire protocol between the Xilinx Runtime's emulation shim and a device: framed protobuf messages over a unix socket,
+//! with one outstanding request.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -28,11 +28,11 @@ pub mod call {
     pub const ENVIRONMENT: u32 = 20;
 }
 
-/// Most bytes of a request: far more than a packet of the shim.
+/// Maximum of bytes in a request: far more than a packet of the shim.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// Messages, by their fields: name, how it is written, number. A field that a request lacks is zero or empty; an
-/// answer has all. The macro is smaller than what `prost` would derive them with, which takes seconds to compile.
+/// Defines messages by their fields: name, encoding, number. Missing fields of a request are zero or empty; a response
+/// has all fields. Replaces `prost`, whose derive takes seconds to compile.
 macro_rules! messages {
     ($($(#[$about:meta])* $name:ident { $($field:ident: $kind:ident $type:ty = $number:literal,)* })*) => {$(
         $(#[$about])*
@@ -134,7 +134,7 @@ impl Link {
         })
     }
 
-    /// The next request, call and payload, or `None` when the host has gone.
+    /// Returns the next request, as call and payload, or `None` if the host has disconnected.
     pub fn receive(&mut self) -> Result<Option<(u32, Vec<u8>)>> {
         let mut head = [0; 14];
         match self.main.read_exact(&mut head) {
@@ -166,7 +166,7 @@ impl Link {
         }
     }
 
-    /// Tells the host that the device is closed; it waits for that some seconds.
+    /// Notifies the host that the device is closed, for which it waits a few seconds.
     pub fn closed(&mut self) {
         let mut head = [0; 14];
         (head[0], head[9], head[10]) = (0x09, 0x15, 1);
@@ -188,8 +188,8 @@ fn gone(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// As the specification of Protocol Buffers has it: a key is the number and the wire type, numbers are
-    /// varints, bytes have their length before them.
+    /// Protocol Buffers encoding: a key is field number and wire type, numbers are varints, bytes are
+    /// length-prefixed.
     #[test]
     fn messages_are_written_and_read_as_protocol_buffers() {
         let answer = Data { size: 300, data: vec![7, 8] };

@@ -1,4 +1,4 @@
-//! Builds models, or finds those that were built.
+//! Builds models, or finds them in the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use gramer_machine::{Accelerator, trust};
 
 use super::Build;
 use super::settings::{TRACING, settings};
-use super::sources::{Asked, Coverage, LINT, Named, RTL, Sources, asked, name};
+use super::sources::{Coverage, LINT, ModelName, ModelRequest, RTL, Sources, asked, name};
 use crate::cache::{self, Latest};
-use crate::compile::{self, Translated};
+use crate::compile::{self, VerilatorOutput};
 use crate::verilated;
 
-/// How far the build of a model is.
+/// Progress of a model's build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Something that the user should know.
+    /// Message for the user.
     Note(String),
     /// Verilator translates the sources.
     Translating,
-    /// So many files are compiled, of so many.
+    /// Number of compiled files, and of all files.
     Compiling(usize, usize),
     /// The library is linked.
     Linking,
 }
 
-/// Hears of the steps of a build; an error ends it.
-pub type Tell<'a> = dyn FnMut(Step) -> Result<()> + 'a;
+/// Callback for the steps of a build; an error ends the build.
+pub type StepSink<'a> = dyn FnMut(Step) -> Result<()> + 'a;
 
 /// [`build_telling`], without steps.
 ///
@@ -44,25 +44,24 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
-/// `GRAMER_COVERAGE=lines` counts which lines run, and `toggles` also which bits change, in a much
-/// larger build (`make coverage`). Assertions are left out then, since their messages would be lines
-/// that never run.
+/// `GRAMER_COVERAGE=lines` collects line coverage, and `toggles` also toggle coverage, in a much larger build
+/// (`make coverage`). It omits assertions, whose messages would be lines that never run.
 ///
 /// # Errors
-/// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
+/// If Verilator or the C++ compiler is missing or rejects the sources; the message has their
 /// output.
 pub fn build_telling(
     accelerator: &Accelerator,
     options: Build,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<PathBuf> {
     build_of(None, accelerator, options, tell)
 }
 
-/// [`build`] from another folder of sources, whatever `GRAMER_RTL` says.
+/// [`build`] from another folder of sources, ignoring `GRAMER_RTL`.
 ///
 /// # Errors
-/// Errors of [`build`].
+/// As [`build`].
 pub fn build_from(rtl: &Path, accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     build_of(Some(rtl), accelerator, options, &mut |_| Ok(()))
 }
@@ -71,10 +70,10 @@ fn build_of(
     other: Option<&Path>,
     accelerator: &Accelerator,
     options: Build,
-    tell: &mut Tell<'_>,
+    tell: &mut StepSink<'_>,
 ) -> Result<PathBuf> {
     let asked = asked(accelerator, options)?;
-    let Named { hash, folder, sources, folders, mut notes } = name(other, &asked)?;
+    let ModelName { hash, folder, sources, folders, mut notes } = name(other, &asked)?;
     let find = |tell: &mut dyn FnMut(&str)| -> Result<Option<PathBuf>> {
         for models in &folders {
             let at = models.join(&folder);
@@ -108,7 +107,7 @@ fn build_of(
     }
     let sources = sources?;
     let models = cache::writable(&folders)?;
-    let turn = Turn::wait(&models.join(format!("{UNDER_WAY}{folder}")), tell)?;
+    let turn = BuildLock::wait(&models.join(format!("{UNDER_WAY}{folder}")), tell)?;
     if turn.waited
         && let Some(library) = find(&mut |_| ())?
     {
@@ -116,7 +115,7 @@ fn build_of(
     }
     let folder = models.join(&folder);
     let library = folder.join("libcore.so");
-    // Built beside its final place and moved there whole: two builds at a time do no harm.
+    // Built next to its final place and renamed: concurrent builds are safe.
     forget(models);
     let work = tempfile::Builder::new().prefix(UNDER_WAY).tempdir_in(models)?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
@@ -125,7 +124,7 @@ fn build_of(
     if !asked.raw {
         verilated::improve(work.path())?;
     }
-    let what = Translated {
+    let what = VerilatorOutput {
         folder: work.path(),
         prefix: &prefix,
         shim: sources.wrapper.as_ref().unwrap_or(&sources.shim),
@@ -148,13 +147,13 @@ fn build_of(
     Ok(library)
 }
 
-/// How folders begin in which models are built.
+/// Name prefix of build folders.
 const UNDER_WAY: &str = "building-";
 
-/// A folder that nothing was written into for so long belongs to a build that was killed: none takes so long.
+/// Age of the last write after which a build folder counts as abandoned; no build takes this long.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Removes folders of builds that were killed.
+/// Removes folders of abandoned builds.
 fn forget(models: &Path) {
     for entry in fs::read_dir(models).into_iter().flatten().flatten() {
         let old = |data: fs::Metadata| {
@@ -167,49 +166,49 @@ fn forget(models: &Path) {
     }
 }
 
-/// A lock on the build of a model, which ends with its program.
-struct Turn {
+/// Lock on the build of a model, released at the latest when its process ends.
+struct BuildLock {
     path: PathBuf,
-    /// The lock is the file's. Where files can't be locked nobody waits.
+    /// Locked file; `None` if the file system has no locks, and then nobody waits.
     _file: Option<fs::File>,
-    /// Somebody else had it.
+    /// Whether another process held the lock first.
     waited: bool,
 }
 
-impl Turn {
-    /// Waits while another program builds the same model: each would take twice as long beside the other.
+impl BuildLock {
+    /// Waits while another process builds the same model: concurrent builds would take twice as long.
     ///
     /// # Errors
-    /// Errors of `tell`, which hears of the other's work as of its own.
-    fn wait(path: &Path, tell: &mut Tell<'_>) -> Result<Self> {
+    /// Errors of `tell`, which also receives the other process' progress.
+    fn wait(path: &Path, tell: &mut StepSink<'_>) -> Result<Self> {
         let (path, mut waited) = (path.to_path_buf(), false);
         let Ok(file) = fs::File::create(&path) else {
-            return Ok(Turn { path, _file: None, waited });
+            return Ok(BuildLock { path, _file: None, waited });
         };
         while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             waited = true;
             tell(Step::Translating)?;
             std::thread::sleep(Duration::from_millis(50));
         }
-        Ok(Turn { path, _file: Some(file), waited })
+        Ok(BuildLock { path, _file: Some(file), waited })
     }
 }
 
-impl Drop for Turn {
+impl Drop for BuildLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Has Verilator write the C++ of a model into `work`.
+/// Runs Verilator, which writes the C++ of a model to `work`.
 fn translate(
     sources: &Sources,
-    asked: &Asked,
+    asked: &ModelRequest,
     accelerator: &Accelerator,
     prefix: &str,
     work: &Path,
 ) -> Result<()> {
-    let Asked { coverage, fast, trace, accesses, ref package, .. } = *asked;
+    let ModelRequest { coverage, fast, trace, accesses, ref package, .. } = *asked;
     fs::write(work.join("gramer_pkg.sv"), package)?;
     fs::write(work.join("settings.vlt"), settings(accelerator))?;
     let mut command = compile::start("verilator", work);
@@ -272,12 +271,12 @@ mod tests {
     fn one_program_builds_and_the_others_wait() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("building");
-        let first = Turn::wait(&path, &mut |_| Ok(())).unwrap();
+        let first = BuildLock::wait(&path, &mut |_| Ok(())).unwrap();
         assert!(!first.waited);
-        let told = Turn::wait(&path, &mut |_| anyhow::bail!("nobody listens")).err().unwrap();
+        let told = BuildLock::wait(&path, &mut |_| anyhow::bail!("nobody listens")).err().unwrap();
         assert_eq!(told.to_string(), "nobody listens");
         let (mut first, mut heard) = (Some(first), 0);
-        let second = Turn::wait(&path, &mut |_| {
+        let second = BuildLock::wait(&path, &mut |_| {
             heard += 1;
             if heard == 3 {
                 first = None;

@@ -1,4 +1,4 @@
-//! The files of a core: those that `Bender.yml` lists, in its order.
+//! Files of a core: those listed in `Bender.yml`, in its order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use gramer_machine::Core;
 use serde::Deserialize;
 
-/// The manifest in the folder that has `rtl/`.
+/// Manifest, in the folder above `rtl/`.
 pub const MANIFEST: &str = "Bender.yml";
 
 #[derive(Deserialize)]
@@ -15,15 +15,15 @@ struct Manifest {
     sources: Vec<Group>,
 }
 
-/// Files that a target needs; without a target, every one.
+/// Files of a target, or all files without a target.
 #[derive(Deserialize)]
 struct Group {
     target: Option<String>,
     files: Vec<PathBuf>,
 }
 
-/// Returns the files of a core, relative to `rtl/`, without the default machine's package: a model is built of the
-/// package of its own machine.
+/// Returns the files of a core, relative to `rtl/`, without the default machine's package: a model uses the
+/// package of its machine.
 ///
 /// # Errors
 /// If the manifest in `root` can't be read, or lists a file outside of `rtl/`, or none.

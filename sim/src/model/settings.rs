@@ -1,15 +1,14 @@
-//! What Verilator is told of a core: which blocks stay functions, and which registers are shown.
+//! Verilator settings of a core: blocks that stay functions, and visible registers.
 
 use gramer_machine::{Accelerator, Core};
 
-/// What a waveform holds: fields of structs one by one, lines of memory whole (512 bits).
+/// Waveform options: struct fields separately, memory lines (512 bits) as a whole.
 pub(super) const TRACING: [&str; 4] =
     ["--trace-fst", "--trace-structs", "--trace-max-width", "512"];
 
-/// Settings of the models beside those of `rtl/verilator.vlt`. Copies of a block into its parent make
-/// one huge function of the core, which takes longer to compile and to run. Of the blocks that there
-/// are several of, [`crate::instances`] makes one function: for that the inputs that each instance has
-/// of its own are public. A public clock would be one clock an instance.
+/// Settings of the models, in addition to `rtl/verilator.vlt`. Inlining all blocks would make the core one huge
+/// function, slower to compile and to run. [`crate::instances`] shares the functions of multiple instances; this
+/// requires instance-specific inputs to be public. (A public clock would become one clock per instance.)
 const SETTINGS: &str = "`verilator_config
 no_inline -module \"gramer_crossbar\"
 no_inline -module \"gramer_crossbar_column\"
@@ -27,7 +26,7 @@ public_flat_rd -module \"gramer_pu\" -var \"unit_valid_i\"
 public_flat_rd -module \"gramer_pu\" -var \"vertex_*_i\"
 ";
 
-/// What [`Model::state`](super::Model::state) shows and [`Model::sum`](super::Model::sum) reads: modules and their registers.
+/// Modules and registers shown by [`Model::state`](super::Model::state) and read by [`Model::sum`](super::Model::sum).
 pub const STATE: [(&str, &[&str]); 10] = [
     ("gramer_core", &["state_q", "sweep_q", "status_q", "pu_busy", "poll_busy", "work_finished"]),
     ("gramer_prefetcher", &["state_q", "at_q"]),
@@ -41,7 +40,7 @@ pub const STATE: [(&str, &[&str]); 10] = [
     ("gramer_pattern_buffer", &["state_q", "queued_q"]),
 ];
 
-/// What each PU and each partition has of its own where registers lie between them and the rest.
+/// Instance-specific inputs of PUs and partitions on machines with registers between regions.
 const OWN: [(&str, &[&str]); 2] = [
     (
         "gramer_pu",
@@ -63,7 +62,7 @@ const OWN: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Settings of the models of the set core, as [`SETTINGS`].
+/// [`SETTINGS`] of the set core.
 const SET_SETTINGS: &str = "`verilator_config
 no_inline -module \"gramer_set_pu\"
 public_flat_rd -module \"gramer_set_pu\" -var \"answer_i\"
@@ -71,11 +70,11 @@ public_flat_rd -module \"gramer_set_pu\" -var \"push_i\"
 public_flat_rd -module \"gramer_set_pu\" -var \"record_ready_i\"
 ";
 
-/// As [`STATE`], of the set core.
+/// [`STATE`] of the set core.
 const SET_STATE: [(&str, &[&str]); 2] =
     [("gramer_set_pu", &["counters_q"]), ("gramer_fifo", &["write_q", "read_q"])];
 
-/// The settings of a core's models; what its state names is public, as is what [`OWN`] names where it
+/// Settings of a core's models; registers of its state are public, and so are the inputs of [`OWN`] where it
 /// applies.
 pub(super) fn settings(accelerator: &Accelerator) -> String {
     let (text, state) = match accelerator.core {

@@ -1,4 +1,4 @@
-//! What a model is built from, and its name: hashes of the sources and of what is asked.
+//! Inputs of a model, and its name: hashes of sources and options.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::settings::TRACING;
 use crate::cache::{self, Latest};
 use crate::compile::processor;
 
-/// What decides how a model is built, beside what it is built from.
+/// Parameters of a build, in addition to its sources.
 const HOW: [&str; 8] = [
     include_str!("build.rs"),
     include_str!("files.rs"),
@@ -26,20 +26,20 @@ const HOW: [&str; 8] = [
     include_str!("../verilated.rs"),
 ];
 
-/// What Verilator's lint is told, in the folder of the sources.
+/// Verilator's lint settings, in the folder of the sources.
 pub(super) const LINT: &str = "verilator.vlt";
 
-/// Names another folder that stands for `rtl/`. Its files are those of the repository's list.
+/// Environment variable: folder used instead of `rtl/`, with the files of the repository's list.
 pub(super) const RTL: &str = "GRAMER_RTL";
 
-/// The version of Verilator, or `None` if there is none.
+/// Version of Verilator, or `None` if it is missing.
 pub fn verilator() -> Option<String> {
     let output = Command::new(program()?).arg("--version").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-/// The program that tells Verilator's version. `verilator` is a script, which takes ten times as long to tell
-/// it as the program beside it that it starts; every run on a model asks.
+/// Program that prints Verilator's version. `verilator` is a script that takes ten times as long as the binary it
+/// starts, and every run on a model needs the version.
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut scripts = std::env::split_paths(&path).map(|folder| folder.join("verilator"));
@@ -49,19 +49,19 @@ fn program() -> Option<PathBuf> {
     Some(if beside.is_file() && !chosen { beside } else { script })
 }
 
-/// What is counted while a model runs.
+/// Coverage collected while a model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// Lines, and ways of branches.
+    /// Lines and branches.
     Lines,
-    /// Bits of signals too.
+    /// Also toggles of signal bits.
     Toggles,
 }
 
-/// What a model is built from.
+/// Inputs of a model.
 pub(super) struct Sources {
     pub rtl: PathBuf,
-    /// The core's files in `rtl`, in the order in which they are read.
+    /// Files of the core in `rtl`, in compile order.
     pub files: Vec<PathBuf>,
     pub shim: PathBuf,
     pub wrapper: Option<PathBuf>, // of the shim
@@ -100,8 +100,8 @@ fn sources(
     Ok(Sources { rtl, files, shim, wrapper, bytes, content, root })
 }
 
-/// What is asked of a model beside its sources.
-pub(super) struct Asked {
+/// Options of a model, without its sources.
+pub(super) struct ModelRequest {
     pub core: Core,
     pub coverage: Option<Coverage>,
     pub fast: bool,
@@ -109,12 +109,12 @@ pub(super) struct Asked {
     pub accesses: bool,
     pub raw: bool,
     pub package: String,
-    /// All of this but `raw` as text, and its hash.
+    /// Text of all options but `raw`, and its hash.
     pub about: String,
     pub key: String,
 }
 
-pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
+pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<ModelRequest> {
     let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
         Ok("lines") => Some(Coverage::Lines),
         Ok("toggles") => Some(Coverage::Toggles),
@@ -139,24 +139,24 @@ pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> 
     let key = format!("{:016x}", xxh3_64(about.as_bytes()));
     let (accesses, raw) = (options.accesses, options.raw);
     let core = accelerator.core;
-    Ok(Asked { core, coverage, fast, trace, accesses, raw, package, about, key })
+    Ok(ModelRequest { core, coverage, fast, trace, accesses, raw, package, about, key })
 }
 
-/// A model by its name: which sources, if they are there, and in which folders it may lie.
-pub(super) struct Named {
-    /// The hash of the whole model.
+/// Name of a model, with its sources (if available) and the folders that may hold it.
+pub(super) struct ModelName {
+    /// Hash of the whole model.
     pub hash: String,
     /// Name of its folder.
     pub folder: String,
     pub sources: Result<Sources>,
     pub folders: Vec<PathBuf>,
-    /// What the user should know of folders that it may not lie in.
+    /// Messages about skipped folders.
     pub notes: Vec<String>,
 }
 
-/// The name of a model. Without Verilator or without the sources it is that of the last one that
-/// was built of the same description, and, as far as they are there, of the same sources.
-pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
+/// Determines the name of a model. Without Verilator or the sources, it is the last model built from the same
+/// description and, if they are available, the same sources.
+pub(super) fn name(other: Option<&Path>, asked: &ModelRequest) -> Result<ModelName> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
     let how = [HOW.concat(), processor().concat()].concat();
@@ -174,7 +174,7 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
             }
             let hash = format!("{:016x}", hash.digest());
             let folder = format!("{hash}-{how}");
-            return Ok(Named { hash, folder, sources: Ok(sources), folders, notes });
+            return Ok(ModelName { hash, folder, sources: Ok(sources), folders, notes });
         }
         (Ok(sources), Err(missing)) => (Some(sources.content), missing),
         (Err(missing), _) => (None, missing),
@@ -184,7 +184,7 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
         same && std::env::var_os(RTL).is_none() && l.name.ends_with(&how)
     });
     match latest {
-        Some(latest) => Ok(Named {
+        Some(latest) => Ok(ModelName {
             hash: latest.name.split('-').next().unwrap_or_default().into(),
             folder: latest.name,
             sources: Err(missing),
@@ -195,11 +195,11 @@ pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     }
 }
 
-/// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
-/// depend on, so not of compilers and their settings.
+/// Hash of a model's YAML, RTL and shim, and of Verilator's version: everything that affects results, which excludes
+/// compilers and their options.
 ///
 /// # Errors
-/// If Verilator or the sources are missing, and the model was never built.
+/// If Verilator or the sources are missing, and the model has never been built.
 pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
     Ok(name(None, &asked(accelerator, options)?)?.hash)
 }

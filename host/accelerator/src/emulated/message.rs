@@ -16,9 +16,9 @@ use gramer_pattern::Pattern;
 use crate::session::MemorySpeed;
 use crate::settings::Settings;
 
-/// To a worker.
+/// Message to a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum ToWorker {
+pub enum WorkerRequest {
     /// First: the device.
     Open(Box<WorkerSetup>),
     /// The graph of the runs that follow.
@@ -80,9 +80,9 @@ pub struct RunRequest {
     pub watched: bool,
 }
 
-/// From a worker.
+/// Message from a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum FromWorker {
+pub enum WorkerReply {
     /// The device is open, or the graph is loaded.
     Ready,
     /// Measured speeds of the device's memories.

@@ -29,7 +29,7 @@ use crate::methods::choose_on;
 use crate::session::MemorySpeed;
 use crate::settings::Settings;
 use crate::xclbin::build::ShowBuild;
-use resident::OnWorker;
+use resident::WorkerGraph;
 use worker::Worker;
 
 /// The helper, and the variable that names it elsewhere.
@@ -271,7 +271,7 @@ impl Engine for EmulatedDevice {
     }
 
     fn prepare(&self, graph: &Graph, context: &Context) -> Result<PreparedGraph> {
-        let resident = OnWorker::new(self, graph, context)?;
+        let resident = WorkerGraph::new(self, graph, context)?;
         resident.load(&mut *self.free(&context.cancel)?, &context.cancel)?;
         Ok(PreparedGraph::new(self.clone(), graph, resident))
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Result};
-use gramer_engine::{Failure, Held, Outcome, Peers, Plan, Query, Reply, Run, Sink};
+use gramer_engine::{DeviceGraph, Failure, Outcome, Peers, Plan, Query, Reply, Run, Sink};
 use gramer_graph::prepare::renumber;
 use gramer_graph::{Graph, Order, VertexId, image};
 
@@ -15,7 +15,7 @@ use super::worker::Worker;
 use crate::next_number;
 
 /// A graph as an image for a worker.
-pub(super) struct OnWorker {
+pub(super) struct WorkerGraph {
     device: EmulatedDevice,
     graph: Graph,
     /// The graph in the order in which the device is fastest, where it has another one.
@@ -26,14 +26,14 @@ pub(super) struct OnWorker {
     places: Mutex<Option<Vec<VertexId>>>,
 }
 
-impl OnWorker {
+impl WorkerGraph {
     /// A graph in the device's order.
     pub fn new(device: &EmulatedDevice, graph: &Graph, context: &Context) -> Result<Self> {
         context.cancel.check()?;
         let other = graph.order() != Order::RankOn1;
         let ordered = other.then(|| renumber(graph, context)).transpose()?;
         let (device, graph, places) = (device.clone(), graph.clone(), Mutex::default());
-        Ok(OnWorker { device, graph, ordered, number: next_number(), places })
+        Ok(WorkerGraph { device, graph, ordered, number: next_number(), places })
     }
 
     /// Has the worker load it, unless it has it.
@@ -100,7 +100,7 @@ impl OnWorker {
     }
 }
 
-impl Held for OnWorker {
+impl DeviceGraph for WorkerGraph {
     fn answer(&self, query: &Query, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         Ok(self.ask(query, run)?.into())
     }

@@ -19,7 +19,7 @@ use crate::Accelerator;
 use crate::session::MemorySpeed;
 
 use super::message::{
-    Candidates, FromWorker, Load, RunRequest, ToWorker, WorkerSetup, read, write,
+    Candidates, Load, RunRequest, WorkerReply, WorkerRequest, WorkerSetup, read, write,
 };
 
 /// Embeddings that are sent together.
@@ -30,25 +30,25 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Where messages go.
 type Output = Mutex<Box<dyn Write + Send>>;
 
-fn say(output: &Output, message: &FromWorker) -> Result<()> {
+fn say(output: &Output, message: &WorkerReply) -> Result<()> {
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     write(&mut **output, message).map_err(|e| Error::io("<stdout>", "write", e))
 }
 
 /// What the program is asked for, and what it says meanwhile.
 struct Order {
-    message: ToWorker,
+    message: WorkerRequest,
     cancel: Cancel,
     enough: Arc<AtomicBool>,
     /// What peers say.
-    replies: Mutex<Receiver<ToWorker>>,
+    replies: Mutex<Receiver<WorkerRequest>>,
 }
 
 /// The ends of an [`Order`] that the thread which reads has.
 struct Hold {
     cancel: Cancel,
     enough: Arc<AtomicBool>,
-    replies: Sender<ToWorker>,
+    replies: Sender<WorkerRequest>,
 }
 
 /// Reads what the program says to its end.
@@ -64,9 +64,12 @@ fn hear(mut input: impl BufRead, orders: &Sender<Result<Order>>) {
             }
         };
         match (message, &now) {
-            (ToWorker::Enough, Some(now)) => now.enough.store(true, Ordering::Relaxed),
-            (ToWorker::Stop, Some(now)) => now.cancel.cancel(),
-            (reply @ (ToWorker::Range(_) | ToWorker::Joined(_) | ToWorker::Over), Some(now)) => {
+            (WorkerRequest::Enough, Some(now)) => now.enough.store(true, Ordering::Relaxed),
+            (WorkerRequest::Stop, Some(now)) => now.cancel.cancel(),
+            (
+                reply @ (WorkerRequest::Range(_) | WorkerRequest::Joined(_) | WorkerRequest::Over),
+                Some(now),
+            ) => {
                 let _ = now.replies.send(reply);
             }
             (message, _) => {
@@ -106,7 +109,7 @@ pub fn serve(
     let server = Server { output: &output, orders: &orders, context };
     let Some(order) = server.next()? else { return Ok(()) };
     let opened = server.reply(&order, |context| {
-        let ToWorker::Open(opened) = &order.message else {
+        let WorkerRequest::Open(opened) = &order.message else {
             return Err(Error::Device(format!("{:?} comes before a device", order.message)));
         };
         let version = env!("CARGO_PKG_VERSION");
@@ -116,16 +119,16 @@ pub fn serve(
                 opened.gramer
             )));
         }
-        Ok((open(opened, context)?, FromWorker::Ready))
+        Ok((open(opened, context)?, WorkerReply::Ready))
     })?;
     let Some(engine) = opened else { return Ok(()) };
     let mut order = server.next()?;
     while let Some(now) = order {
         order = match &now.message {
-            ToWorker::Load(load) => server.on_graph(&*engine, &now, load)?,
-            ToWorker::Measure(bytes) => {
+            WorkerRequest::Load(load) => server.on_graph(&*engine, &now, load)?,
+            WorkerRequest::Measure(bytes) => {
                 server.reply(&now, |context| {
-                    Ok(((), FromWorker::Measured(memories(&*engine, *bytes, context)?)))
+                    Ok(((), WorkerReply::Measured(memories(&*engine, *bytes, context)?)))
                 })?;
                 server.next()?
             }
@@ -162,14 +165,14 @@ impl Server<'_> {
     fn reply<T>(
         &self,
         order: &Order,
-        work: impl FnOnce(&Context) -> Result<(T, FromWorker)>,
+        work: impl FnOnce(&Context) -> Result<(T, WorkerReply)>,
     ) -> Result<Option<T>> {
         let context = Context {
             cancel: order.cancel.clone(),
             progress: Arc::default(),
             ..self.context.clone()
         };
-        if let ToWorker::Run(run) = &order.message
+        if let WorkerRequest::Run(run) = &order.message
             && run.watched
         {
             context.progress.watch();
@@ -191,7 +194,7 @@ impl Server<'_> {
                 Ok(Some(value))
             }
             Err(error) => {
-                say(self.output, &FromWorker::Failed(error.into()))?;
+                say(self.output, &WorkerReply::Failed(error.into()))?;
                 Ok(None)
             }
         }
@@ -209,19 +212,19 @@ impl Server<'_> {
         let graph = match opened() {
             Ok(graph) => graph,
             Err(error) => {
-                say(self.output, &FromWorker::Failed(error.into()))?;
+                say(self.output, &WorkerReply::Failed(error.into()))?;
                 return self.next();
             }
         };
-        let prepared =
-            self.reply(order, |context| Ok((engine.prepare(&graph, context)?, FromWorker::Ready)))?;
+        let prepared = self
+            .reply(order, |context| Ok((engine.prepare(&graph, context)?, WorkerReply::Ready)))?;
         let Some(prepared) = prepared else { return self.next() };
         loop {
             let Some(order) = self.next()? else { return Ok(None) };
-            let ToWorker::Run(run) = &order.message else { return Ok(Some(order)) };
+            let WorkerRequest::Run(run) = &order.message else { return Ok(Some(order)) };
             self.reply(&order, |context| {
                 let outcome = self.answer(&prepared, &order, run, context)?;
-                Ok(((), FromWorker::Found(Box::new(outcome))))
+                Ok(((), WorkerReply::Found(Box::new(outcome))))
             })?;
         }
     }
@@ -280,7 +283,7 @@ fn beat(
         let now = progress.get();
         if now != said && now.1 > 0 {
             said = now;
-            let message = FromWorker::Progress(now.0, now.1, progress.is_unpredictable());
+            let message = WorkerReply::Progress(now.0, now.1, progress.is_unpredictable());
             // Whoever doesn't hear that has gone, which the thread that reads notices.
             let _ = say(output, &message);
         }
@@ -292,19 +295,19 @@ struct Relay<'a> {
     output: &'a Output,
     threads: usize,
     /// One thread asks at a time.
-    replies: &'a Mutex<Receiver<ToWorker>>,
+    replies: &'a Mutex<Receiver<WorkerRequest>>,
 }
 
 impl Relay<'_> {
-    fn ask(&self, message: &FromWorker) -> Result<ToWorker> {
+    fn ask(&self, message: &WorkerReply) -> Result<WorkerRequest> {
         let replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         say(self.output, message)?;
         replies.recv().map_err(|_| Error::Interrupted)
     }
 
     fn next(&self, phase: usize, all: usize, at_once: bool) -> Result<Range<usize>> {
-        match self.ask(&FromWorker::Next(Candidates { phase, all, at_once }))? {
-            ToWorker::Range(range) => Ok(range),
+        match self.ask(&WorkerReply::Next(Candidates { phase, all, at_once }))? {
+            WorkerRequest::Range(range) => Ok(range),
             _ => Err(Error::Interrupted),
         }
     }
@@ -324,8 +327,8 @@ impl Peers for Relay<'_> {
     }
 
     fn join(&self, phase: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
-        match self.ask(&FromWorker::Join(phase, found))? {
-            ToWorker::Joined(all) => Ok(all),
+        match self.ask(&WorkerReply::Join(phase, found))? {
+            WorkerRequest::Joined(all) => Ok(all),
             _ => Err(Error::Interrupted),
         }
     }
@@ -352,7 +355,7 @@ struct Batches<'a> {
 impl Batches<'_> {
     fn send(&self, batch: Option<(Pattern, Vec<Vec<VertexId>>)>) -> Result<()> {
         match batch {
-            Some((pattern, all)) => say(self.output, &FromWorker::Listed(pattern, all)),
+            Some((pattern, all)) => say(self.output, &WorkerReply::Listed(pattern, all)),
             None => Ok(()),
         }
     }

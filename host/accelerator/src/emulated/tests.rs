@@ -1,7 +1,7 @@
-use super::message::{FromWorker, Load, RunRequest, ToWorker, WireError, WorkerSetup};
+use super::message::{Load, RunRequest, WireError, WorkerReply, WorkerRequest, WorkerSetup};
 use super::*;
 use gramer_base::context::Cancel;
-use gramer_engine::{EngineExt, Held, Outcome, Peers, Query, Run, Share, Sink, Units};
+use gramer_engine::{DeviceGraph, EngineExt, Outcome, Peers, Query, Run, Share, Sink, Units};
 use gramer_graph::{Builder, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
@@ -98,7 +98,7 @@ fn other_devices_and_shares_of_other_orders_are_refused() {
 }
 
 /// A worker of one answer: it notes what it is asked, is ready for any graph, and says the same in each run.
-fn says(messages: &[FromWorker], folder: &Path) -> PathBuf {
+fn says(messages: &[WorkerReply], folder: &Path) -> PathBuf {
     let lines: Vec<String> =
         messages.iter().map(|message| serde_json::to_string(message).unwrap()).collect();
     fs::write(folder.join("says"), lines.join("\n") + "\n").unwrap();
@@ -140,8 +140,9 @@ fn one_worker_answers_all_runs_on_a_graph_and_a_list_has_the_vertices_of_the_cal
     found.push(gramer_engine::Subject::Clique(17), u128::MAX);
     found.warnings = vec!["w".into()];
     let list = vec![[12, 10, 11].map(vertex).to_vec(), [10, 11, 12].map(vertex).to_vec()];
-    let listed = FromWorker::Listed(triangle, list);
-    let device = device(says(&[listed, FromWorker::Found(Box::new(found.clone()))], folder.path()));
+    let listed = WorkerReply::Listed(triangle, list);
+    let device =
+        device(says(&[listed, WorkerReply::Found(Box::new(found.clone()))], folder.path()));
     let context = Context::default();
     let prepared = device.prepare(&graph, &context).unwrap();
     for (most, count) in [(None, 2), (Some(1), 1)] {
@@ -164,14 +165,14 @@ fn one_worker_answers_all_runs_on_a_graph_and_a_list_has_the_vertices_of_the_cal
     drop((prepared, other));
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("started"), "worker emulator:small\n", "once");
-    let opened: ToWorker = serde_json::from_str(&read("open")).unwrap();
-    let ToWorker::Open(opened) = opened else { panic!("{opened:?}") };
+    let opened: WorkerRequest = serde_json::from_str(&read("open")).unwrap();
+    let WorkerRequest::Open(opened) = opened else { panic!("{opened:?}") };
     assert_eq!(opened.settings, Settings::default());
     let loads = read("loads");
     let loads: Vec<Load> = loads
         .lines()
         .map(|line| match serde_json::from_str(line).unwrap() {
-            ToWorker::Load(load) => load,
+            WorkerRequest::Load(load) => load,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -191,7 +192,7 @@ fn a_share_goes_to_the_worker_and_its_outcome_comes_back() {
     let share = Share::new(std::iter::once(0..2), []).unwrap();
     let mut found = Outcome::new(vec![], true);
     found.share = Some(share.clone());
-    let device = device(says(&[FromWorker::Found(Box::new(found.clone()))], folder.path()));
+    let device = device(says(&[WorkerReply::Found(Box::new(found.clone()))], folder.path()));
     let prepared = device.prepare(&graph, &context).unwrap();
     let task = Task::Clique { k: 3 };
     let run = |share| prepared.run(&task, Units::Share(share), None, &context);
@@ -203,7 +204,7 @@ fn a_share_goes_to_the_worker_and_its_outcome_comes_back() {
     // What it is asked for is what it was given.
     let runs = fs::read_to_string(folder.path().join("runs")).unwrap();
     let shares = runs.lines().map(|line| match serde_json::from_str(line).unwrap() {
-        ToWorker::Run(run) => run.share.unwrap(),
+        WorkerRequest::Run(run) => run.share.unwrap(),
         other => panic!("{other:?}"),
     });
     assert_eq!(shares.collect::<Vec<_>>(), [share, other]);
@@ -218,12 +219,12 @@ fn a_worker_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
     let failed = fails.run(&graph, &task, None, &context).unwrap_err().to_string();
     assert!(failed.contains("emulator:small") && failed.ends_with("no room in memory"), "{failed}");
     let failed = WireError::Unsupported("too large".into());
-    let refuses = device(says(&[FromWorker::Failed(failed)], folder.path()));
+    let refuses = device(says(&[WorkerReply::Failed(failed)], folder.path()));
     let failed = refuses.run(&graph, &task, None, &context).unwrap_err();
     assert!(matches!(&failed, Error::Unsupported(what) if what == "too large"), "{failed}");
     assert!(there(&refuses), "it goes on with the next question");
     let failed = WireError::Device("it fell off the bus".into());
-    let breaks = device(says(&[FromWorker::Failed(failed)], folder.path()));
+    let breaks = device(says(&[WorkerReply::Failed(failed)], folder.path()));
     let failed = breaks.run(&graph, &task, None, &context).unwrap_err();
     assert!(matches!(&failed, Error::Device(what) if what == "it fell off the bus"), "{failed}");
     assert!(!there(&breaks), "the device is opened anew");
@@ -256,14 +257,14 @@ fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {
     gramer_graph::image::write(&path, &graph, "g").unwrap();
     let opened = |gramer: &str| {
         let (file, settings) = ("x.xclbin".to_string(), Settings::default());
-        ToWorker::Open(Box::new(WorkerSetup { gramer: gramer.to_string(), file, settings }))
+        WorkerRequest::Open(Box::new(WorkerSetup { gramer: gramer.to_string(), file, settings }))
     };
-    let load = |edges| ToWorker::Load(Load { image: path.clone(), vertices: 4, edges });
+    let load = |edges| WorkerRequest::Load(Load { image: path.clone(), vertices: 4, edges });
     let run = |list, share| {
         let query = Query::new(Task::Clique { k: 3 }).list(list);
-        ToWorker::Run(Box::new(RunRequest { query, share, ..order() }))
+        WorkerRequest::Run(Box::new(RunRequest { query, share, ..order() }))
     };
-    let serve = |messages: &[ToWorker]| {
+    let serve = |messages: &[WorkerRequest]| {
         let (mut input, output) = (vec![], tempfile::NamedTempFile::new().unwrap());
         messages.iter().for_each(|message| message::write(&mut input, message).unwrap());
         let opens = std::cell::Cell::new(0);
@@ -276,7 +277,7 @@ fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {
         let served = serve(input, output.reopen().unwrap(), open, &Context::default());
         let said = fs::read_to_string(output.path()).unwrap();
         let said = said.lines().map(|line| serde_json::from_str(line).unwrap());
-        (served, opens.get(), said.collect::<Vec<FromWorker>>())
+        (served, opens.get(), said.collect::<Vec<WorkerReply>>())
     };
     let version = env!("CARGO_PKG_VERSION");
     let shares = Share::split(graph.view(), 2);
@@ -288,20 +289,20 @@ fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {
         run(false, Some(shares[0].clone())),
         run(false, Some(wrong)),
         run(true, None),
-        ToWorker::Measure(1 << 10),
+        WorkerRequest::Measure(1 << 10),
         load(5),
     ]);
     assert_eq!(opens, 1);
     let [
-        FromWorker::Ready,
-        FromWorker::Ready,
-        FromWorker::Found(whole),
-        FromWorker::Found(part),
-        FromWorker::Failed(WireError::Usage(wrong)),
-        FromWorker::Listed(triangle, all),
-        FromWorker::Found(_),
-        FromWorker::Measured(_),
-        FromWorker::Failed(WireError::Device(other)),
+        WorkerReply::Ready,
+        WorkerReply::Ready,
+        WorkerReply::Found(whole),
+        WorkerReply::Found(part),
+        WorkerReply::Failed(WireError::Usage(wrong)),
+        WorkerReply::Listed(triangle, all),
+        WorkerReply::Found(_),
+        WorkerReply::Measured(_),
+        WorkerReply::Failed(WireError::Device(other)),
     ] = &said[..]
     else {
         panic!("{said:?}")
@@ -316,7 +317,7 @@ fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {
     ] {
         let (served, opens, said) = serve(&[message]);
         served.unwrap();
-        let [FromWorker::Failed(WireError::Device(text))] = &said[..] else { panic!("{said:?}") };
+        let [WorkerReply::Failed(WireError::Device(text))] = &said[..] else { panic!("{said:?}") };
         assert!(text.contains(part) && opens == 0, "{text}");
     }
 }
@@ -360,7 +361,7 @@ fn a_worker_reaches_the_peers_of_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph();
     let candidates = super::message::Candidates { phase: 2, all: 9, at_once: false };
-    let text = |message: &FromWorker| serde_json::to_string(message).unwrap();
+    let text = |message: &WorkerReply| serde_json::to_string(message).unwrap();
     let own = folder.path().display();
     let asks = device(script(
         folder.path(),
@@ -369,9 +370,9 @@ fn a_worker_reaches_the_peers_of_a_run() {
              echo '{}'; read -r range; echo \"$range\" > {own}/said\n\
              echo '{}'; read -r joined; echo \"$joined\" >> {own}/said\n\
              echo '{}'; cat > /dev/null",
-            text(&FromWorker::Next(candidates)),
-            text(&FromWorker::Join(2, vec![7, 0])),
-            text(&FromWorker::Found(Box::new(Outcome::new(vec![], true)))),
+            text(&WorkerReply::Next(candidates)),
+            text(&WorkerReply::Join(2, vec![7, 0])),
+            text(&WorkerReply::Found(Box::new(Outcome::new(vec![], true)))),
         ),
     ));
     let context = Context::default();
@@ -386,20 +387,20 @@ fn a_worker_reaches_the_peers_of_a_run() {
         };
         let found = resident.answer(&Query::new(Task::Clique { k: 3 }), &plan, &run);
         let said = fs::read_to_string(folder.path().join("said")).unwrap();
-        let said: Vec<ToWorker> =
+        let said: Vec<WorkerRequest> =
             said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         match stopped {
             false => {
                 assert!(found.is_ok(), "{found:?}");
-                let joined = ToWorker::Joined(vec![vec![7, 0], vec![2]]);
-                assert_eq!(said, [ToWorker::Range(1..9), joined]);
+                let joined = WorkerRequest::Joined(vec![vec![7, 0], vec![2]]);
+                assert_eq!(said, [WorkerRequest::Range(1..9), joined]);
             }
             true => {
                 assert!(
                     matches!(found, Err(gramer_engine::Failure::Error(Error::Interrupted))),
                     "{found:?}"
                 );
-                assert_eq!(said, [ToWorker::Range(1..9), ToWorker::Over]);
+                assert_eq!(said, [WorkerRequest::Range(1..9), WorkerRequest::Over]);
             }
         }
         drop(resident);

@@ -14,7 +14,7 @@ use gramer_graph::VertexId;
 use tracing::info;
 
 use super::message::{
-    Candidates, FromWorker, Load, RunRequest, ToWorker, WireError, WorkerSetup, read, write,
+    Candidates, Load, RunRequest, WireError, WorkerReply, WorkerRequest, WorkerSetup, read, write,
 };
 use super::{COMMAND, EmulatedDevice, LOOK};
 use crate::launch::{Pipes, Request, Setup, TIMELINE, Watch};
@@ -33,7 +33,7 @@ const LINE: u64 = 1 << 16;
 pub(super) struct Worker {
     /// Closed to end it.
     to: Option<std::process::ChildStdin>,
-    heard: Receiver<Result<FromWorker>>,
+    heard: Receiver<Result<WorkerReply>>,
     /// Its last words, once it has ended.
     last_words: Receiver<String>,
     watch: Option<Watch>,
@@ -125,8 +125,8 @@ impl Worker {
             graph: None,
         };
         let (gramer, settings) = (env!("CARGO_PKG_VERSION").into(), settings.clone());
-        let opened =
-            worker.ready(ToWorker::Open(Box::new(WorkerSetup { gramer, file, settings })), cancel);
+        let opened = worker
+            .ready(WorkerRequest::Open(Box::new(WorkerSetup { gramer, file, settings })), cancel);
         match opened {
             Ok(()) => {
                 worker.watch.iter().for_each(Watch::opened);
@@ -137,7 +137,7 @@ impl Worker {
     }
 
     /// One that has gone is noticed where it is listened to.
-    fn say(&mut self, message: &ToWorker) {
+    fn say(&mut self, message: &WorkerRequest) {
         if let Some(to) = &mut self.to {
             let _ = write(to, message);
         }
@@ -146,15 +146,15 @@ impl Worker {
     /// Asks for something, and hears until `take` has what it is. The worker is told to stop once `cancel` is raised.
     fn ask<T>(
         &mut self,
-        question: ToWorker,
+        question: WorkerRequest,
         cancel: &Cancel,
-        mut take: impl FnMut(&mut Self, FromWorker) -> Option<Result<T, WorkerFailure>>,
+        mut take: impl FnMut(&mut Self, WorkerReply) -> Option<Result<T, WorkerFailure>>,
     ) -> Result<T, WorkerFailure> {
         self.say(&question);
         let mut told = false;
         let answer = loop {
             match self.heard.recv_timeout(LOOK) {
-                Ok(Ok(FromWorker::Failed(failed))) => break Err(WorkerFailure::Failed(failed)),
+                Ok(Ok(WorkerReply::Failed(failed))) => break Err(WorkerFailure::Failed(failed)),
                 Ok(Ok(message)) => {
                     if let Some(answer) = take(self, message) {
                         break answer;
@@ -166,7 +166,7 @@ impl Worker {
             }
             if !told && cancel.is_cancelled() {
                 told = true;
-                self.say(&ToWorker::Stop);
+                self.say(&WorkerRequest::Stop);
                 self.watch.iter().for_each(|watch| watch.stops(true));
             }
         };
@@ -175,10 +175,10 @@ impl Worker {
     }
 
     /// Asks for something that is done or not.
-    fn ready(&mut self, question: ToWorker, cancel: &Cancel) -> Result<(), WorkerFailure> {
+    fn ready(&mut self, question: WorkerRequest, cancel: &Cancel) -> Result<(), WorkerFailure> {
         self.ask(question, cancel, |_, message| match message {
-            FromWorker::Ready => Some(Ok(())),
-            FromWorker::Progress(..) => None,
+            WorkerReply::Ready => Some(Ok(())),
+            WorkerReply::Progress(..) => None,
             other => Some(Err(WorkerFailure::Unclear(format!("{other:?}")))),
         })
     }
@@ -186,7 +186,7 @@ impl Worker {
     /// Has it load a graph in place of the one that it has.
     pub fn load(&mut self, number: u64, load: Load, cancel: &Cancel) -> Result<(), WorkerFailure> {
         let image = load.image.clone();
-        self.ready(ToWorker::Load(load), cancel)?;
+        self.ready(WorkerRequest::Load(load), cancel)?;
         if let Some((_, before)) = self.graph.replace((number, image)) {
             let _ = std::fs::remove_file(before);
         }
@@ -203,8 +203,8 @@ impl Worker {
         if let Some((_, image)) = self.graph.take() {
             let _ = std::fs::remove_file(image);
         }
-        self.ask(ToWorker::Measure(bytes), cancel, |_, message| match message {
-            FromWorker::Measured(all) => Some(Ok(all)),
+        self.ask(WorkerRequest::Measure(bytes), cancel, |_, message| match message {
+            WorkerReply::Measured(all) => Some(Ok(all)),
             other => Some(Err(WorkerFailure::Unclear(format!("{other:?}")))),
         })
     }
@@ -217,13 +217,13 @@ impl Worker {
         places: Option<&[VertexId]>,
     ) -> Result<Outcome, WorkerFailure> {
         let (mut enough, mut shown) = (false, (0, 0));
-        self.ask(ToWorker::Run(Box::new(order)), &run.context.cancel, |worker, message| {
+        self.ask(WorkerRequest::Run(Box::new(order)), &run.context.cancel, |worker, message| {
             match message {
-                FromWorker::Found(mut outcome) => {
+                WorkerReply::Found(mut outcome) => {
                     outcome.complete &= !enough;
                     return Some(Ok(*outcome));
                 }
-                FromWorker::Listed(pattern, all) => {
+                WorkerReply::Listed(pattern, all) => {
                     let sink = run.sink.filter(|_| !enough)?;
                     for mut vertices in all {
                         if let Some(places) = places {
@@ -231,24 +231,24 @@ impl Worker {
                         }
                         if sink.embedding(&pattern, &vertices).is_break() {
                             enough = true;
-                            worker.say(&ToWorker::Enough);
+                            worker.say(&WorkerRequest::Enough);
                             break;
                         }
                     }
                 }
-                FromWorker::Progress(done, all, unpredictable) => {
+                WorkerReply::Progress(done, all, unpredictable) => {
                     show(run.context, &mut shown, (done, all), unpredictable);
                 }
-                FromWorker::Next(Candidates { phase, all, at_once }) => {
+                WorkerReply::Next(Candidates { phase, all, at_once }) => {
                     let next = |peers: &dyn Peers| match at_once {
                         true => peers.at_once(phase, all),
                         false => peers.next(phase, all),
                     };
-                    return worker.tell(run, next, ToWorker::Range);
+                    return worker.tell(run, next, WorkerRequest::Range);
                 }
-                FromWorker::Join(phase, found) => {
+                WorkerReply::Join(phase, found) => {
                     let join = |peers: &dyn Peers| peers.join(phase, found.clone());
-                    return worker.tell(run, join, ToWorker::Joined);
+                    return worker.tell(run, join, WorkerRequest::Joined);
                 }
                 other => return Some(Err(WorkerFailure::Unclear(format!("{other:?}")))),
             }
@@ -261,7 +261,7 @@ impl Worker {
         &mut self,
         run: &Run<'_>,
         of: impl FnOnce(&dyn Peers) -> Result<T>,
-        message: impl FnOnce(T) -> ToWorker,
+        message: impl FnOnce(T) -> WorkerRequest,
     ) -> Option<Result<O, WorkerFailure>> {
         let Some(peers) = run.peers else {
             return Some(Err(WorkerFailure::Unclear("a phase of a run without peers".into())));
@@ -272,7 +272,7 @@ impl Worker {
                 None
             }
             Err(error) => {
-                self.say(&ToWorker::Over);
+                self.say(&WorkerRequest::Over);
                 Some(self.over().and(Err(WorkerFailure::Peer(error))))
             }
         }
@@ -282,8 +282,10 @@ impl Worker {
     fn over(&mut self) -> Result<(), WorkerFailure> {
         loop {
             match self.heard.recv() {
-                Ok(Ok(FromWorker::Found(_) | FromWorker::Failed(_))) => return Ok(()),
-                Ok(Ok(FromWorker::Next(_) | FromWorker::Join(..))) => self.say(&ToWorker::Over),
+                Ok(Ok(WorkerReply::Found(_) | WorkerReply::Failed(_))) => return Ok(()),
+                Ok(Ok(WorkerReply::Next(_) | WorkerReply::Join(..))) => {
+                    self.say(&WorkerRequest::Over)
+                }
                 Ok(Ok(_)) => {}
                 Ok(Err(error)) => return Err(WorkerFailure::Unclear(error.to_string())),
                 Err(_) => return Err(WorkerFailure::Ended),

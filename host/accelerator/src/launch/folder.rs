@@ -21,15 +21,15 @@ const MARK: &str = "A private folder of `gramer --device emulator`, which remove
 /// A folder that is younger may be one whose lock is just being taken.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// A folder of this process, which is removed when it is dropped.
+/// Private folder of this process, removed when it is dropped.
 #[derive(Debug)]
-pub struct Private {
+pub struct PrivateFolder {
     folder: tempfile::TempDir,
     /// Held as long as this process lives.
     _lock: File,
 }
 
-impl Private {
+impl PrivateFolder {
     /// Marks and locks a new folder, and removes what launchers that were killed have left beside it.
     fn new(folder: tempfile::TempDir) -> Result<Self> {
         let marker = folder.path().join(MARKER);
@@ -38,7 +38,7 @@ impl Private {
             .map_err(|e| Error::io(&marker, "lock", e.into()))?;
         (&lock).write_all(MARK.as_bytes()).map_err(|e| Error::io(&marker, "write", e))?;
         folder.path().parent().into_iter().for_each(sweep);
-        Ok(Private { folder, _lock: lock })
+        Ok(PrivateFolder { folder, _lock: lock })
     }
 
     /// Where it is.
@@ -53,18 +53,18 @@ impl Private {
 ///
 /// # Errors
 /// [`Error::Unsupported`] where neither allows programs, and those of the system.
-pub fn folders(temporary: &Path) -> Result<(Private, Option<Private>)> {
+pub fn folders(temporary: &Path) -> Result<(PrivateFolder, Option<PrivateFolder>)> {
     folders_in(Path::new(SOCKETS), temporary)
 }
 
-fn folders_in(tmp: &Path, temporary: &Path) -> Result<(Private, Option<Private>)> {
+fn folders_in(tmp: &Path, temporary: &Path) -> Result<(PrivateFolder, Option<PrivateFolder>)> {
     let make = |folder: &Path, name: &str| {
         let builder = || tempfile::Builder::new();
         let made = match name {
             "" => builder().prefix(PREFIX).tempdir_in(folder),
             name => builder().prefix(name).rand_bytes(0).tempdir_in(folder),
         };
-        Private::new(made.map_err(|e| Error::io(folder, "make a folder in", e))?)
+        PrivateFolder::new(made.map_err(|e| Error::io(folder, "make a folder in", e))?)
     };
     if !forbids_programs(tmp) {
         return Ok((make(tmp, "")?, None));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gramer_machine::{Accelerator, Core, trust};
 use rustix::process::Pid;
 
-use super::folder::{Private, folders};
+use super::folder::{PrivateFolder, folders};
 use super::watch::{is_stopped, state_of};
 use super::{Request, TIMELINE};
 use crate::emulated::Options;
@@ -37,7 +37,7 @@ const LINES_QUOTED: usize = 3;
 /// A set-up, whose folders are removed when it is dropped.
 #[derive(Debug)]
 pub struct Setup {
-    private: Private,
+    private: PrivateFolder,
     /// The program in the folder: the runtime puts its own folders beside it.
     pub program: PathBuf,
     /// The xclbin.
@@ -46,7 +46,7 @@ pub struct Setup {
     sleep: Option<PathBuf>,
     timeline: bool,
     /// The runtime's sockets, where they aren't in the private folder.
-    _sockets: Option<Private>,
+    _sockets: Option<PrivateFolder>,
 }
 
 impl Setup {

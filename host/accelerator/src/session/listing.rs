@@ -16,7 +16,7 @@ use gramer_machine::set::RECORD_NARROW;
 
 use super::compute_unit::{ComputeUnit, Execution};
 use super::pass::record_beats;
-use super::pending::{Pending, UNIT};
+use super::pending::{PendingUnits, UNIT};
 use super::set::{StreamJob, no_room_for_sets};
 use super::stop::Stop;
 use super::units::{Place, on_units};
@@ -138,7 +138,7 @@ impl SharedListing<'_> {
         };
         let listed = ListingEnd { count: 0, complete: true };
         let mut own = UnitListing { listed, runs: 0, counters: BTreeMap::new() };
-        let (mut pending, mut head) = (Pending::new(&stream.units), stream.head.clone());
+        let (mut pending, mut head) = (PendingUnits::new(&stream.units), stream.head.clone());
         while let Some(units) = pending.next() {
             if self.stop.asked() {
                 own.listed.complete = false;

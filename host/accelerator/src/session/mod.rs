@@ -15,7 +15,7 @@ mod transfer;
 mod units;
 
 pub use pass::{Pass, PassResult};
-pub(crate) use plans::OnSession;
+pub(crate) use plans::SessionRunner;
 pub(crate) use set::UnitTotals;
 
 use std::collections::BTreeMap;

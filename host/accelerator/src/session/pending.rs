@@ -9,7 +9,7 @@ use crate::image::LINE;
 pub(super) const UNIT: usize = 8;
 
 /// The units of a stream that are still to be sent, by their places.
-pub(super) struct Pending {
+pub(super) struct PendingUnits {
     units: Vec<[u8; UNIT]>,
     /// The first place that is left.
     at: usize,
@@ -17,13 +17,13 @@ pub(super) struct Pending {
     most: usize,
 }
 
-impl Pending {
+impl PendingUnits {
     /// All units of a stream.
     pub(super) fn new(units: &[u8]) -> Self {
         let places = units.chunks_exact(UNIT);
         let units: Vec<[u8; UNIT]> = places.map(|unit| std::array::from_fn(|i| unit[i])).collect();
         let most = units.len().max(1);
-        Pending { units, at: 0, most }
+        PendingUnits { units, at: 0, most }
     }
 
     /// Places that are not done.
@@ -109,7 +109,7 @@ mod tests {
                 .map(|u| vec![false; size_quarters(u.quarters).div_ceil(LINE_QUARTERS) as usize])
                 .collect();
             let lengths: Vec<usize> = lines.iter().map(Vec::len).collect();
-            let mut pending = Pending::new(&beats(&machine, grouped(&units, 1)));
+            let mut pending = PendingUnits::new(&beats(&machine, grouped(&units, 1)));
             let mut room = rng.usize(0..20);
             while let Some(bytes) = pending.next() {
                 assert_eq!(bytes.len() % LINE, 0);

@@ -16,8 +16,8 @@ use crate::set::wedges::run::Job as WedgeJob;
 use crate::settings::Settings;
 use crate::stream::RecordSink;
 
-/// The devices, and what a task's runs have in common.
-pub(crate) struct OnSession<'a> {
+/// Devices, with the data shared by a task's runs.
+pub(crate) struct SessionRunner<'a> {
     pub session: &'a mut Session,
     pub settings: &'a Settings,
     /// Tell a graph's images from others, by their order, then that for wedges.
@@ -25,7 +25,7 @@ pub(crate) struct OnSession<'a> {
     pub context: &'a Context,
 }
 
-impl Runs for OnSession<'_> {
+impl Runs for SessionRunner<'_> {
     fn machine(&self) -> &Accelerator {
         self.session.machine()
     }

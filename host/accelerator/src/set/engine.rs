@@ -20,7 +20,7 @@ use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
 use super::units::{Arrange, deal, longest, units};
-use crate::session::{OnSession, Session, UnitTotals};
+use crate::session::{Session, SessionRunner, UnitTotals};
 use crate::settings::Settings;
 
 /// A graph for the set core. Its images are built when a task first needs them, and the one in use stays
@@ -105,7 +105,7 @@ impl SetResident {
         let wanted = wanted.ok_or_else(none)?;
         session.begin();
         let (numbers, context) = (self.plan_numbers, run.context);
-        let mut runs = OnSession { session, settings, numbers, context };
+        let mut runs = SessionRunner { session, settings, numbers, context };
         matches::run(&mut runs, (&self.graph, &self.plans), (&wanted, run.sink), run.units)
     }
 
@@ -178,7 +178,7 @@ impl SetResident {
         };
         let found = if cliques.complete {
             let (session, settings, numbers) = (&mut *run.session, run.settings, self.plan_numbers);
-            let mut runs = OnSession { session, settings, numbers, context: run.context };
+            let mut runs = SessionRunner { session, settings, numbers, context: run.context };
             motifs5::run::sums(&mut runs, (view, images))?
         } else {
             None
@@ -208,7 +208,8 @@ impl SetResident {
         session.begin();
         // A run's progress is a part of its level's.
         let own = &Context { progress: Arc::default(), ..context.clone() };
-        let mut runs = OnSession { session, settings, numbers: self.plan_numbers, context: own };
+        let mut runs =
+            SessionRunner { session, settings, numbers: self.plan_numbers, context: own };
         let on = (&self.graph, &self.plans);
         frequent::mine(&mut runs, on, asked, (sink, together), context)
     }

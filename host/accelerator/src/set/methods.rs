@@ -11,7 +11,7 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use super::frequent::FrequentRequest;
 use super::matches::{Match, has_plans, lists};
 use super::tasks::SetTask;
-use crate::OnSetCore;
+use crate::SetCoreGraph;
 
 /// The set core of a machine.
 pub(crate) struct SetCore {
@@ -27,7 +27,7 @@ impl SetCore {
 }
 
 impl Kit for SetCore {
-    type Held = OnSetCore;
+    type DeviceGraph = SetCoreGraph;
     const KIND: &'static str = "set core";
 }
 
@@ -73,7 +73,7 @@ impl Method<SetCore> for Frequent {
     fn run(
         &self,
         query: &Query,
-        on: &OnSetCore,
+        on: &SetCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -118,7 +118,7 @@ impl Method<SetCore> for Matches {
     fn run(
         &self,
         query: &Query,
-        on: &OnSetCore,
+        on: &SetCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -151,7 +151,7 @@ impl Method<SetCore> for ListedCliques {
     fn run(
         &self,
         query: &Query,
-        on: &OnSetCore,
+        on: &SetCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -160,7 +160,7 @@ impl Method<SetCore> for ListedCliques {
 }
 
 /// Answers a task of sums.
-fn sums(query: &Query, on: &OnSetCore, run: &Run<'_>) -> Result<Reply, Failure> {
+fn sums(query: &Query, on: &SetCoreGraph, run: &Run<'_>) -> Result<Reply, Failure> {
     let task = SetTask::of(&query.task).ok_or(Failure::Retreat(Reason::Task))?;
     on.in_session(|resident, session, settings| {
         resident.sums(session, settings, task, run.units, run.context)
@@ -194,7 +194,7 @@ impl Method<SetCore> for Cliques {
     fn run(
         &self,
         query: &Query,
-        on: &OnSetCore,
+        on: &SetCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -225,7 +225,7 @@ impl Method<SetCore> for Motifs {
     fn run(
         &self,
         query: &Query,
-        on: &OnSetCore,
+        on: &SetCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
@@ -256,7 +256,7 @@ impl Method<SetCore> for Motifs5 {
     fn run(
         &self,
         query: &Query,
-        on: &OnSetCore,
+        on: &SetCoreGraph,
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {

@@ -22,7 +22,7 @@ use gramer_crew::order::named;
 use gramer_engine::Engine;
 use gramer_engine::setting::Setting;
 
-use super::{DeviceOptions, Kind, Opening};
+use super::{DeviceOptions, Kind, OpenRequest};
 use crate::log;
 use crate::program::print_note;
 use crate::report::BuildMeter;
@@ -54,7 +54,7 @@ fn settings(options: &DeviceOptions) -> Result<Settings> {
     Ok(settings)
 }
 
-/// The file that a device is made from: an xclbin, or the description of an emulated machine.
+/// Returns the file behind a device: an xclbin, or the description of an emulated machine.
 pub fn file(device: &str) -> Option<PathBuf> {
     if let Some(machine) = device.strip_prefix("emulator:") {
         return Some(machine.strip_suffix(":functional").unwrap_or(machine).into());
@@ -68,7 +68,7 @@ pub fn file(device: &str) -> Option<PathBuf> {
 /// Opens the accelerator: an emulated one in a worker.
 fn open(
     device: &str,
-    opening: Opening,
+    opening: OpenRequest,
     options: &DeviceOptions,
     context: &Context,
 ) -> Result<Box<dyn Engine>> {
@@ -77,7 +77,7 @@ fn open(
         return opened(device, device, &settings, context);
     };
     if let Request::File { path, .. } = request {
-        // Its simulator is a program of whoever made the file.
+        // Its simulator is a program by the author of the file.
         print_note(&format!(
             "{} contains a program that emulates the device and runs with your rights: use only \
              files that you trust",

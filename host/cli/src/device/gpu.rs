@@ -12,7 +12,7 @@ use gramer_gpu::settings::TABLE;
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 
 use super::cpu::check_spill;
-use super::{DeviceOptions, Kind, Opening};
+use super::{DeviceOptions, Kind, OpenRequest};
 
 /// GPUs among the devices.
 pub const KIND: Kind = Kind {
@@ -61,7 +61,7 @@ fn given(options: &DeviceOptions) -> Vec<&str> {
 
 fn open(
     device: &str,
-    opening: Opening,
+    opening: OpenRequest,
     options: &DeviceOptions,
     _context: &Context,
 ) -> Result<Box<dyn Engine>> {

@@ -21,24 +21,24 @@ use gramer_pattern::Task;
 
 pub use options::{DeviceOptions, listed, readers_of};
 
-/// What a device is opened for.
+/// Context in which a device is opened.
 #[derive(Debug, Clone, Copy)]
-pub struct Opening {
-    /// How often this device is named.
+pub struct OpenRequest {
+    /// Number of times that `--device` names this device.
     pub same: usize,
-    /// How many devices are named in all.
+    /// Number of devices that `--device` names.
     pub all: usize,
     /// Whether the answer is a page, which shows what a device did over time.
     pub page: bool,
 }
 
 /// Opens a device by its name, with its options.
-pub type OpenDevice = fn(&str, Opening, &DeviceOptions, &Context) -> Result<Box<dyn Engine>>;
+pub type OpenDevice = fn(&str, OpenRequest, &DeviceOptions, &Context) -> Result<Box<dyn Engine>>;
 
-/// Looks at the options of a device for a task; the flag says whether embeddings are listed.
+/// Checks the options of a device for a task; the flag is true if embeddings are listed.
 pub type Check = fn(&DeviceOptions, &Task, bool) -> Result<()>;
 
-/// What a device says to a question; see [`Engine::choose`].
+/// Function that returns the choices of a device for a question; see [`Engine::choose`].
 pub type Chooser = Box<dyn Fn(&Ask<'_>) -> Choices + Send + Sync>;
 
 /// Has a device answer questions without opening it, by its name and its options.
@@ -46,21 +46,21 @@ pub type Kit = fn(&str, &DeviceOptions) -> Result<Chooser>;
 
 /// A kind of device.
 pub struct Kind {
-    /// What it is called in lists of what can be named.
+    /// Names in lists of devices.
     pub shown: &'static [&'static str],
     /// A name of such a device, for examples.
     pub example: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub what: &'static str,
     /// Whether a name is that of such a device.
     pub named: fn(&str) -> bool,
     /// Fields of [`DeviceOptions`] that it reads, besides `set`.
     pub options: &'static [&'static str],
-    /// Its settings for experiments.
+    /// Settings for experiments.
     pub settings: fn() -> Vec<SettingInfo>,
     /// Refuses options that were given and change nothing in how a task is done.
     pub check: Check,
-    /// What the device with this name says to questions, unopened.
+    /// Returns the choices of the device with this name, without opening it.
     pub kit: Kit,
     /// Opens the device with this name.
     pub open: OpenDevice,
@@ -189,13 +189,13 @@ impl DeviceOptions {
     pub fn engine(&self, devices: &str, page: bool, context: &Context) -> Result<Box<dyn Engine>> {
         self.check_read(devices)?;
         if let [device] = &split(devices)[..] {
-            let alone = Opening { same: 1, all: 1, page };
+            let alone = OpenRequest { same: 1, all: 1, page };
             return (kind(device)?.open)(device, alone, self, context);
         }
         Ok(Box::new(self.crew(devices, page, context)?))
     }
 
-    /// The devices that `--device` names as an engine that answers questions and opens nothing.
+    /// Returns the devices of `--device` as an engine for planning, without opening them.
     ///
     /// # Errors
     /// [`Error::Usage`] for a name that isn't known, and what reading a machine refuses.
@@ -204,7 +204,7 @@ impl DeviceOptions {
         Ok(if all.len() == 1 { all.remove(0) } else { Box::new(Crew::new(all)) })
     }
 
-    /// The same devices, one of them as well, as those that share a task.
+    /// Returns the devices of `--device` as a crew that shares a task, even if there is only one.
     ///
     /// # Errors
     /// As [`DeviceOptions::unopened`].
@@ -222,7 +222,7 @@ impl DeviceOptions {
         Ok(all)
     }
 
-    /// The same devices, one of them as well, as those that share a task.
+    /// Returns the devices of `--device` as a crew that shares a task, even if there is only one.
     ///
     /// # Errors
     /// As [`DeviceOptions::engine`].
@@ -232,7 +232,7 @@ impl DeviceOptions {
         let mut opened: Vec<Box<dyn Engine>> = vec![];
         for device in &names {
             let same = names.iter().filter(|name| *name == device).count();
-            let opening = Opening { same, all: names.len(), page };
+            let opening = OpenRequest { same, all: names.len(), page };
             opened.push((kind(device)?.open)(device, opening, self, context)?);
         }
         Ok(Crew::new(opened))

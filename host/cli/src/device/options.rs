@@ -61,13 +61,13 @@ impl DeviceOptions {
         self.set.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The file that a device writes in addition to the answer.
+    /// Returns the file that a device writes in addition to the answer.
     pub fn profile(&self) -> Option<&Path> {
         self.profile.as_deref()
     }
 
-    /// What the processor may take, where it mines alone and that is limited: several devices have each a
-    /// their own memory.
+    /// Memory limit of the processor, if it mines alone: with several devices, each has its own
+    /// memory.
     ///
     /// # Errors
     /// [`Error::Usage`] for options that go with others.
@@ -118,13 +118,13 @@ fn named<'a>(kinds: impl Iterator<Item = &'a Kind>) -> String {
     kinds.map(|kind| format!("--device {}", kind.example)).collect::<Vec<_>>().join(" or ")
 }
 
-/// The devices that have a setting.
+/// Returns the devices that have a setting.
 pub fn readers_of(setting: &str) -> impl Iterator<Item = &'static Kind> {
     let has = move |kind: &&Kind| (kind.settings)().iter().any(|known| known.name == setting);
     KINDS.iter().filter(has)
 }
 
-/// Why a setting is refused: a slip of the pen, a setting of another device, or a name that nobody knows.
+/// Reason for refusing a setting: a misspelt name, a setting of another device, or an unknown one.
 fn unknown(name: &str, devices: &str, known: &[SettingInfo]) -> Error {
     let others = named(readers_of(name));
     let distance = |setting: &&SettingInfo| strsim::damerau_levenshtein(setting.name, name);

@@ -7,9 +7,9 @@ use gramer_base::context::Cancel;
 use gramer_base::error::Result;
 use gramer_pattern::task::Task;
 
-/// What `-k` takes.
+/// Accepted values of `-k`.
 const SIZES: &str = "a whole number from 3 to 16, for example -k 4";
-/// What `--up-to` takes.
+/// Accepted values of `--up-to`.
 const UP_TO: &str = "a whole number, at least that of -k, for example --up-to 12";
 
 /// Options of the task.

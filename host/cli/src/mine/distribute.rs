@@ -19,7 +19,7 @@ pub struct DistributeArgs {
     pub distribute: bool,
 }
 
-/// This process among those that share a task.
+/// Position of this process among those that share a task.
 pub(super) struct Ranks {
     /// Rank and number of ranks; `None` for a plain run.
     place: Option<(usize, usize)>,
@@ -52,7 +52,7 @@ impl Ranks {
         Ok(Some(cluster::list_of(list, rank)))
     }
 
-    /// What all lists have, from that of this rank.
+    /// Total of listed embeddings over all ranks.
     pub(super) fn listed(&self, own: Option<u64>) -> Result<Option<u64>> {
         match (self.is_distributed(), own) {
             (true, Some(own)) => cluster::with(|cluster| cluster.listed(own)).transpose(),
@@ -60,7 +60,7 @@ impl Ranks {
         }
     }
 
-    /// What answers call the devices of all.
+    /// Name of all ranks' devices in answers.
     pub(super) fn device(&self, name: String) -> String {
         match self.place {
             Some((_, ranks)) if ranks > 1 => format!("{name} on {ranks} ranks"),
@@ -75,7 +75,7 @@ impl Common {
         if self.distribute.distribute { cluster::open() } else { Ok(()) }
     }
 
-    /// This process among the others; refuses what can't be shared.
+    /// Returns the position of this process; rejects options that can't be shared.
     pub(super) fn ranks(&self, per: bool) -> Result<Ranks> {
         if !self.distribute.distribute {
             return Ok(Ranks { place: None });

@@ -13,7 +13,7 @@ use gramer_engine::{Ask, Choices, Facts, Query, query};
 use gramer_graph::image;
 use gramer_pattern::task;
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Explanation<'a> {
     schema: u32,

@@ -33,7 +33,7 @@ pub struct KeptArgs {
 }
 
 impl Common {
-    /// How the run is kept, if it is.
+    /// Checkpoint settings of the run, if any.
     pub(super) fn keeping(&self, per: bool) -> Result<Option<CheckpointSettings>> {
         let Some(file) = &self.kept.checkpoint else { return Ok(None) };
         if per {

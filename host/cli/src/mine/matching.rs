@@ -48,7 +48,7 @@ pub struct Args {
     #[command(flatten)]
     pub common: Common,
 
-    /// What `pattern` says, once it is read.
+    /// Parsed value of `pattern`.
     #[arg(skip)]
     input: OnceLock<PatternInput>,
 }
@@ -70,7 +70,7 @@ impl Args {
     }
 }
 
-/// A note that words which could mean something else are a file.
+/// Note that an ambiguous argument was taken as a file.
 pub fn ambiguity(path: &Path, other: Origin) -> String {
     let what = match other {
         Origin::Name => "the pattern of this name",

@@ -47,7 +47,7 @@ pub trait Options {
         Ok(None)
     }
 
-    /// Those of columns per vertex or per edge, if it has some.
+    /// Options for columns per vertex or per edge, if the task has them.
     fn per(&self) -> Option<&PerArgs> {
         None
     }
@@ -58,8 +58,8 @@ pub trait Options {
     }
 }
 
-/// What adds the options of a task to its command, by its name.
-type Add = fn(clap::Command) -> clap::Command;
+/// Function that adds the options of a task to its command.
+type AddOptions = fn(clap::Command) -> clap::Command;
 
 /// The tasks: a subcommand each, with its options.
 macro_rules! tasks {
@@ -71,7 +71,7 @@ macro_rules! tasks {
         }
 
         /// The options of each task, for who asks for one task alone.
-        const OPTIONS: &[(&str, Add)] = &[$(($word, <$args as clap::Args>::augment_args),)*];
+        const OPTIONS: &[(&str, AddOptions)] = &[$(($word, <$args as clap::Args>::augment_args),)*];
 
         impl Task {
             fn options(&self) -> &dyn Options {
@@ -298,7 +298,7 @@ impl Common {
         }
     }
 
-    /// How the answer is written; refuses a file that would destroy something, before anything is read.
+    /// Returns the form of the answer; rejects a file that would overwrite an input, before anything is read.
     fn check_answer(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if self.force && self.list.is_none() && self.to.is_none() {
             return Err(Error::usage("--force needs --to or --list: this command writes no file"));

@@ -8,7 +8,7 @@ use gramer_base::context::Cancel;
 use gramer_base::error::Result;
 use gramer_pattern::task::{Induced, Task};
 
-/// What `-k` takes.
+/// Accepted values of `-k`.
 const SIZES: &str = "a whole number from 3 to 8, for example -k 4";
 
 /// Options of the task.

@@ -3,7 +3,7 @@
 use crate::choice::choice;
 use gramer_engine::per::Per;
 
-/// Of these options alone: a heading for the whole group would take those after it along.
+/// Heading of these options. It is set per option, since a heading of the group would include the options after it.
 pub const HEADING: &str = "Counts";
 
 /// Options of tasks that have such counts.

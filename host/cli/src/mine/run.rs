@@ -9,7 +9,7 @@ use super::distribute::Ranks;
 use super::{Common, Form, Options};
 use crate::program::warn;
 use crate::report::per::list as list_columns;
-use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, Stopped, Tally, Times};
+use crate::report::{Answer, Drawing, ListFormat, ListWriter, Meter, StopReason, Tally, Times};
 use crate::signals;
 use crate::{cluster, device};
 use gramer_base::budget::Keeper;
@@ -29,10 +29,10 @@ use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
 /// Exit of a run after its answer.
-fn ended(stopped: Option<Stopped>) -> Result<()> {
+fn ended(stopped: Option<StopReason>) -> Result<()> {
     match stopped {
-        Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
-        Some(Stopped::Limit) | None => Ok(()),
+        Some(StopReason::Interrupt | StopReason::TimeLimit) => Err(Error::Interrupted),
+        Some(StopReason::Limit) | None => Ok(()),
     }
 }
 
@@ -213,7 +213,7 @@ impl Common {
         list_columns((path, self.force), format, self.limit, self.counts, graph, per, columns)
     }
 
-    /// How the answer is written; refuses what can't be, before anything is read.
+    /// Returns the form of the answer; rejects invalid combinations before anything is read.
     fn form(&self, ranks: &Ranks, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if !ranks.is_answering() {
             return Ok(Form::Json);
@@ -273,10 +273,10 @@ struct LoadedGraph {
     prepare: Duration,
 }
 
-/// What mines.
+/// Executor of a task.
 enum Miner {
     One(Box<dyn Engine>),
-    /// With a file of what is finished.
+    /// With a checkpoint file.
     Checkpointed(Crew, CheckpointSettings),
     /// One of several processes, with such a file or without.
     Rank(Box<dyn Engine>, Option<CheckpointSettings>),
@@ -333,12 +333,12 @@ impl Miner {
     }
 }
 
-/// What ended a run before its end.
-fn stopped(complete: bool, limited: bool) -> Option<Stopped> {
+/// Reason for the early end of a run.
+fn stopped(complete: bool, limited: bool) -> Option<StopReason> {
     match complete {
         true => None,
-        false if limited => Some(Stopped::Limit),
-        false if signals::is_time_up() => Some(Stopped::TimeLimit),
-        false => Some(Stopped::Interrupt),
+        false if limited => Some(StopReason::Limit),
+        false if signals::is_time_up() => Some(StopReason::TimeLimit),
+        false => Some(StopReason::Interrupt),
     }
 }

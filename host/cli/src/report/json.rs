@@ -17,7 +17,7 @@ use gramer_picture::per::{ColumnReport, Item, PerReport};
 
 use super::list::text;
 use super::shape::Shape;
-use super::{Answer, Stopped};
+use super::{Answer, StopReason};
 use gramer_base::choice::Choice;
 
 /// The version of the document: it changes where a field goes, or means something else.
@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 /// The JSON Schema of the document.
 pub const SCHEMA: &str = include_str!("../../../../docs/reference/answer.schema.json");
 
-/// How JSON has counts.
+/// Format of counts in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Counts {
     /// Numbers, of any size
@@ -97,7 +97,7 @@ impl Counts {
 const EXACT: u64 = 1 << 53;
 
 impl std::fmt::Display for Integer {
-    /// As JSON has it.
+    /// Writes the value in JSON.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Integer::Number(number) => write!(f, "{number}"),
@@ -107,7 +107,7 @@ impl std::fmt::Display for Integer {
 }
 
 impl std::fmt::Display for Id {
-    /// As JSON has it.
+    /// Writes the value in JSON.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Id::Number(number) => write!(f, "{number}"),
@@ -139,13 +139,13 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<EstimatePart>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<Stopped>,
+    stopped: Option<StopReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     listed: Option<Integer>,
-    /// What devices measured of themselves.
+    /// Measurements by devices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<Device<'a>>,
-    /// What the reader of the graph guessed, dropped or left out.
+    /// Notes of the graph reader: guesses, dropped and ignored input.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
     /// Warnings of a successful run.
@@ -195,7 +195,7 @@ impl<'a> Device<'a> {
     }
 }
 
-/// What the task was given, under the names of the options.
+/// Parameters of the task, by option name.
 struct Parameters(Vec<(&'static str, Parameter)>);
 
 impl Serialize for Parameters {
@@ -341,7 +341,7 @@ struct Seconds {
     load: f64,
     prepare: f64,
     mine: f64,
-    /// From the start of mining to the first embedding, where embeddings are visited.
+    /// Time from the start of mining to the first embedding, if embeddings are visited.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_embedding: Option<f64>,
 }
@@ -436,7 +436,7 @@ pub fn pretty(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "{}", lines.join("\n"))
 }
 
-/// Most characters of a line of joined ones.
+/// Maximum number of characters of a line of joined ones.
 const LINE: usize = 100;
 
 /// The lines of a document, those of each array without others in it as one where that is short. Within a string

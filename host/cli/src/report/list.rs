@@ -30,7 +30,7 @@ impl ListFormat {
     /// The format of a list in a file: the requested one, else that of the file's ending, else jsonl.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name that ends as one of the other format, or, where none is asked for, of none.
+    /// [`Error::Usage`] for an extension of the other format, or an unknown one if no format is requested.
     pub fn of(path: &Path, asked: Option<Self>) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let named = match extension.as_deref() {
@@ -96,13 +96,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Without a limit all embeddings are taken.
+    /// Creates a tally; without a limit it accepts all embeddings.
     pub fn new(limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
         Tally { limit, begun: AtomicU64::new(0), first: OnceLock::new() }
     }
 
-    /// When the first embedding was found.
+    /// Returns the time of the first embedding.
     pub fn first(&self) -> Option<Instant> {
         self.first.get().copied()
     }
@@ -112,7 +112,7 @@ impl Tally {
         self.begun.load(Ordering::Relaxed) >= self.limit
     }
 
-    /// Takes an embedding: `Break` beyond the limit, else whether it is the last one.
+    /// Counts an embedding: `Break` beyond the limit, otherwise whether it is the last one.
     fn take(&self) -> ControlFlow<(), bool> {
         if self.first.get().is_none() {
             self.first.get_or_init(Instant::now);
@@ -160,12 +160,12 @@ struct Buffer {
     bytes: Vec<u8>,
     /// Lines written so far, those in `bytes` included.
     lines: u64,
-    beginnings: Beginnings,
+    beginnings: LinePrefixes,
 }
 
-/// What the lines of the patterns met begin with: making it takes longer than writing the vertices.
+/// Cache of the line prefixes of patterns: formatting one takes longer than writing the vertices.
 #[derive(Default)]
-struct Beginnings {
+struct LinePrefixes {
     all: Vec<(Pattern, Vec<u8>)>,
     numbers: HashMap<Pattern, usize>,
     /// By address of a pattern, the number of the one met there last. Engines hand on few patterns, each from one
@@ -176,8 +176,8 @@ struct Beginnings {
 /// Addresses that are told apart.
 const RECENT: usize = 32;
 
-impl Beginnings {
-    /// That of a pattern; `make` makes it.
+impl LinePrefixes {
+    /// Returns the prefix of a pattern, created by `make` on first use.
     fn of(&mut self, pattern: &Pattern, make: impl FnOnce() -> Vec<u8>) -> &[u8] {
         let slot = std::ptr::from_ref(pattern) as usize / size_of::<Pattern>() % RECENT;
         let recent = self.recent[slot];
@@ -271,7 +271,7 @@ impl<'a> ListWriter<'a> {
         buffer.bytes.clear();
     }
 
-    /// What a line begins with, for a pattern of this name.
+    /// Returns the line prefix for a pattern of this name.
     fn beginning(&self, name: &str) -> Vec<u8> {
         let mut bytes = vec![];
         match self.format {

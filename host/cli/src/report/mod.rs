@@ -43,4 +43,4 @@ pub use progress::{BuildMeter, Meter};
 pub use rows::{RowForm, rows};
 pub use table::{Drawing, table};
 
-pub use gramer_picture::{Answer, Stopped, Times};
+pub use gramer_picture::{Answer, StopReason, Times};

@@ -150,7 +150,7 @@ pub struct BuildMeter {
 }
 
 impl BuildMeter {
-    /// Of the model of this machine.
+    /// Creates the progress display for the model of this machine.
     pub fn show(machine: &str) -> Box<dyn BuildSteps> {
         Box::new(BuildMeter { machine: machine.into(), bar: None, begun: false })
     }

@@ -70,7 +70,7 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// Takes the names of the columns, then rows of as many values.
+/// Writer of column names, followed by rows with one value per column.
 enum Rows<'a> {
     Separated(Box<csv::Writer<&'a mut dyn Write>>),
     Jsonl(Vec<String>, &'a mut dyn Write),

@@ -15,7 +15,7 @@ pub enum Symbols {
     Ascii,
 }
 
-/// What this process draws with: Unicode where the locale says UTF-8 and the terminal isn't `dumb`.
+/// Returns the symbols of this process: Unicode if the locale is UTF-8 and the terminal isn't `dumb`.
 pub fn symbols() -> Symbols {
     static FOUND: OnceLock<Symbols> = OnceLock::new();
     *FOUND.get_or_init(|| of(&|variable| std::env::var(variable).ok()))
@@ -46,12 +46,12 @@ pub fn time(time: Duration) -> String {
     plain(number::seconds(time))
 }
 
-/// The same of a number of seconds.
+/// Formats a number of seconds.
 pub fn seconds(seconds: f64) -> String {
     time(Duration::from_secs_f64(seconds))
 }
 
-/// The same of a number that was computed.
+/// Formats a computed number of seconds.
 pub fn exact_time(seconds: f64) -> String {
     plain(number::exact_seconds(seconds))
 }

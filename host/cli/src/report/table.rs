@@ -17,7 +17,7 @@ use gramer_picture::number::{about, grouped};
 use gramer_picture::per::{Item, PerReport};
 
 use super::symbols::{Symbols, exact_time, new_table, symbols, time};
-use super::{Answer, Stopped};
+use super::{Answer, StopReason};
 
 /// Whether a table has a picture of each pattern, of Braille's characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -35,8 +35,8 @@ impl Drawing {
     /// More patterns would fill several screens.
     const MOST: usize = 40;
 
-    /// What is drawn where standard output is a terminal or isn't; to be asked before a device is
-    /// opened, which may lead it elsewhere.
+    /// Resolves the setting for standard output, a terminal or not. Must be called before a device is opened, since
+    /// that may redirect standard output.
     #[must_use]
     pub fn on(self, terminal: bool) -> Self {
         match self {
@@ -217,9 +217,9 @@ fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} {} listed", grouped(listed.into()), report.listed_what(listed))?;
     }
     let early = match report.stopped {
-        Some(Stopped::Interrupt) => "interrupted",
-        Some(Stopped::TimeLimit) => "INCOMPLETE, stopped at the time limit",
-        Some(Stopped::Limit) => {
+        Some(StopReason::Interrupt) => "interrupted",
+        Some(StopReason::TimeLimit) => "INCOMPLETE, stopped at the time limit",
+        Some(StopReason::Limit) => {
             return writeln!(out, "stopped at the limit: the counts are lower bounds");
         }
         None => return Ok(()),
@@ -283,7 +283,7 @@ fn per(numbers: &PerReport, graph: &Graph, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// What a device measured: a line for each section.
+/// Writes the measurements of a device, one line per section.
 fn measured(device: &DeviceMetrics, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "measured by {}:", device.device)?;
     let shown: Vec<&Metric> = device.metrics.iter().filter(|m| m.headline).collect();

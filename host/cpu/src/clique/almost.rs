@@ -19,7 +19,7 @@ use super::local::Local;
 use super::row::ones;
 use super::{Job, Resident, of_size, oriented, planned, units};
 
-/// Least number of vertices: below it a base has no vertex but the start vertex and one more.
+/// Minimum number of vertices: below it a base has no vertex but the start vertex and one more.
 pub(crate) const LEAST: usize = 5;
 
 /// Number of subgraphs that are a clique of `k` vertices without one edge, and whether the run was finished.
@@ -43,7 +43,7 @@ pub(crate) fn count(graph: &Resident, k: usize, job: Job<'_>) -> Result<(u128, b
     Ok(ran.sum(|extensions| extensions.sum))
 }
 
-/// What may extend the bases of a start vertex.
+/// Candidates for extending the bases of a start vertex.
 struct Extensions<'a> {
     view: View<'a>,
     oriented: &'a Oriented,
@@ -59,7 +59,7 @@ struct Extensions<'a> {
     sets: Vec<u64>,
     /// The targets to which a source leads, of each source that leads to enough, one after the other.
     hits: Vec<u32>,
-    /// Where the hits of each such source end.
+    /// End of the hits of each such source.
     ends: Vec<usize>,
     sum: u128,
 }
@@ -140,7 +140,7 @@ impl<'a> Extensions<'a> {
     }
 }
 
-/// What all levels share.
+/// Data shared by all levels.
 struct Level<'a> {
     /// Words of a row that are of targets.
     own: usize,

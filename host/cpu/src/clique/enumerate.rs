@@ -180,7 +180,7 @@ impl<'a> Lister<'a> {
     }
 }
 
-/// What all levels of a list share.
+/// Data shared by all levels of a list.
 struct Level<'a> {
     targets: &'a [u32],
     vertex: &'a [VertexId],

@@ -9,7 +9,7 @@ use gramer_base::parallel::on_threads;
 use gramer_base::prefetch::prefetch;
 use gramer_graph::{VertexId, View};
 
-/// Most neighbours of a vertex.
+/// Maximum number of neighbours of a vertex.
 const MOST: usize = 16;
 /// Vertices that a thread takes at a time.
 const BLOCK: usize = 1 << 12;

@@ -5,7 +5,7 @@ use super::super::sets;
 use super::row::width;
 
 /// The edges among the targets of a start vertex, its *members*, as a matrix of bits. What a
-/// thread holds depends on the largest number of members, and is at most [`MOST_VERTICES`] positions beside that.
+/// thread holds depends on the largest number of members, plus at most [`MOST_VERTICES`] positions.
 #[derive(Debug)]
 pub(crate) struct Local {
     /// The start vertex that the matrix belongs to.
@@ -20,12 +20,13 @@ pub(crate) struct Local {
 
 /// Not a member.
 const NONE: u16 = u16::MAX;
-/// Most vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up is in the part of those
-/// that are peeled late.
+/// Maximum number of vertices of a graph for which a thread has the table: it takes 8 MB then, and what is looked up
+/// is in the part of those that are peeled late.
 const MOST_VERTICES: usize = 1 << 22;
 
 impl Local {
-    /// For matrices whose row i has the members next to member i, or only the smaller ones.
+    /// Creates buffers for adjacency matrices of the members; row i has all neighbours of member i, or only smaller
+    /// ones.
     pub fn new(symmetric: bool) -> Self {
         Local { start: None, symmetric, members: 0, width: 1, rows: vec![], position: vec![] }
     }

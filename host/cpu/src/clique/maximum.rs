@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use gramer_base::context::Cancel;
 
 use super::super::oriented::Oriented;
-use super::super::{Job, Resident, Starts, run_units};
+use super::super::{Job, Resident, StartVertices, run_units};
 use super::local::Local;
 use super::row::{Row, by_width};
 
@@ -22,7 +22,7 @@ use super::row::{Row, by_width};
 pub(super) fn largest(graph: &Resident, oriented: &Oriented, job: Job<'_>) -> (Vec<u32>, bool) {
     let best = Best { size: AtomicUsize::new(0), clique: Mutex::new(vec![]) };
     let context = job.context;
-    let mut units = Starts::numbered(graph.graph.view(), &oriented.vertex).units(
+    let mut units = StartVertices::numbered(graph.graph.view(), &oriented.vertex).units(
         job,
         |_| 1,
         |n| (oriented.targets(n).len() as u64).pow(2) + 1,

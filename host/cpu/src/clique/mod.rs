@@ -30,7 +30,7 @@ use gramer_pattern::{Pattern, SMALL_VERTICES};
 use tracing::info;
 
 use super::oriented::Oriented;
-use super::{Job, Resident, Starts, homomorphism, run_units, triangle};
+use super::{Job, Resident, StartVertices, homomorphism, run_units, triangle};
 use enumerate::{Counter, Lister};
 use local::Local;
 use pivot::Leaves;
@@ -150,8 +150,9 @@ fn units(graph: &Resident, oriented: &Oriented, k: usize, job: Job<'_>) -> Group
     let targets = |n| oriented.targets(n).len();
     let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
     // The real cost lies between the square (building the matrix) and the power k - 1.
-    let mut units = Starts::numbered(graph.graph.view(), &oriented.vertex)
-        .units(job, list, |n| (list(n) as u64).pow(3));
+    let mut units =
+        StartVertices::numbered(graph.graph.view(), &oriented.vertex)
+            .units(job, list, |n| (list(n) as u64).pow(3));
     if job.context.progress.is_watched() {
         // A start vertex reads the rows of its targets, and goes through words of bits for the cliques of k - 2 of
         // them. Targets have smaller numbers: the fewer of these there are, the denser they are.

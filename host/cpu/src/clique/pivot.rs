@@ -8,7 +8,7 @@
 //!
 //! The tree is cut off early: where the candidates are all next to each other, where each of them
 //! misses at most one other (the cliques then are a choice of one, another or none of each pair
-//! and of the rest), and where no more than two candidates are asked for, so that their pairs
+//! and of the rest), and where at most two more candidates are needed, so that their pairs
 //! need only be counted.
 
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub(in super::super) struct Leaves {
     stride: usize,
     /// By vertices held and pivots: how many leaves.
     leaves: Vec<u128>,
-    /// What the leaves say too much of the largest size.
+    /// Excess of the leaves' count of the largest size.
     excess: u128,
     /// Whether a number was too large for 128 bits.
     overflow: bool,
@@ -41,7 +41,7 @@ pub(in super::super) struct Leaves {
 }
 
 impl Leaves {
-    /// For cliques of `sizes` vertices in start vertices of up to `members` members.
+    /// Creates a tree for cliques of `sizes` vertices, and start vertices of up to `members` members.
     pub fn new(sizes: Range<usize>, members: usize) -> Self {
         // No clique is larger than a start vertex and its members.
         let sizes = sizes.start..sizes.end.min(members + 2).max(sizes.start);
@@ -51,7 +51,7 @@ impl Leaves {
         Leaves { sizes, stride, leaves, excess: 0, overflow: false, choices, work: 0 }
     }
 
-    /// Leaves with one, another or none of each of so many pairs, besides what is held and the
+    /// Adds leaves with one, the other or none of each of `pairs` pairs, in addition to held vertices and
     /// pivots.
     fn add_pairs(&mut self, held: usize, pivots: usize, pairs: usize) {
         let Range { start: smallest, end: sizes } = self.sizes;
@@ -96,7 +96,7 @@ impl Leaves {
     /// Number of cliques of each size; with `saturate`, [`Outcome::SATURATED`] for one of more than 128 bits.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a number of more than 128 bits otherwise, and for so many leaves.
+    /// [`Error::Unsupported`] for a number of more than 128 bits otherwise, and for that many leaves.
     pub fn counts(&self, saturate: bool) -> Result<Vec<u128>> {
         let count = |size: usize| {
             // Up to the excess it may be larger than the number of cliques.
@@ -275,7 +275,7 @@ fn node<R: Row>(
             return;
         }
         if held + 2 >= sizes || size <= 1 {
-            // At most one more is asked for, or there is no more.
+            // At most one more vertex is needed or available.
             if has_leaf {
                 tree.leaves.add(held, pivots + size, 1);
             }

@@ -115,7 +115,7 @@ pub(crate) trait Row: Clone + 'static {
         self.words_mut()[member / 64] |= 1 << (member % 64);
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     #[inline(always)]
     fn remove(&mut self, member: usize) {
         self.words_mut()[member / 64] &= !(1 << (member % 64));
@@ -182,7 +182,7 @@ impl Row for Box<[u64]> {
     }
 }
 
-/// Words of a row for so many members: one of the widths that [`by_width`] knows.
+/// Words of a row for this number of members: one of the widths of [`by_width`].
 pub(crate) fn width(members: usize) -> usize {
     match members.div_ceil(64) {
         words @ 0..=16 => words.next_power_of_two(),

@@ -148,7 +148,7 @@ proptest! {
 
         let context = Context::with_threads(threads);
         let resident = Resident::new(&graph);
-        let listed = Listed::default();
+        let listed = ListSink::default();
         let one = super::super::maximal::run(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
         let other = super::super::maximal::run(&resident, whole(&context)).unwrap();
         prop_assert_eq!(&one, &other);
@@ -161,7 +161,7 @@ proptest! {
             prop_assert_eq!(result.count, expected as u128);
         }
 
-        let listed = Listed::default();
+        let listed = ListSink::default();
         let outcome = run_maximum(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
         let sets = listed.0.into_inner().unwrap();
         prop_assert_eq!(sets.len(), 1);
@@ -172,9 +172,9 @@ proptest! {
 
 /// The sets of vertices that come, as bits.
 #[derive(Default)]
-struct Listed(std::sync::Mutex<Vec<u32>>);
+struct ListSink(std::sync::Mutex<Vec<u32>>);
 
-impl Sink for Listed {
+impl Sink for ListSink {
     fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         self.0.lock().unwrap().push(vertices.iter().fold(0, |bits, v| bits | 1 << v));
         ControlFlow::Continue(())

@@ -12,9 +12,9 @@ use gramer_pattern::Pattern;
 use super::super::clique::local::Local;
 use super::super::clique::pivot::{self, Leaves};
 use super::super::oriented::Oriented;
-use super::super::{Job, Resident, Starts, run_units};
-use super::Weighted;
-use gramer_engine::estimate::{Precision, SampledCounts, Sampler, Take, estimate, unit};
+use super::super::{Job, Resident, StartVertices, run_units};
+use super::CumulativeWeights;
+use gramer_engine::estimate::{Precision, SampleSink, SampledCounts, Sampler, estimate, unit};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -33,7 +33,7 @@ struct Arcs<'a> {
     oriented: &'a Oriented,
     k: usize,
     /// By arc: the most cliques that it can be the first of.
-    weights: Weighted,
+    weights: CumulativeWeights,
     /// The start vertex of an arc is the last whose first arc isn't after it.
     context: &'a Context,
 }
@@ -48,7 +48,7 @@ impl<'a> Arcs<'a> {
         let common: Vec<AtomicU32> =
             std::iter::repeat_with(|| AtomicU32::new(0)).take(oriented.arcs()).collect();
         let list = |n| oriented.targets(n).len();
-        let units = Starts::numbered(graph.graph.view(), &oriented.vertex).units(
+        let units = StartVertices::numbered(graph.graph.view(), &oriented.vertex).units(
             Job::whole(context),
             list,
             |n| (list(n) as u64).pow(2),
@@ -75,7 +75,8 @@ impl<'a> Arcs<'a> {
             let common = f64::from(common);
             (0..k - 2).map(|i| (common - i as f64).max(0.0) / (i + 1) as f64).product::<f64>()
         };
-        let weights = Weighted::new(common.iter().map(|common| most(common.load(Relaxed))));
+        let weights =
+            CumulativeWeights::new(common.iter().map(|common| most(common.load(Relaxed))));
         Ok(Arcs { oriented, k, weights, context })
     }
 
@@ -102,7 +103,7 @@ impl Sampler for Arcs<'_> {
         (local, leaves): &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut Take<'_>,
+        take: &mut SampleSink<'_>,
     ) {
         if self.weights.total() == 0.0 {
             return;

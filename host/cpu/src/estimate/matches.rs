@@ -15,8 +15,10 @@ use gramer_pattern::task::Induced;
 use gramer_pattern::{Pattern, VertexSet, automorphism_count};
 
 use super::super::{Resident, matching};
-use super::Weighted;
-use gramer_engine::estimate::{Precision, SampledCounts, Sampler, Take, below, estimate, unit};
+use super::CumulativeWeights;
+use gramer_engine::estimate::{
+    Precision, SampleSink, SampledCounts, Sampler, below, estimate, unit,
+};
 
 pub(super) fn run(
     graph: &Resident,
@@ -42,7 +44,8 @@ pub(super) fn run(
     };
     let roots: Vec<VertexId> = (0..view.vertices() as VertexId).filter(|&v| fits(v)).collect();
     let power = pattern.degree(root) as i32;
-    let weights = Weighted::new(roots.iter().map(|&v| (view.degree(v) as f64).powi(power)));
+    let weights =
+        CumulativeWeights::new(roots.iter().map(|&v| (view.degree(v) as f64).powi(power)));
     let each = if mappings { 1 } else { automorphism_count(&pattern) } as f64;
     let found = Mappings {
         view,
@@ -87,8 +90,8 @@ struct Mappings<'a> {
     order: Vec<usize>,
     induced: bool,
     roots: Vec<VertexId>,
-    weights: Weighted,
-    /// So many mappings are one.
+    weights: CumulativeWeights,
+    /// Number of mappings per occurrence.
     each: f64,
 }
 
@@ -158,7 +161,7 @@ impl Sampler for Mappings<'_> {
         (images, fitting): &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut Take<'_>,
+        take: &mut SampleSink<'_>,
     ) {
         if self.weights.total() == 0.0 {
             return;

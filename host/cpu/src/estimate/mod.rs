@@ -37,18 +37,18 @@ pub(super) fn run(
 }
 
 /// Weights to draw by.
-struct Weighted {
+struct CumulativeWeights {
     /// Sums of the weights up to and with each item.
     until: Vec<f64>,
 }
 
-impl Weighted {
+impl CumulativeWeights {
     fn new(weights: impl Iterator<Item = f64>) -> Self {
         let sum = |sum: &mut f64, weight: f64| {
             *sum += weight;
             Some(*sum)
         };
-        Weighted { until: weights.scan(0.0, sum).collect() }
+        CumulativeWeights { until: weights.scan(0.0, sum).collect() }
     }
 
     /// The sum of all weights.

@@ -13,8 +13,10 @@ use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::super::Resident;
-use super::Weighted;
-use gramer_engine::estimate::{Precision, SampledCounts, Sampler, Take, below, estimate, unit};
+use super::CumulativeWeights;
+use gramer_engine::estimate::{
+    Precision, SampleSink, SampledCounts, Sampler, below, estimate, unit,
+};
 use gramer_engine::per::edges;
 
 pub(super) fn run(
@@ -28,7 +30,7 @@ pub(super) fn run(
     let patterns = Dictionary::of(k).patterns();
     let leaving = |(u, v): (VertexId, VertexId)| (view.degree(u) + view.degree(v) - 2) as f64;
     let ends: Vec<(VertexId, VertexId)> = edges(view).collect();
-    let weights = Weighted::new(ends.iter().map(|&edge| leaving(edge).powi(k as i32 - 2)));
+    let weights = CumulativeWeights::new(ends.iter().map(|&edge| leaving(edge).powi(k as i32 - 2)));
     let orders = patterns.iter().map(orders).collect();
     let sets = Sets { view, k, induced, ends, weights, orders };
     estimate(patterns.to_vec(), &sets, precision, context)
@@ -56,7 +58,7 @@ struct Sets<'a> {
     k: usize,
     induced: Induced,
     ends: Vec<(VertexId, VertexId)>,
-    weights: Weighted,
+    weights: CumulativeWeights,
     /// By pattern.
     orders: Vec<f64>,
 }
@@ -117,7 +119,7 @@ impl Sampler for Sets<'_> {
         members: &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut Take<'_>,
+        take: &mut SampleSink<'_>,
     ) {
         if self.weights.total() == 0.0 {
             return;

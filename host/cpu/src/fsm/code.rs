@@ -1,7 +1,7 @@
 //! Small labelled patterns as values of a fixed size, and their canonical codes.
 //!
-//! Frequent subgraph mining looks at many more candidates than it reports, so candidates are
-//! told apart by their own code; [`Pattern::canonical`] is used once a reported pattern.
+//! Frequent subgraph mining examines many more candidates than it reports, so candidates are
+//! identified by this code; [`Pattern::canonical`] is used once per reported pattern.
 
 use std::hash::{Hash, Hasher};
 
@@ -10,7 +10,7 @@ use gramer_pattern::Pattern;
 
 use super::labels::Labels;
 
-/// Most vertices of a mined pattern: `--max-vertices` 8, or the ends of a tree of 7 edges.
+/// Maximum number of vertices of a mined pattern: `--max-vertices` 8, or the ends of a tree of 7 edges.
 pub(super) const MAX: usize = 8;
 const PAIRS: usize = MAX * (MAX - 1) / 2;
 
@@ -153,7 +153,7 @@ pub(super) struct Canonical {
     pub code: Small,
     /// Vertex i of the code is vertex `order[i]` of the pattern.
     pub order: [u8; MAX],
-    /// By vertex of the code: the smallest vertex of its orbit under the automorphisms.
+    /// Smallest vertex of the orbit under automorphisms, by vertex of the code.
     pub orbits: [u8; MAX],
 }
 

@@ -12,15 +12,15 @@ use gramer_engine::{Count, Peers};
 
 /// A candidate whose occurrences must be listed.
 pub struct ListedCandidate<'a> {
-    /// Its vertices in any order, with the labels that the graph has.
+    /// Pattern with vertices in any order, and labels of the graph.
     pub pattern: &'a Pattern,
-    /// By vertex of the pattern: how many vertices of the graph it may go to, at the most.
+    /// Maximum number of images, by vertex of the pattern.
     pub images: &'a [usize],
     /// Whether a vertex of the pattern may go to a vertex of the graph: occurrences where it doesn't needn't be listed,
     /// since there are none.
     pub may: &'a (dyn Fn(usize, VertexId) -> bool + Sync),
-    /// Takes an edge-induced occurrence, the graph's vertices in the order of the pattern's; one of its mappings is
-    /// enough, and one that comes again does no harm. `false` once no more are needed.
+    /// Callback for an edge-induced occurrence, the graph's vertices in the order of the pattern's. One mapping per
+    /// occurrence suffices, and repeated ones are harmless. Returns `false` once no more are needed.
     pub found: &'a (dyn Fn(&[VertexId]) -> bool + Sync),
 }
 

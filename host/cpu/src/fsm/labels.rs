@@ -54,7 +54,7 @@ impl Labels {
     }
 }
 
-/// From a label to its place.
+/// Map from a label to its index.
 enum Lookup {
     Table(Vec<u32>),
     Map(FxHashMap<Label, u32>),

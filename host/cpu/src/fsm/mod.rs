@@ -74,8 +74,8 @@ pub(super) fn run(
     Ok(Outcome { results, complete, ..Outcome::default() })
 }
 
-/// The same by instances, with other processes if there are some: each candidate's are counted by the engine's search for
-/// a pattern.
+/// Mines by instances, together with other processes if there are any: the engine's pattern search counts the instances
+/// of each candidate.
 ///
 /// # Errors
 /// Those of `together`.
@@ -105,7 +105,7 @@ pub(super) fn run_instances(
     Ok(Outcome { results, complete, ..Outcome::default() })
 }
 
-/// The same by minimum-image support, together with other processes.
+/// Mines by minimum-image support, together with other processes.
 ///
 /// # Errors
 /// Those of `together`.

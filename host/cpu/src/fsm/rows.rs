@@ -1,6 +1,6 @@
 //! The part of a graph in which vertex-induced embeddings are looked for.
 
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{filled_or_unwind, zeroed_or_unwind};
 use gramer_graph::{VertexId, View};
@@ -74,7 +74,7 @@ struct Numbering<'a> {
     kinds: &'a EdgeKinds,
     counts: &'a Tally,
     support: i128,
-    /// Of the graph's vertices.
+    /// Classes of the graph's vertices.
     class: Vec<u32>,
     /// By label: its number, or 0 if no frequent edge has it.
     numbers: Vec<u32>,
@@ -126,7 +126,7 @@ impl<'a> Numbering<'a> {
     }
 
     /// The vertices with a frequent edge, and whether any vertex has an edge that isn't frequent.
-    fn with_frequent_edges(&self, looks: &mut Looks<'_>) -> Result<(Vec<VertexId>, bool)> {
+    fn with_frequent_edges(&self, looks: &mut CancelPoll<'_>) -> Result<(Vec<VertexId>, bool)> {
         let mut any_forbidden = false;
         let mut kept: Vec<VertexId> = vec![];
         for v in 0..self.graph.vertices() as VertexId {
@@ -149,7 +149,7 @@ impl<'a> Numbering<'a> {
     fn rows(
         &self,
         originals: &[VertexId],
-        looks: &mut Looks<'_>,
+        looks: &mut CancelPoll<'_>,
     ) -> Result<(Vec<usize>, Vec<u32>, Vec<u32>)> {
         let graph = self.graph;
         let mut here = filled_or_unwind(u32::MAX, graph.vertices());
@@ -201,7 +201,7 @@ impl Rows {
         max: usize,
         cancel: &Cancel,
     ) -> Result<Rows> {
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         let numbering = Numbering::new(graph, labels, kinds, counts, support);
         let (mut originals, any_forbidden) = numbering.with_frequent_edges(&mut looks)?;
         let forbidden = numbering.forbidden;

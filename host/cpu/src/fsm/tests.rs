@@ -11,7 +11,7 @@ use gramer_graph::{Builder, Graph, VertexId, View};
 use gramer_pattern::task::{Measure, SizeLimit};
 use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
-fn job<'a>(sink: &'a Keep, context: &'a Context) -> Job<'a> {
+fn job<'a>(sink: &'a ListSink, context: &'a Context) -> Job<'a> {
     Job { units: Units::All, sink: Some(sink), context, others: None }
 }
 
@@ -149,9 +149,9 @@ fn supports_by_force(
 
 /// Keeps what it is given.
 #[derive(Default)]
-struct Keep(Mutex<Vec<(Pattern, Vec<VertexId>)>>);
+struct ListSink(Mutex<Vec<(Pattern, Vec<VertexId>)>>);
 
-impl Sink for Keep {
+impl Sink for ListSink {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         self.0.lock().unwrap().push((pattern.clone(), vertices.to_vec()));
         ControlFlow::Continue(())
@@ -183,7 +183,7 @@ fn embeddings_agree_with_brute_force() {
         let max = 2 + random.below(7) as usize;
         let support = [1, 1, 2, 3, 5][random.below(5) as usize];
         let threads = 1 + random.below(4) as usize;
-        let sink = Keep::default();
+        let sink = ListSink::default();
         let outcome = super::run(
             &graph,
             SizeLimit::MaxVertices(max),
@@ -221,7 +221,7 @@ fn supports_agree_with_brute_force() {
         };
         let support = [1, 1, 2, 3][random.below(4) as usize];
         let threads = 1 + random.below(4) as usize;
-        let sink = Keep::default();
+        let sink = ListSink::default();
         let context = Context::with_threads(threads);
         let outcome =
             super::run(&graph, limit, support, Measure::Mni, job(&sink, &context)).unwrap();
@@ -310,7 +310,7 @@ fn instances_agree_with_brute_force() {
         let graph = random_graph(&mut random, vertices, edges, classes, labels);
         let max = 1 + random.below(4) as usize;
         let support = [1, 2, 3, 5][random.below(4) as usize];
-        let sink = Keep::default();
+        let sink = ListSink::default();
         let context = Context::with_threads(1 + random.below(3) as usize);
         let limit = SizeLimit::MaxEdges(max);
         let outcome =

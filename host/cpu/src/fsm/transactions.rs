@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::parallel::on_threads;
 use gramer_graph::{Graph, VertexId, View};
@@ -55,7 +55,7 @@ impl<'a> Transactions<'a> {
 
     /// The patterns of one edge with the graphs that have them, and their kinds in both directions.
     fn single_edges(&self, wanted: usize, context: &Context) -> Result<(Vec<Frequent>, Vec<Kind>)> {
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let mut of_kind: FxHashMap<Kind, Vec<u32>> = FxHashMap::default();
         for transaction in 0..self.begins.len() as u32 - 1 {
             for &v in self.vertices(transaction) {

@@ -43,7 +43,7 @@ struct Node {
     /// Edges of the last vertex: [`Rows::width`] bits for each earlier one.
     mark: u64,
     class: u32,
-    /// Where its children are in `tables`; [`DEAD`]: they are in `far`.
+    /// Position of its children in `tables`; [`DEAD`]: they are in `far`.
     table: u32,
     /// The code, and its vertices as numbers of this graph's.
     code: Small,
@@ -69,8 +69,8 @@ impl<'a> Trie<'a> {
         trie
     }
 
-    /// Asks of patterns of full depth no more than that their prefixes are allowed: in a share, the
-    /// other sub-patterns may be those of other shares.
+    /// Requires only allowed prefixes of patterns of full depth: in a share, their other sub-patterns may belong to
+    /// other shares.
     pub fn of_prefixes(mut self) -> Self {
         self.prefixes = true;
         self
@@ -79,8 +79,8 @@ impl<'a> Trie<'a> {
     /// The node of no vertex.
     pub const ROOT: u32 = 0;
 
-    /// What comes of `node` when a vertex of `class` with the edges `mark` is added: a node, at
-    /// full depth the number of a pattern, or [`DEAD`].
+    /// Returns the child of `node` for a new vertex of `class` with the edges `mark`: a node, at full depth the number
+    /// of a pattern, or [`DEAD`].
     #[inline]
     pub fn child(&mut self, node: u32, mark: u64, class: u32) -> u32 {
         let table = self.nodes[node as usize].table;

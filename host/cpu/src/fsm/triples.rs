@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use rustc_hash::FxHashMap;
 
 use crate::reach::{Form, NeighbourTable, by_form};
-use crate::{Job, Starts, run_units};
+use crate::{Job, StartVertices, run_units};
 use gramer_base::context::Context;
 use gramer_engine::work::Units;
 use gramer_graph::View;
@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-/// What a thread counts.
+/// Counts of a thread.
 struct Counter<'a, F: Form> {
     wedges: Tally,
     triangles: Tally,
@@ -101,7 +101,7 @@ fn count_by<F: Form>(
     let after = |v: u32| rows.after(v, v).0.len();
     // A vertex's pairs are counted with the first part of its list; triangles need it in parts.
     let job = Job { units: Units::All, sink: None, context, others: None };
-    let units = Starts::numbered(graph, rows.originals()).units(
+    let units = StartVertices::numbered(graph, rows.originals()).units(
         job,
         |v| after(v).max(1),
         |v| {
@@ -187,7 +187,7 @@ impl<'a, F: Form> Counter<'a, F> {
     }
 }
 
-/// From keys to patterns, with the pairs of the triangles taken back.
+/// Converts keys to patterns, and subtracts the pairs of the triangles.
 fn patterns(
     rows: &Rows,
     keys: &Keys,

@@ -13,9 +13,9 @@ use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Node};
 
 use super::{CountFailure, Value, Values};
 use crate::number::Number;
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 
-/// What a lookup in a short list costs beside a step along a row.
+/// Cost of a look-up in a short list, in steps along a row.
 const LOOKUP: usize = 8;
 
 /// The number of homomorphisms of the core, with `vertices` and `edges` as weights where they are
@@ -39,7 +39,7 @@ pub(super) fn count<V: Value>(
     };
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>() + 1;
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || Walk {
@@ -69,7 +69,7 @@ pub(super) fn count<V: Value>(
         },
     );
     let (total, complete) = ran.total(|walk| (!walk.overflow).then_some(walk.total));
-    // Whoever overflows ends before its units do.
+    // A thread that overflows ends before its units are finished.
     let total = total.ok_or(CountFailure::Overflow)?;
     if complete { Ok(total) } else { Err(CountFailure::Stopped) }
 }

@@ -54,12 +54,12 @@ pub(super) struct Decomposition {
     /// A plan for each quotient, with its coefficient.
     parts: Vec<(HomomorphismPlan, i64)>,
     automorphisms: u128,
-    /// In elements visited.
+    /// Cost in visited elements.
     pub cost: f64,
 }
 
 impl Decomposition {
-    /// For a connected unlabelled pattern; `None` where the graph is too large for it.
+    /// Decomposes a connected unlabelled pattern; `None` if the graph is too large.
     pub fn new(graph: View<'_>, pattern: &Pattern, shape: &Shape) -> Option<Self> {
         if !fits(graph.vertices(), BYTES) || graph.neighbours.len() > u32::MAX as usize {
             return None;
@@ -72,8 +72,8 @@ impl Decomposition {
         Some(Decomposition { parts, automorphisms: automorphism_count(pattern), cost })
     }
 
-    /// Most vertices of a part whose images are tried one after the other. With more than one the cost is far more in
-    /// skewed graphs than it is estimated from averages.
+    /// Maximum of a part's vertices with enumerated images. With more than one, the cost in skewed graphs far exceeds
+    /// the estimate from averages.
     pub fn apexes(&self) -> usize {
         self.parts.iter().map(|(plan, _)| plan.apexes.len()).max().unwrap_or(0)
     }
@@ -119,8 +119,8 @@ pub(super) fn numbers(
     plans.iter().map(count).collect()
 }
 
-/// What the estimates of cost need to know of a graph: two looks at every vertex, and a sample of
-/// its edges.
+/// Collects the inputs of cost estimates from a graph: two passes over the vertices, and a sample of the
+/// edges.
 pub(super) fn shape(graph: View<'_>) -> Shape {
     let (mut walks, mut triangle_steps, mut cycle_steps) = (0.0, 0.0, 0.0);
     for v in 0..graph.vertices() as u32 {
@@ -173,7 +173,7 @@ type Values<V> = Rc<Vec<V>>;
 struct Homomorphisms<'a> {
     arcs: Arcs<'a>,
     narrow: Tables<u64>,
-    /// For the patterns whose numbers need more than 64 bits at a vertex.
+    /// Tables for patterns with numbers of more than 64 bits at a vertex.
     wide: Tables<U256>,
 }
 
@@ -237,7 +237,7 @@ struct Tables<V> {
     known: BTreeMap<[usize; 4], usize>,
 }
 
-impl<V: tables::Make> Tables<V> {
+impl<V: tables::TableValue> Tables<V> {
     fn new() -> Self {
         Tables { values: vec![Rc::default()], known: BTreeMap::new() }
     }

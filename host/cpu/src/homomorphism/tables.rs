@@ -10,10 +10,10 @@ use super::{CountFailure, Value};
 use crate::arcs::{self, Sums};
 use crate::number::Number;
 use crate::reach::Dense;
-use crate::{Job, Starts, run_units, sets};
+use crate::{Job, StartVertices, run_units, sets};
 
-/// A value that tables are made of.
-pub(super) trait Make: Value {
+/// Element type of tables.
+pub(super) trait TableValue: Value {
     /// [`gramer_pattern::plan::homomorphism::Table::Leaf`].
     fn leaf(
         graph: View<'_>,
@@ -31,7 +31,7 @@ pub(super) trait Make: Value {
     ) -> Result<Vec<Self>, CountFailure>;
 }
 
-impl Make for u64 {
+impl TableValue for u64 {
     fn leaf(
         graph: View<'_>,
         vertex: Option<&Vec<u64>>,
@@ -51,7 +51,7 @@ impl Make for u64 {
     }
 }
 
-impl Make for U256 {
+impl TableValue for U256 {
     fn leaf(
         graph: View<'_>,
         vertex: Option<&Vec<U256>>,
@@ -122,7 +122,7 @@ fn by_vertex(
     make: impl Fn(VertexId, Range<usize>, &mut Vec<U256>) + Sync,
 ) -> Result<Vec<U256>, CountFailure> {
     let weight = |v: VertexId| 1 + graph.degree(v) as u64;
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
+    let units = StartVertices::vertices(graph).units(Job::whole(context), list, weight);
     // By thread: its values, and in their order the places where runs of them begin, and where they end here.
     let none = || (vec![], vec![]);
     let (states, complete) = run_units(&units, context, none, |(values, runs), unit| {
@@ -168,7 +168,7 @@ fn finish(sums: Sums, complete: bool) -> Result<Vec<u64>, CountFailure> {
     if complete { sums.finish().ok_or(CountFailure::Overflow) } else { Err(CountFailure::Stopped) }
 }
 
-/// [`Make::leaf`] with 64 bits.
+/// [`TableValue::leaf`] with 64 bits.
 fn narrow_leaf(
     graph: View<'_>,
     vertex: Option<&Vec<u64>>,
@@ -176,8 +176,11 @@ fn narrow_leaf(
     context: &Context,
 ) -> Result<Vec<u64>, CountFailure> {
     let sums = Sums::new(graph.vertices(), context);
-    let units =
-        Starts::vertices(graph).units(Job::whole(context), |_| 1, |v| 1 + graph.degree(v) as u64);
+    let units = StartVertices::vertices(graph).units(
+        Job::whole(context),
+        |_| 1,
+        |v| 1 + graph.degree(v) as u64,
+    );
     let (_, complete) = run_units(
         &units,
         context,
@@ -202,7 +205,7 @@ fn narrow_leaf(
     finish(sums, complete)
 }
 
-/// [`Make::ear`] with 64 bits, a look at each triangle.
+/// [`TableValue::ear`] with 64 bits, a look at each triangle.
 fn narrow_ear(
     graph: View<'_>,
     turned: &[u32],

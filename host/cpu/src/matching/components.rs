@@ -20,7 +20,7 @@ use gramer_pattern::{Pattern, automorphism_count};
 use super::{comparable, too_many};
 use crate::{Job, Resident};
 
-/// Most vertices of a pattern.
+/// Returns the maximum of vertices in a pattern.
 pub fn most(induced: Induced) -> usize {
     match induced {
         // Two components of five vertices meet in 1,545 ways.
@@ -51,7 +51,7 @@ pub fn run(
     Ok(Outcome::new(results, found.is_some()))
 }
 
-/// Most pairs that must not be joined between components: each doubles the patterns.
+/// Maximum of pairs between components that must not be joined: each doubles the number of patterns.
 pub const MOST_BETWEEN: usize = 8;
 
 struct Counts<'a> {

@@ -31,7 +31,7 @@ impl<'a, N: Number> Search<'a, N> {
         if count == N::ZERO { Conclusion::none(reasons) } else { Conclusion::some(count) }
     }
 
-    /// How many candidates of a source are not in use.
+    /// Number of unused candidates of a source.
     fn free(&self, source: &Source) -> usize {
         let set = self.candidates(source);
         let used = |&&u: &&usize| {
@@ -126,7 +126,7 @@ impl<'a, N: Number> Search<'a, N> {
         Some(N::saturating_from(pairs.into()))
     }
 
-    /// How many of `some`, positions of one class, are in a set of another class.
+    /// Number of elements of `some`, positions of one class, in a set of another class.
     fn common(&self, some: &[u32], class: u8, number: usize, set: &[u32], of: u8) -> Option<usize> {
         if !self.space.has_places() {
             return None;

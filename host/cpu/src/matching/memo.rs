@@ -6,9 +6,9 @@ use gramer_base::memory::filled_or_unwind;
 /// Entries of a new table, 2 KiB: most searches fill no more, and the system takes longer to give a page of
 /// memory than a small search takes in all.
 const FIRST: usize = 1 << 6;
-/// Most entries where memory is limited, and up to which a table grows readily.
+/// Maximum number of entries where memory is limited, and up to which a table grows readily.
 const SMALL: usize = 1 << 12;
-/// Most entries: 2 MiB.
+/// Maximum number of entries: 2 MiB.
 const MOST: usize = 1 << 16;
 /// Lookups after which a table without use is given up.
 const TRIAL: u64 = 1 << 12;
@@ -40,7 +40,7 @@ impl<N: Number> Memo<N> {
         (mixed >> 40) as usize & (self.entries.len() - 1)
     }
 
-    /// The number that was found for this key: the positions of some images, a number of bits for each.
+    /// Returns the stored number for a key, which packs the positions of some images.
     pub fn get(&mut self, key: u128) -> Option<N> {
         if self.given_up {
             return None;

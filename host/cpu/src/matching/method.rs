@@ -20,12 +20,12 @@ const SEARCH_STEP: f64 = 3.0;
 const FAR: f64 = 100.0;
 /// Cost of the closed forms of all five-vertex patterns relative to triangles and 4-cycles.
 const FORMS_OF_FIVE: f64 = 12.0;
-/// Most vertices of a pattern that is decomposed: the 8-path has some 200 quotients.
+/// Maximum number of vertices of a pattern that is decomposed: the 8-path has some 200 quotients.
 const DECOMPOSED: usize = 8;
-/// Most vertices of a motif.
+/// Maximum number of vertices of a motif.
 const MOTIF: usize = 6;
 
-/// How a number was found.
+/// Method that found a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// A search along a plan.
@@ -43,7 +43,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// What results call it.
+    /// Name in results.
     pub fn name(self) -> &'static str {
         match self {
             Method::Search => "search plan",

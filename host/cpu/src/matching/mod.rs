@@ -47,7 +47,7 @@ use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_count};
 use tracing::{debug, info};
 
 use super::number::Number;
-use super::{Job, Resident, Starts, motif, sets};
+use super::{Job, Resident, StartVertices, motif, sets};
 use method::{Method, MethodChoice};
 use occurrence::Representative;
 use search::{Allowance, Search};
@@ -119,9 +119,9 @@ fn counted(
     Ok(Outcome { results, complete, devices, ..Outcome::default() })
 }
 
-/// How a pattern is counted.
+/// Counting method of a pattern.
 enum CountingMethod {
-    /// It was counted without a search.
+    /// Counted without a search.
     Count(Box<Outcome>),
     /// By a search; with `most`, only if it visits no more elements than that.
     Search { most: Option<f64> },
@@ -155,7 +155,7 @@ fn without_search(
     counted(found, given, mappings).map(|outcome| CountingMethod::Count(Box::new(outcome)))
 }
 
-/// What the cost model knows of an unlabelled pattern: degrees alone.
+/// Estimates for an unlabelled pattern, from degrees alone.
 fn unlabelled(graph: &Graph, pattern: &Pattern) -> Estimates {
     let n = pattern.vertices();
     let view = graph.view();
@@ -181,9 +181,9 @@ pub(super) fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     labels::comparable(pattern, graph.has_vertex_labels(), graph.has_edge_labels())
 }
 
-/// The number of mappings found, by how many each occurrence was counted, and whether the search went
-/// to its end. Embeddings go to the sink under the name of `given`, the pattern as it was asked for. `None` if the
-/// search would visit more than `most` elements.
+/// Returns the number of mappings found, the mappings per occurrence, and whether the search is complete. Embeddings
+/// go to the sink under the name of `given`, the requested pattern. `None` if the search would visit more than `most`
+/// elements.
 fn search(
     graph: &Graph,
     given: &Pattern,
@@ -242,7 +242,7 @@ pub fn execute_plan(
     execute_named(graph, plan, &plan.pattern, Job { units, sink, context, others: None })
 }
 
-/// The same, with embeddings handed on under the name of `given`, the pattern as it was asked for.
+/// Executes a plan; embeddings go to the sink under the name of `given`, the requested pattern.
 pub(super) fn execute_named(
     graph: &Graph,
     plan: &SearchPlan,
@@ -288,7 +288,7 @@ fn execute(
     Ok(Some(search.run::<U256>(&units, None)))
 }
 
-/// What a search needs, whatever the width of its numbers.
+/// Parameters of a search, for any width of its numbers.
 struct Execution<'a> {
     plan: &'a SearchPlan,
     space: &'a Space<'a>,
@@ -382,8 +382,8 @@ fn units(
         false => 0,
     };
     let starts = match space.ids(root.vertex) {
-        Some(ids) => Starts::numbered(space.graph, ids),
-        None => Starts::vertices(space.graph),
+        Some(ids) => StartVertices::numbered(space.graph, ids),
+        None => StartVertices::vertices(space.graph),
     };
     starts.units(job, length, weight)
 }

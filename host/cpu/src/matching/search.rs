@@ -45,9 +45,8 @@ impl Allowance {
 pub(super) struct Conclusion<N> {
     /// Number of mappings; the maximum of the type stands for more than it holds.
     pub count: N,
-    /// If there are none: vertices whose images rule all mappings out, as bits. While none of
-    /// them changes its image, nothing is found here (the failing sets of Han et al., 2019,
-    /// and conflict-directed back-jumping before them).
+    /// If nothing was found: a failing set, as bits. While the images of its vertices stay the same, this branch has no
+    /// mapping (failing sets of Han et al., 2019, after conflict-directed back-jumping).
     pub reasons: VertexSet,
 }
 
@@ -256,7 +255,7 @@ impl<'a, N: Number> Search<'a, N> {
         }
     }
 
-    /// The same, if it is a part of a list, for as long as there are lists.
+    /// Returns the set if it is part of a list, with the lifetime of the lists.
     #[inline]
     fn borrowed(&self, set: usize) -> Option<&'a [u32]> {
         match self.access[set] {
@@ -330,7 +329,7 @@ impl<'a, N: Number> Search<'a, N> {
         self.filled[number].len > 0
     }
 
-    /// Everything below a step whose vertex has its image. `part` restricts the last step that
+    /// Searches below a step whose vertex has its image. `part` restricts the last step that
     /// follows to these positions of its list.
     fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
         for &number in &step.sets {

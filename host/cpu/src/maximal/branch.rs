@@ -36,7 +36,7 @@ struct Node<R> {
     candidates: R,
     /// Excluded members.
     barred: R,
-    /// Where the other excluded vertices begin in [`Branch::excluded`].
+    /// Start of the other excluded vertices in [`Branch::excluded`].
     outside: usize,
     seen: ExcludedRows<R>,
     /// Vertices in the clique.
@@ -51,7 +51,7 @@ struct ExcludedRows<R> {
     any: R,
     /// By the one with most.
     most: R,
-    /// How many these are.
+    /// Number of these.
     size: u32,
 }
 
@@ -334,8 +334,8 @@ impl<R: Row> Branch<'_, R> {
         flow
     }
 
-    /// So many maximal cliques of `size` vertices; for the sink it is the clique itself. A number that is too large
-    /// ends the run: it can only grow.
+    /// Reports a number of maximal cliques of `size` vertices, or the clique itself to the sink. A number that exceeds
+    /// its type ends the run, since it can only grow.
     #[inline(always)]
     fn report(&mut self, size: usize, cliques: u128) -> ControlFlow<()> {
         let (sum, overflow) = self.found[size].overflowing_add(cliques);

@@ -25,7 +25,7 @@ use gramer_pattern::Pattern;
 use super::clique::row::{Row, by_width};
 use super::oriented::Oriented;
 use super::reach::{Form, by_form};
-use super::{Job, Resident, Starts, clique, run_units};
+use super::{Job, Resident, StartVertices, clique, run_units};
 use branch::Branch;
 use root::Root;
 
@@ -52,7 +52,7 @@ fn by_size(graph: &Resident, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
     let targets = |n: u32| oriented.targets(n).len();
     // Every start vertex has at least one position, since a vertex without targets may still be
     // a maximal clique (an isolated vertex).
-    let units = Starts::numbered(graph.graph.view(), &oriented.vertex).units(
+    let units = StartVertices::numbered(graph.graph.view(), &oriented.vertex).units(
         job,
         |n| targets(n).max(1),
         |n| (targets(n) as u64).pow(3) + oriented.degree(graph.graph.view(), n) as u64 + 1,
@@ -83,7 +83,7 @@ fn too_many() -> Error {
     Error::Unsupported("the number of maximal cliques needs more than 128 bits".into())
 }
 
-/// What a thread holds; its size depends on the busiest start vertex.
+/// State of a thread; its size depends on the start vertex with the most members.
 struct Search<'a, F: Form> {
     graph: &'a Graph,
     oriented: &'a Oriented,

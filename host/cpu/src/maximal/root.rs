@@ -38,8 +38,8 @@ impl<'a, F: Form> Root<'a, F> {
         }
     }
 
-    /// Surrounds `start`, which has members; returns whether it has cliques of its own: where an
-    /// excluded vertex is next to all members, it could join each of them.
+    /// Enters `start`, which has members; returns whether it can have maximal cliques: an excluded vertex next to all
+    /// members would extend each of them.
     pub fn enter(&mut self, oriented: &'a Oriented, graph: View<'_>, start: u32) -> bool {
         if self.start != Some(start) {
             self.start = Some(start);

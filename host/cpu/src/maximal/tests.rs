@@ -14,9 +14,9 @@ use gramer_engine::{Engine, Units};
 
 /// The sets of vertices that come, as bits.
 #[derive(Default)]
-struct Listed(Mutex<Vec<u32>>);
+struct ListSink(Mutex<Vec<u32>>);
 
-impl Sink for Listed {
+impl Sink for ListSink {
     fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         self.0.lock().unwrap().push(vertices.iter().fold(0, |bits, v| bits | 1 << v));
         ControlFlow::Continue(())
@@ -58,7 +58,7 @@ fn agree(graph: &Graph) -> std::result::Result<(), TestCaseError> {
         let shares = Share::split(graph.view(), into);
         let units: Vec<Units<'_>> =
             if into == 1 { vec![Units::All] } else { shares.iter().map(Units::Share).collect() };
-        let listed = Listed::default();
+        let listed = ListSink::default();
         // The parts of a start vertex may share its cliques out in one way counted, in another listed.
         let listing: [Option<&dyn Sink>; 2] = [None, Some(&listed)];
         for sink in listing {

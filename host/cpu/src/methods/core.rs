@@ -1,6 +1,6 @@
 //! Core numbers, by removal of vertices of least degree.
 
-use gramer_base::context::Looks;
+use gramer_base::context::CancelPoll;
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
@@ -35,7 +35,7 @@ impl Method<Cpu> for Core {
 
     fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let view = on.graph.view();
-        let peeled = Peeling::of(view, &mut Looks::new(&run.context.cancel));
+        let peeled = Peeling::of(view, &mut CancelPoll::new(&run.context.cancel));
         let outcome = peeled.map(|peeled| answer(&peeled.cores, query.answer.per().is_some()));
         Ok(unless_stopped(outcome)?.into())
     }
@@ -70,11 +70,11 @@ pub(super) struct Peeling {
 }
 
 impl Peeling {
-    /// That of a graph.
+    /// Peels a graph.
     ///
     /// # Errors
     /// [`Interrupted`](gramer_base::Error::Interrupted).
-    pub fn of(view: View<'_>, looks: &mut Looks<'_>) -> Result<Self> {
+    pub fn of(view: View<'_>, looks: &mut CancelPoll<'_>) -> Result<Self> {
         let vertices = view.vertices();
         let mut degrees: Vec<u32> =
             (0..vertices as VertexId).map(|v| view.degree(v) as u32).collect();
@@ -104,7 +104,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Of the numbers of the items 0, 1, ….
+    /// Creates buckets from the numbers of the items 0, 1, ….
     pub fn new(numbers: &[u32]) -> Self {
         let most = numbers.iter().copied().max().unwrap_or(0) as usize;
         let mut ends = vec![0u32; most + 2];
@@ -123,7 +123,7 @@ impl Buckets {
         Buckets { items, places, starts }
     }
 
-    /// Takes one off the number of an item, which moves to the front of its bucket and into the one below.
+    /// Decrements the number of an item, which moves via the front of its bucket into the one below.
     pub fn lower(&mut self, item: u32, numbers: &mut [u32]) {
         let number = &mut numbers[item as usize];
         let first = &mut self.starts[*number as usize];

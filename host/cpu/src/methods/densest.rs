@@ -1,6 +1,6 @@
 //! A dense subgraph, by removal of vertices of least degree.
 
-use gramer_base::context::Looks;
+use gramer_base::context::CancelPoll;
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
@@ -36,7 +36,7 @@ impl Method<Cpu> for Densest {
 
     fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let view = on.graph.view();
-        let mut looks = Looks::new(&run.context.cancel);
+        let mut looks = CancelPoll::new(&run.context.cancel);
         let found = Peeling::of(view, &mut looks).and_then(|peeled| {
             let (members, edges) = densest(view, &peeled.order, &mut looks)?;
             Ok(answer(view.vertices(), members, edges, query.answer.per().is_some()))
@@ -50,7 +50,7 @@ impl Method<Cpu> for Densest {
 fn densest<'a>(
     view: View<'_>,
     order: &'a [VertexId],
-    looks: &mut Looks<'_>,
+    looks: &mut CancelPoll<'_>,
 ) -> Result<(&'a [VertexId], u64)> {
     let mut there = zeroed_or_unwind(order.len());
     let (mut edges, mut best) = (0u64, (0usize, 0u64));

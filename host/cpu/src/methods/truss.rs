@@ -1,6 +1,6 @@
 //! Truss numbers, by removal of edges in fewest triangles.
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
@@ -73,7 +73,7 @@ fn numbers(on: &Resident, context: &Context) -> Result<Vec<u32>> {
     let index = Index::of(view, &ends);
     let mut buckets = Buckets::new(&support);
     let mut gone = zeroed_or_unwind(ends.len());
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     for at in 0..ends.len() {
         let edge = buckets.items[at];
         let (u, v) = ends[edge as usize];

@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{filled_or_unwind, zeroed_or_unwind};
 use gramer_base::parallel::on_threads;
@@ -25,13 +25,13 @@ use gramer_graph::{VertexId, View};
 use super::super::arcs::{self, Sums};
 use super::super::cycle::{Paths, reach, visit, within};
 use super::super::reach::{ByVertex, Dense, Form, by_form, parts};
-use super::super::{Job, Starts};
+use super::super::{Job, StartVertices};
 use super::edges::{EdgeCounts, rows_of_threads, split_rows};
-use opposite::Opposite;
+use opposite::OppositeEdges;
 
-/// Most hubs: one bit of a `u128` each.
+/// Maximum number of hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
-/// Least neighbours of a hub: below it, paths are followed faster than bits are counted. Tests have
+/// Minimum number of neighbours of a hub: below it, paths are followed faster than bits are counted. Tests have
 /// smaller graphs.
 const HUB_DEGREE: usize = if cfg!(test) { 16 } else { 1024 };
 const NO_HUB: u8 = u8::MAX;
@@ -57,7 +57,7 @@ impl Hubs {
             busy.select_nth_unstable_by_key(HUBS, |&v| (std::cmp::Reverse(graph.degree(v)), v));
             busy.truncate(HUBS);
         }
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let mut number = filled_or_unwind(NO_HUB, graph.vertices());
         let mut near = zeroed_or_unwind::<u128>(graph.vertices());
         for (hub, &v) in busy.iter().enumerate() {
@@ -106,10 +106,10 @@ impl Hubs {
         // them and come first.
         let hub = |start: u32| self.busy.len() - 1 - start as usize;
         let weight = |start| masks.len() as u64 * (1 + (hub(start) as u64).pow(2) / 8);
-        let units = Starts::numbered(graph, &self.busy).units(job, |_| 1, weight);
+        let units = StartVertices::numbered(graph, &self.busy).units(job, |_| 1, weight);
         let ran = job.run(
             &units,
-            || (0u128, vec![0u32; HUBS * HUBS], Looks::new(&job.context.cancel)),
+            || (0u128, vec![0u32; HUBS * HUBS], CancelPoll::new(&job.context.cancel)),
             |(sum, seen, looks), unit| {
                 let a = hub(unit.start);
                 for &(mask, same) in masks.iter().filter(|(mask, _)| mask >> a & 1 == 1) {
@@ -132,17 +132,17 @@ impl Hubs {
     }
 }
 
-/// What `of` finds for each hub, in their order, on all threads; `None` once the run was cancelled. It is given
-/// `room` zeros to count in.
+/// Computes `of` for each hub on all threads, with results in the order of hubs; `None` if the run was cancelled. `of`
+/// gets a buffer of `room` zeros.
 fn by_hub<R: Send>(
     hubs: usize,
     room: usize,
     context: &Context,
-    of: impl Fn(usize, &mut [u32], &mut Looks<'_>) -> Result<R> + Sync,
+    of: impl Fn(usize, &mut [u32], &mut CancelPoll<'_>) -> Result<R> + Sync,
 ) -> Option<Vec<R>> {
     let next = AtomicUsize::new(0);
     let found = on_threads(context.threads().min(hubs), |_| {
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let (mut own, mut counts) = (vec![], vec![0; room]);
         loop {
             // Later hubs have more before them.
@@ -171,7 +171,7 @@ fn ones(mut mask: u128) -> impl Iterator<Item = usize> {
 
 /// The common neighbours of the ends of each edge, for those edges whose pairs of them are looked at
 /// one by one: see [`of_three`].
-pub(super) struct Thirds {
+pub(super) struct CommonNeighbourLists {
     /// By arc, and the end: where the list of an arc to a smaller vertex begins.
     starts: Vec<u32>,
     /// Ascending in each list.
@@ -180,8 +180,8 @@ pub(super) struct Thirds {
     chosen: Vec<AtomicBool>,
 }
 
-impl Thirds {
-    /// Most entries: 1 GiB.
+impl CommonNeighbourLists {
+    /// Maximum number of entries: 1 GiB.
     const MOST: u64 = 1 << 28;
 
     /// Room for all lists; `None` if there are too many.
@@ -217,7 +217,7 @@ impl Thirds {
             }
         });
         drop(parts);
-        Some(Thirds {
+        Some(CommonNeighbourLists {
             starts,
             // The threads that fill them get their pages from the system.
             members: zeroed_or_unwind(all as usize),
@@ -234,7 +234,7 @@ impl Thirds {
         self.chosen[arc].store(chosen, Ordering::Relaxed);
     }
 
-    /// Chooses an edge, whose list [`Thirds::find`] has set.
+    /// Chooses an edge, whose list [`CommonNeighbourLists::find`] has set.
     pub fn choose(&self, arc: usize) {
         self.chosen[arc].store(true, Ordering::Relaxed);
     }
@@ -263,7 +263,7 @@ impl Thirds {
             return Some(());
         }
         let sorted = on_threads(threads, |thread| {
-            let (mut looks, mut list) = (Looks::new(&job.context.cancel), vec![]);
+            let (mut looks, mut list) = (CancelPoll::new(&job.context.cancel), vec![]);
             for arc in arcs * thread / threads..arcs * (thread + 1) / threads {
                 list.clear();
                 list.extend(self.list(arc).iter().map(|v| v.load(Ordering::Relaxed)));
@@ -279,7 +279,7 @@ impl Thirds {
         sorted.into_iter().collect()
     }
 
-    /// The edges that are chosen here, for [`Thirds::read`]: a bit for each arc.
+    /// Serializes the chosen edges for [`CommonNeighbourLists::read`]: a bit per arc.
     pub fn write(&self) -> Vec<u8> {
         let byte = |chosen: &[AtomicBool]| {
             let bits = chosen.iter().enumerate();
@@ -319,7 +319,7 @@ impl<'a, F: Form> Counter<'a, F> {
         Counter { graph, paths: F::Table::new(graph.vertices(), 0, tables), ordinary: vec![] }
     }
 
-    /// What [`Counter::pairs_with_a_neighbour`] visits for a set.
+    /// Number of elements that [`Counter::pairs_with_a_neighbour`] visits for a set.
     pub fn steps(&self, set: impl Iterator<Item = VertexId>, hubs: &Hubs) -> usize {
         let ordinary = set.filter(|&v| hubs.number(v).is_none());
         ordinary.map(|v| 2 * self.graph.degree(v)).sum()
@@ -378,7 +378,7 @@ impl<'a, F: Form> Counter<'a, F> {
 pub(super) fn of_three(
     graph: View<'_>,
     hubs: &Hubs,
-    thirds: Option<&Thirds>,
+    thirds: Option<&CommonNeighbourLists>,
     job: Job<'_>,
 ) -> Option<(u128, u128)> {
     by_form!(graph.vertices(), Paths::<Dense>::BYTES, F => of_three_by::<F>(graph, hubs, thirds, job))
@@ -387,7 +387,7 @@ pub(super) fn of_three(
 fn of_three_by<F: Form>(
     graph: View<'_>,
     hubs: &Hubs,
-    thirds: Option<&Thirds>,
+    thirds: Option<&CommonNeighbourLists>,
     job: Job<'_>,
 ) -> Option<(u128, u128)> {
     let context = job.context;
@@ -398,7 +398,7 @@ fn of_three_by<F: Form>(
     };
     // A vertex is divided by the other ends of its pairs, which are smaller.
     let list = |v: VertexId| if graph.degree(v) < 3 { 0 } else { v as usize };
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || (0u128, 0u128, Paths::<F>::new(graph.vertices(), 1), vec![]),
@@ -426,8 +426,8 @@ fn of_three_by<F: Form>(
                     // An end of paths over hubs alone has none of those that are followed.
                     let over_hubs = |c: VertexId| (hubs.near[c as usize] & near).count_ones();
                     let (a, room) = (unit.start, &mut *opposite);
-                    *on_edges +=
-                        Opposite { graph, thirds, a, part, room }.sum::<F>(&paths.count, over_hubs);
+                    *on_edges += OppositeEdges { graph, thirds, a, part, room }
+                        .sum::<F>(&paths.count, over_hubs);
                 }
                 paths.clear();
             }

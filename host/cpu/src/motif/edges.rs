@@ -3,13 +3,13 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
-use super::super::arcs::{self, Sums, Visit};
+use super::super::arcs::{self, Sums, Visitor};
 use super::super::reach::{ByVertex, Form, by_form, fits, parts};
 use super::super::{Job, cycle};
 
@@ -17,7 +17,7 @@ use super::super::{Job, cycle};
 /// its edge is in.
 pub(in super::super) struct EdgeCounts {
     triangles: Vec<u64>,
-    /// Empty where they weren't asked for.
+    /// Empty if not requested.
     cycles: Vec<u64>,
 }
 
@@ -94,7 +94,7 @@ fn add_both_ways<const N: usize>(
     let with_cursors = fits(graph.vertices(), size_of::<usize>());
     let done = on_threads(rows.len(), |part| {
         let rows = rows[part].clone();
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let add = |arc: usize, back: usize| {
             for numbers in numbers {
                 let sum = numbers[arc].load(Relaxed) + numbers[back].load(Relaxed);
@@ -172,7 +172,7 @@ pub(super) fn arc_to(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
 /// Triangles by arc that leads to a smaller vertex.
 fn triangles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
     let found = Sums::new(graph.neighbours.len(), job.context);
-    let make = || AtArcs { found: &found, row: 0..0, side: 0, at: vec![] };
+    let make = || ArcTriangles { found: &found, row: 0..0, side: 0, at: vec![] };
     let ran = by_form!(graph.vertices(), arcs::BYTES, F => {
         arcs::visit_triangles::<F, _>(graph, job, make).map(|_| ())
     });
@@ -180,7 +180,7 @@ fn triangles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
 }
 
 /// Counts the triangles at the arcs of a root without what threads share: all but those of two vertices before it.
-struct AtArcs<'a> {
+struct ArcTriangles<'a> {
     found: &'a Sums,
     /// The root's arcs.
     row: Range<usize>,
@@ -190,7 +190,7 @@ struct AtArcs<'a> {
     at: Vec<u64>,
 }
 
-impl Visit for AtArcs<'_> {
+impl Visitor for ArcTriangles<'_> {
     #[inline(always)]
     fn begin(&mut self, row: Range<usize>) {
         self.at.resize(row.len(), 0);

@@ -10,14 +10,14 @@ use std::ops::ControlFlow;
 use gramer_graph::{VertexId, View};
 
 use super::super::reach::{Form, by_form};
-use super::super::{Job, Starts, cycle, homomorphism};
-use super::collisions::{self, Hubs, Thirds};
+use super::super::{Job, StartVertices, cycle, homomorphism};
+use super::collisions::{self, CommonNeighbourLists, Hubs};
 use super::edges::EdgeCounts;
 use super::neighbourhood::{self, Neighbourhood};
 use gramer_pattern::closing::equations;
 use gramer_pattern::closing::five::{Sums, choose};
 
-/// What a look at a pair costs beside a step along a row, and to find an edge.
+/// Costs of examining a pair and of finding an edge, in steps along a row.
 const PAIR: usize = 2;
 const SEARCH: usize = 16;
 
@@ -104,7 +104,7 @@ pub(super) fn parts(graph: View<'_>) -> Vec<f64> {
     [&[cycles], &by_edge[..], &[pairs, 27.0 * walks, 0.0, 0.1 * pairs]].concat()
 }
 
-/// What the edge-induced numbers follow from, but for the cliques of five; `None` once the run was cancelled.
+/// Sums for the edge-induced numbers, except 5-cliques; `None` if the run was cancelled.
 pub(super) fn all_but_cliques(graph: View<'_>, job: Job<'_>) -> Option<Sums> {
     let (pairs, whole) = cycle::five(graph, job);
     if !whole {
@@ -112,7 +112,7 @@ pub(super) fn all_but_cliques(graph: View<'_>, job: Job<'_>) -> Option<Sums> {
     }
     let counts = EdgeCounts::new(graph, job)?;
     let hubs = Hubs::new(graph, job.context)?;
-    let thirds = Thirds::new(graph, &counts, job.context);
+    let thirds = CommonNeighbourLists::new(graph, &counts, job.context);
     if let Some(thirds) = thirds.as_ref().filter(|_| job.others.is_some()) {
         thirds.find(graph, job)?;
     }
@@ -132,13 +132,13 @@ fn sums(
     graph: View<'_>,
     counts: &EdgeCounts,
     hubs: &Hubs,
-    thirds: Option<&Thirds>,
+    thirds: Option<&CommonNeighbourLists>,
     job: Job<'_>,
 ) -> Option<Sums> {
     by_form!(graph.vertices(), 8, F => sums_by::<F>(graph, counts, hubs, thirds, job))
 }
 
-/// What takes long in the sums over a vertex: pairs of common neighbours with each neighbour, and the rows of
+/// Estimates the work of the sums over a vertex: pairs of common neighbours with each neighbour, and the rows of
 /// neighbours with which it has any.
 fn weight(graph: View<'_>, counts: &EdgeCounts, v: VertexId) -> u64 {
     let degree = graph.degree(v);
@@ -157,13 +157,13 @@ fn sums_by<F: Form>(
     graph: View<'_>,
     counts: &EdgeCounts,
     hubs: &Hubs,
-    thirds: Option<&Thirds>,
+    thirds: Option<&CommonNeighbourLists>,
     job: Job<'_>,
 ) -> Option<Sums> {
     let context = job.context;
     let list = |v: VertexId| graph.degree(v);
     let weight = |v: VertexId| weight(graph, counts, v);
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || {
@@ -215,8 +215,8 @@ fn sums_by<F: Form>(
             ControlFlow::Continue(())
         },
     );
-    // Each process chooses among the edges of its own units, and needs to know all that are chosen.
-    let chosen = |_: &[_]| thirds.map_or(vec![], Thirds::write);
+    // Each process chooses among the edges of its units, and needs the choices of all.
+    let chosen = |_: &[_]| thirds.map_or(vec![], CommonNeighbourLists::write);
     let take = |bytes: &[u8]| match thirds {
         Some(thirds) => thirds.read(bytes),
         None => bytes.is_empty().then_some(()),

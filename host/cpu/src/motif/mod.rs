@@ -61,7 +61,7 @@ pub(super) fn census(graph: &Resident, k: usize, induced: Induced, job: Job<'_>)
     Outcome::new(by_pattern(k, counts), complete)
 }
 
-/// Takes embeddings that are only counted.
+/// Sink for embeddings that are only counted.
 pub(super) struct NoSink;
 
 impl Sink for NoSink {
@@ -132,7 +132,7 @@ fn whole(graph: &Resident, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> 
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
 }
 
-/// Says that a far slower way is taken.
+/// Warns that a far slower method is used.
 fn note(k: usize, reason: &str, context: &Context) {
     context.notes.add(&format!(
         "the motifs of {k} vertices are counted by a visit to every connected set of {} vertices, which may take \
@@ -179,7 +179,7 @@ fn by_equations(graph: &Resident, k: usize, job: Job<'_>) -> Option<Vec<u128>> {
     add_sums(graph, k, job, &mut sums).then(|| vertex_induced(k, &sums))
 }
 
-/// Where a run was not finished: the equations need all sums.
+/// Result of an unfinished run: the equations need all sums.
 fn zeros(k: usize) -> Vec<u128> {
     vec![0; Dictionary::of(k).patterns().len()]
 }

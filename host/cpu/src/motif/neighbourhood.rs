@@ -20,7 +20,7 @@ const PATHS: usize = 8;
 /// A thread's copy of one neighbourhood. Members have numbers by their position in the row.
 pub(super) struct Neighbourhood<'a, F: Form> {
     graph: View<'a>,
-    /// Whose neighbourhood it is, if it is one yet.
+    /// Centre of the neighbourhood, if loaded.
     centre: Option<VertexId>,
     members: &'a [VertexId],
     /// By member: the triangles on its edge to the centre, which is its degree here.
@@ -34,7 +34,7 @@ pub(super) struct Neighbourhood<'a, F: Form> {
     bits: Vec<u64>,
     /// By member, zero between calls.
     marks: Vec<u32>,
-    /// Where the rows of a root's neighbours go on behind it.
+    /// Position after the root in its neighbours' rows.
     after: Vec<u32>,
 }
 

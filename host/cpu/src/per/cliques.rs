@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{collected, with_room, zeroed};
 use gramer_graph::{VertexId, View};
@@ -10,7 +10,7 @@ use gramer_graph::{VertexId, View};
 use super::super::clique::local::Local;
 use super::super::oriented::Oriented;
 use super::super::reach::{Form, NOWHERE, Places, by_form};
-use super::super::{Job, Resident, Starts, run_units};
+use super::super::{Job, Resident, StartVertices, run_units};
 use super::sums::Sums;
 use super::tree::{self, Tally};
 use gramer_engine::per::{Column, Numbers, Per};
@@ -69,8 +69,9 @@ pub(super) fn numbers(
         let targets = oriented.targets(n).len();
         if targets + 1 < sizes.start { 0 } else { targets }
     };
-    let units = Starts::numbered(view, &oriented.vertex)
-        .units(Job::whole(context), list, |n| (list(n) as u64).pow(3));
+    let units =
+        StartVertices::numbered(view, &oriented.vertex)
+            .units(Job::whole(context), list, |n| (list(n) as u64).pow(3));
     let complete = by_form!(oriented.vertices(), 4, F => run_units(
         &units,
         context,
@@ -159,7 +160,7 @@ fn add_edges<'a, F: Form>(
 
 /// The arc of each edge, in the order of [`gramer_engine::per::edges`].
 fn arcs_of_edges(view: View<'_>, oriented: &Oriented, context: &Context) -> Result<Vec<u32>> {
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let mut first = with_room(view.vertices())?;
     let mut edges = 0;
     for v in 0..view.vertices() as VertexId {

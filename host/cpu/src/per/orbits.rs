@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
@@ -62,7 +62,7 @@ fn too_many() -> Error {
     Error::Unsupported("a count needs more than 128 bits".into())
 }
 
-/// What a number that is missing means: the run was to stop, or a sum was too large.
+/// Error for a missing number: the run was cancelled, or a sum overflowed.
 fn missing(context: &Context) -> Error {
     match context.cancel.check() {
         Err(stopped) => stopped,
@@ -70,7 +70,7 @@ fn missing(context: &Context) -> Error {
     }
 }
 
-/// What the closed forms are made of.
+/// Inputs of the closed forms.
 struct Parts<'a> {
     view: View<'a>,
     k: usize,
@@ -96,7 +96,7 @@ impl<'a> Parts<'a> {
             _ => EdgeCounts::new(view, Job::whole(context)),
         };
         let counts = counts.ok_or_else(|| missing(context))?;
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let (mut triangles, mut degrees) = (vec![], vec![]);
         for v in 0..view.vertices() as VertexId {
             looks.check(1 + view.degree(v))?;
@@ -186,7 +186,7 @@ impl<'a> Parts<'a> {
             }
         }
         let some = |range: Range<usize>| -> Result<Vec<Numbers>> {
-            let mut looks = Looks::new(&context.cancel);
+            let mut looks = CancelPoll::new(&context.cancel);
             let columns: usize = sizes.iter().map(|orbits| orbits.all().len()).sum();
             let mut numbers = vec![Numbers::with_capacity(0); columns];
             let mut put = |all: &mut [u128]| {

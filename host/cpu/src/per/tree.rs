@@ -18,11 +18,11 @@ pub(super) struct Tally {
     /// Whether pairs are counted as well.
     pairs: bool,
     members: usize,
-    /// By size: cliques.
+    /// Cliques by size.
     pub all: Vec<u128>,
-    /// By member, then by size.
+    /// Cliques by member, then by size.
     pub by_member: Vec<u128>,
-    /// By member, by smaller member, then by size; pairs with the start vertex are its members.
+    /// Cliques by pair of members (larger, smaller), then by size; a pair with the start vertex counts as its member.
     pub by_pair: Vec<u128>,
     /// C(n, k) for n pivots and k members; `u128::MAX` is too many to say.
     choices: Vec<u128>,
@@ -31,7 +31,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For cliques of `sizes` vertices in start vertices of up to `members` members.
+    /// Creates a tree for cliques of `sizes` vertices, and start vertices of up to `members` members.
     pub fn new(sizes: Range<usize>, members: usize, pairs: bool) -> Self {
         let width = sizes.end;
         let mut choices = vec![0u128; (members + 1) * width];
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Adds nothing yet of a start vertex with so many members.
+    /// Clears the tree for a start vertex with this number of members.
     fn begin(&mut self, members: usize) {
         let sizes = self.sizes.len();
         self.members = members;
@@ -132,8 +132,8 @@ impl Tally {
         }
     }
 
-    /// The cliques of the largest size where two more are asked for: two pivots, a pivot and a
-    /// member of `set`, or two of `set` that are adjacent.
+    /// Adds the cliques of the largest size if two more vertices are needed: two pivots, a pivot and a
+    /// member of `set`, or two adjacent members of `set`.
     fn two_more<R: Row>(&mut self, rows: &[R], set: &R, held: &[usize], pivots: &[usize]) {
         let at = self.sizes.len() - 1;
         let (q, size) = (pivots.len() as u128, u128::from(set.size()));
@@ -282,7 +282,7 @@ fn node<R: Row>(
             break;
         }
         if held + 2 >= sizes || size <= 1 {
-            // At most one more is asked for, or there is no more.
+            // At most one more vertex is needed or available.
             if has_leaf {
                 let members = set.members();
                 tree.pivots.extend(members);

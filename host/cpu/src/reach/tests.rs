@@ -16,7 +16,7 @@ use gramer_engine::per::Per;
 use gramer_engine::{Engine, EngineExt, Outcome, Sink};
 
 thread_local! {
-    /// What the test on this thread has as limits.
+    /// Limits of the test on this thread.
     static LIMITS: Cell<[usize; 2]> = const { Cell::new([MOST_BYTES; 2]) };
 }
 
@@ -33,7 +33,7 @@ fn under<R>(limits: [usize; 2], run: impl FnOnce() -> R) -> R {
     done
 }
 
-/// No dense table, and sparse ones of so many bytes.
+/// Limits without dense tables, and for sparse ones of this number of bytes.
 fn sparse(bytes: usize) -> [usize; 2] {
     [0, bytes]
 }
@@ -83,16 +83,16 @@ fn tasks(labelled: bool) -> Vec<Task> {
 }
 
 #[derive(Default)]
-struct Listed(Mutex<Vec<(Pattern, Vec<VertexId>)>>);
+struct ListSink(Mutex<Vec<(Pattern, Vec<VertexId>)>>);
 
-impl Sink for Listed {
+impl Sink for ListSink {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> std::ops::ControlFlow<()> {
         self.0.lock().unwrap().push((pattern.clone(), vertices.to_vec()));
         std::ops::ControlFlow::Continue(())
     }
 }
 
-/// All that the engine says of a graph. `list` asks for lists, of small sizes.
+/// All answers of the engine for a graph.
 fn answers(graph: &Graph, labelled: bool, threads: usize) -> Vec<Outcome> {
     let context = Context::with_threads(threads);
     let run = |task: &Task| {
@@ -116,7 +116,7 @@ fn lists(graph: &Graph, labelled: bool) -> Vec<Vec<(Pattern, Vec<VertexId>)>> {
         ],
     };
     let run = |task: &Task| {
-        let found = Listed::default();
+        let found = ListSink::default();
         assert!(Cpu.run(graph, task, Some(&found), &context).unwrap().complete);
         let mut found = found.0.into_inner().unwrap();
         found.sort();

@@ -88,7 +88,7 @@ fn load_first(set: &[u32], at: usize) -> Block {
     unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) }
 }
 
-/// How many of an ascending list in an array are below a number. Of short lists all are looked at, without a branch.
+/// Counts the elements of an ascending list in an array below a number. Scans short lists without branches.
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 pub fn leading(array: &[u32], list: Range<usize>, number: u32) -> usize {

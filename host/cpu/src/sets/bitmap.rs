@@ -46,8 +46,7 @@ impl Bitmap {
         self.words[..words.len()].copy_from_slice(words);
     }
 
-    /// Takes out the elements of a list, and with them those that share a word with one: the way
-    /// to empty a set that holds no more than this list.
+    /// Clears all words with elements of a list: empties a set that contains only elements of this list.
     #[inline]
     pub fn clear_all(&mut self, list: &[u32]) {
         for &x in list {
@@ -90,7 +89,7 @@ impl<'a> Bits<'a> {
         list.iter().map(|&x| (self.0[x as usize / 64] >> (x % 64) & 1) as usize).sum()
     }
 
-    /// The same of a list in an array, 16 elements at a time.
+    /// Size of the intersection with a list in an array, 16 elements at a time.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]

@@ -70,7 +70,7 @@ impl Kernel {
         Kernel::Scalar
     }
 
-    /// Those that this processor has: the best one first, the scalar one last.
+    /// Returns the kernels that this processor supports, fastest first, the scalar one last.
     #[cfg(test)]
     fn all() -> Vec<Kernel> {
         let mut all = vec![Kernel::best()];
@@ -120,7 +120,7 @@ impl Kernel {
         }
     }
 
-    /// As the function of this name.
+    /// Calls the kernel's function of this name.
     #[inline]
     fn positions(self, a: &[u32], b: &[u32], bits: &mut [u64]) {
         match self {

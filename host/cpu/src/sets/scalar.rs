@@ -35,7 +35,7 @@ pub(crate) fn subtract(set: &mut Vec<u32>, other: &[u32], key: impl Fn(u32) -> u
     });
 }
 
-/// Says of each element of a short list whether it is in the long one.
+/// Calls `answer` with each element of a short list and whether the long one contains it.
 #[inline]
 fn look_up(short: &[u32], long: &[u32], mut answer: impl FnMut(u32, bool)) {
     let mut rest = long;

@@ -11,7 +11,7 @@ fn list(s: &BTreeSet<u32>) -> Vec<u32> {
     s.iter().copied().collect()
 }
 
-/// What every form of every operation must say of two sets.
+/// Compares every form of every operation on two sets.
 fn agree(x: &BTreeSet<u32>, y: &BTreeSet<u32>) -> Result<(), TestCaseError> {
     let (a, b) = (list(x), list(y));
     let (both, left) = (list(&(x & y)), list(&(x - y)));

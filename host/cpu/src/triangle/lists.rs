@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use bytemuck::{Pod, Zeroable};
 use gramer_base::budget::Budget;
-use gramer_base::context::Looks;
+use gramer_base::context::CancelPoll;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
@@ -40,7 +40,7 @@ impl HubRows {
         HubRows { words: zeroed_or_unwind((rows + 1) * WORDS), rows }
     }
 
-    /// By their numbers.
+    /// Rows of bits by hub number.
     pub fn all(&self) -> &[HubBits] {
         &bytemuck::pod_align_to(&self.words).1[..self.rows]
     }
@@ -59,9 +59,9 @@ pub(super) const NO_ROW: u32 = 0;
 /// The neighbours before a vertex. Those that are in its row of bits come first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EarlierNeighbours {
-    /// Where the others begin in [`Lists::all`].
+    /// Start of the other neighbours in [`Lists::all`].
     pub at: u64,
-    /// How many others there are.
+    /// Number of other neighbours.
     pub others: u32,
     /// The row of bits.
     pub row: u32,
@@ -72,7 +72,7 @@ unsafe impl Zeroable for EarlierNeighbours {}
 
 /// The neighbours before each vertex, by its number in the order of the lists.
 pub(super) struct Lists<'a> {
-    /// How many there are.
+    /// Number of them.
     pub lengths: Vec<u32>,
     pub before: Vec<EarlierNeighbours>,
     pub bits: HubRows,
@@ -88,7 +88,7 @@ const ENOUGH: usize = if cfg!(test) { 1 << 8 } else { 1 << 18 };
 const PARTS: usize = 4;
 
 impl<'a> Lists<'a> {
-    /// In the order of the graph's numbers. `None` if the run was cancelled.
+    /// Builds lists in the order of the graph's numbers. `None` if the run was cancelled.
     pub fn by_number(graph: View<'a>, job: Job<'_>) -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
@@ -127,8 +127,8 @@ impl<'a> Lists<'a> {
         Some(lists)
     }
 
-    /// By falling degree, whatever the order of the graph's numbers: cheaper than to renumber the graph for this
-    /// alone. `None` if the run was cancelled.
+    /// Builds lists by descending degree, independent of the graph's order: cheaper than renumbering the graph. `None`
+    /// if the run was cancelled.
     pub fn by_degree(graph: View<'_>, job: Job<'_>) -> Option<Self> {
         let vertices = graph.vertices();
         let falling = DegreeOrder::of(graph);
@@ -176,7 +176,7 @@ impl Capacity {
 
 /// The ranges of vertices that threads take, in the order of the lists.
 struct Parts {
-    /// Where each begins, and where the last one ends.
+    /// Start of each part, and end of the last one.
     bounds: Vec<usize>,
     /// Room for the lists of each.
     room: Vec<usize>,
@@ -261,7 +261,7 @@ impl Parts {
 /// The lists of a range of vertices in the hands of a thread.
 struct Part<'p> {
     vertices: Range<usize>,
-    /// Where its room in [`Lists::all`] begins, and its rows of bits.
+    /// Start of its range in [`Lists::all`], and its rows of bits.
     base: usize,
     first_row: u32,
     lengths: &'p mut [u32],
@@ -274,7 +274,7 @@ struct Part<'p> {
 }
 
 impl Part<'_> {
-    /// Adds the list of the next vertex, whose first entries are so many hubs, of which `bits` makes a row.
+    /// Adds the list of the next vertex; its first `hubs` entries are hubs, from which `bits` makes a row.
     #[inline(always)]
     fn push(
         &mut self,
@@ -310,8 +310,8 @@ fn by_number_avx512(
     })
 }
 
-/// Those of a part in the order of the graph's numbers. `below` says how many of an ascending list in an array are below a
-/// number.
+/// Builds the lists of a part in the order of the graph's numbers. `below` counts the elements of an ascending list in
+/// an array below a number.
 #[inline(always)]
 fn of_numbers(
     graph: View<'_>,
@@ -320,7 +320,7 @@ fn of_numbers(
     keeps: Capacity,
     below: impl Fn(&[VertexId], Range<usize>, VertexId) -> usize,
 ) -> Option<()> {
-    let mut looks = Looks::new(&job.context.cancel);
+    let mut looks = CancelPoll::new(&job.context.cancel);
     let mut end = 0;
     for v in part.vertices.clone() {
         looks.check(16).ok()?;
@@ -341,7 +341,7 @@ fn of_numbers(
     Some(())
 }
 
-/// Those of a part by falling degree.
+/// Builds the lists of a part by descending degree.
 fn of_degrees(
     graph: View<'_>,
     job: Job<'_>,
@@ -349,7 +349,7 @@ fn of_degrees(
     part: &mut Part<'_>,
 ) -> Option<()> {
     let DegreeOrder { order, ranks, .. } = falling;
-    let mut looks = Looks::new(&job.context.cancel);
+    let mut looks = CancelPoll::new(&job.context.cancel);
     let mut end = 0;
     for rank in part.vertices.clone() {
         let v = order[rank];
@@ -421,8 +421,8 @@ const BLOCK: usize = 16;
 /// Lists of more entries are looked up where they are.
 pub(super) const LONG: usize = 4 * BLOCK;
 
-/// Copies a list of at most [`LONG`] entries from a place in an array to one in another, in whole blocks. Whether both
-/// arrays go on for so many entries, so that it could.
+/// Copies a list of at most [`LONG`] entries between two arrays, in whole blocks. Returns false without copying if one
+/// of the arrays ends too early.
 #[inline(always)]
 pub(super) fn copy(
     array: &[VertexId],

@@ -10,7 +10,7 @@
 
 mod text;
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::task::Task;
@@ -20,7 +20,7 @@ use crate::per::Per;
 
 pub use text::{read, write};
 
-/// Least vertices of a clique that may be worth its own vertex: k (k − 1) / 2 > k + 1.
+/// Minimum size of a clique that a vertex can replace with a gain: k (k − 1) / 2 > k + 1.
 pub const LEAST: usize = 4;
 /// Most, as small patterns have.
 pub const MOST: usize = gramer_pattern::SMALL_VERTICES;
@@ -28,7 +28,7 @@ pub const MOST: usize = gramer_pattern::SMALL_VERTICES;
 /// A replaced clique.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliqueReplacement {
-    /// What it gains: edges that go, less a vertex and its edges.
+    /// Gain: removed edges, less a vertex and its edges.
     pub rank: u64,
     /// Ascending.
     pub vertices: Vec<VertexId>,
@@ -36,14 +36,14 @@ pub struct CliqueReplacement {
 
 /// Result of a compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compressed {
+pub struct CompressionResult {
     /// Vertices of a clique.
     pub k: usize,
     /// Cliques of k vertices in the graph.
     pub cliques: u128,
-    /// Those that are replaced, by falling rank, then by their vertices.
+    /// Replaced cliques, by descending rank, then by their vertices.
     pub replaced: Vec<CliqueReplacement>,
-    /// The edges that stay, (u, v) with u < v, ascending by v, then by u.
+    /// Remaining edges, (u, v) with u < v, ascending by v, then by u.
     pub edges: Vec<(VertexId, VertexId)>,
     /// Sum of the ranks: by so much there are fewer vertices and edges.
     pub score: u64,
@@ -77,7 +77,7 @@ pub fn compress(
     graph: &Graph,
     k: usize,
     context: &Context,
-) -> Result<Compressed> {
+) -> Result<CompressionResult> {
     if !(LEAST..=MOST).contains(&k) {
         return Err(Error::usage(format!(
             "cliques of {LEAST} to {MOST} vertices are replaced, not of {k}: smaller ones gain nothing"
@@ -99,7 +99,7 @@ pub fn compress(
     let cliques = found.results.first().map_or(0, |result| result.count);
     let mut own = EdgeFacts::new(graph.view(), k, counts);
     let mut replaced = vec![];
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let view = graph.view();
     for v in 0..view.vertices() as VertexId {
         for at in 0..own.lower(v) {
@@ -115,7 +115,7 @@ pub fn compress(
     let edges =
         crate::per::edges(view).zip(&own.gone).filter(|edge| !*edge.1).map(|e| e.0).collect();
     let score = replaced.iter().map(|clique| clique.rank).sum();
-    Ok(Compressed { k, cliques, replaced, edges, score })
+    Ok(CompressionResult { k, cliques, replaced, edges, score })
 }
 
 /// The edges and facts about them, in the order of [`crate::per::edges`].
@@ -126,7 +126,7 @@ struct EdgeFacts<'a> {
     first: Vec<usize>,
     /// In how many cliques each edge is: none, one, or more.
     counts: Vec<u8>,
-    /// Whether its clique was found, and whether it goes.
+    /// Whether its clique has been found, and whether it is removed.
     seen: Vec<bool>,
     gone: Vec<bool>,
 }
@@ -158,7 +158,12 @@ impl<'a> EdgeFacts<'a> {
     }
 
     /// The clique of k that an edge is in; no vertex has to be tried that isn't in another one with both.
-    fn clique(&self, u: VertexId, v: VertexId, looks: &mut Looks<'_>) -> Result<Vec<VertexId>> {
+    fn clique(
+        &self,
+        u: VertexId,
+        v: VertexId,
+        looks: &mut CancelPoll<'_>,
+    ) -> Result<Vec<VertexId>> {
         let near = |w: &VertexId| self.edge(u, *w).is_some() && self.edge(v, *w).is_some();
         let candidates: Vec<VertexId> =
             self.view.neighbours(u).iter().copied().filter(near).collect();
@@ -174,7 +179,7 @@ impl<'a> EdgeFacts<'a> {
         &self,
         chosen: &mut Vec<VertexId>,
         candidates: &[VertexId],
-        looks: &mut Looks<'_>,
+        looks: &mut CancelPoll<'_>,
     ) -> Result<bool> {
         let missing = self.k - chosen.len();
         if missing == 0 {

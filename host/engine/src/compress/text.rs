@@ -3,13 +3,13 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Place, Result, quote};
 use gramer_graph::{Builder, Graph, Label};
 
-use super::{Compressed, LEAST, MOST};
+use super::{CompressionResult, LEAST, MOST};
 
-/// What the first line begins with.
+/// Start of the first line.
 const MAGIC: &str = "gramer-cliques";
 const VERSION: u64 = 1;
 /// Longest line: a clique of the largest vertices.
@@ -21,9 +21,9 @@ const LONGEST: u64 = 1024;
 ///
 /// # Errors
 /// Those of the stream.
-pub fn write(out: &mut dyn Write, graph: &Graph, compressed: &Compressed) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, graph: &Graph, compressed: &CompressionResult) -> io::Result<()> {
     let (view, ids) = (graph.view(), graph.original_ids());
-    let Compressed { k, replaced, edges, .. } = compressed;
+    let CompressionResult { k, replaced, edges, .. } = compressed;
     let (vertices, all) = (graph.vertices(), graph.edges());
     writeln!(out, "{MAGIC} {VERSION} {k} {vertices} {all} {} {}", replaced.len(), edges.len())?;
     for (v, &id) in ids.iter().enumerate() {
@@ -61,7 +61,7 @@ struct Head {
 /// [`Error::Input`] with the line for what is no such file, for one that is cut off and for one whose lines
 /// don't make the graph that its first line announces; [`Error::Io`], [`Error::Interrupted`].
 pub fn read(input: impl BufRead, path: &Path, context: &Context) -> Result<Graph> {
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let mut builder = Builder::new();
     let mut head = None;
     let (mut cliques, mut stay, mut labelled) = (0, 0, 0u64);

@@ -65,7 +65,7 @@ pub struct LabelKinds {
 }
 
 impl LabelKinds {
-    /// As a graph has them.
+    /// Kinds of a graph's edges.
     pub fn of(graph: &Graph) -> Self {
         LabelKinds { vertices: graph.has_vertex_labels(), edges: graph.has_edge_labels() }
     }
@@ -103,7 +103,7 @@ impl LabelKinds {
     }
 }
 
-/// What may lie next to a vertex: by its label, those of the other end and of the edge.
+/// Possible extensions of a vertex: labels of the other end and of the edge, by its label.
 pub fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(Label, Label)>> {
     let mut around: HashMap<Label, Vec<(Label, Label)>> = HashMap::new();
     for (a, b, label) in kinds {
@@ -178,7 +178,7 @@ pub fn with_edge(
     }
 }
 
-/// By vertex: the first one of its orbit.
+/// First vertex of the orbit, by vertex.
 pub fn orbits(pattern: &Pattern) -> Vec<usize> {
     let colours = vec![0; pattern.vertices()];
     (0..pattern.vertices())

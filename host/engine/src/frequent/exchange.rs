@@ -20,12 +20,12 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// Of `all` candidates.
+    /// Creates the exchange for a level of `all` candidates.
     pub fn new(together: Option<&'a dyn Peers>, level: usize, all: usize) -> Self {
         Ranges { together, level, all, at_once: false, over: false }
     }
 
-    /// For a device that examines all candidates of a range in one run ([`Peers::at_once`]).
+    /// Adapts the exchange to a device that examines all candidates of a range in one run ([`Peers::at_once`]).
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
@@ -55,16 +55,16 @@ impl<'a> Ranges<'a> {
 /// A frequent pattern and its domains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrequentDomains {
-    /// Its place among the candidates.
+    /// Index among the candidates.
     pub candidate: usize,
-    /// How often it occurs.
+    /// Support.
     pub support: u128,
-    /// Its domains, one after the other.
+    /// Concatenated domains.
     pub words: Vec<u32>,
 }
 
-/// Tells what was found of a level, and hears what all have found, in the order of candidates. `words` is
-/// how many words the domains of a candidate have.
+/// Exchanges the results of a level with all members; returns all results in the order of candidates. `words` is the
+/// number of words in a candidate's domains.
 ///
 /// # Errors
 /// As [`Peers::join`]; [`Error::Device`] for what fits no candidate.
@@ -122,7 +122,7 @@ fn unlike() -> Error {
 mod tests {
     use super::*;
 
-    /// Says something else than it was told.
+    /// Peers that return other data than they received.
     struct Other(Vec<u8>);
 
     impl Peers for Other {

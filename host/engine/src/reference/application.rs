@@ -7,7 +7,7 @@ use super::explorer::Embedding;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Dictionary, Pattern};
 
-/// What candidates an application can use at all.
+/// Kind of candidates that an application can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Any neighbour of any vertex of the embedding.
@@ -43,12 +43,12 @@ pub trait Primitives {
         true
     }
 
-    /// Takes an embedding of 2 vertices or more that was kept. [`ControlFlow::Break`] ends the
+    /// Processes an accepted embedding of at least 2 vertices. [`ControlFlow::Break`] ends the
     /// run.
     fn process(&mut self, embedding: &Embedding) -> ControlFlow<()>;
 }
 
-/// Takes embeddings; a break ends the run.
+/// Receiver of embeddings; a break ends the run.
 type EmbeddingSink<'s> = Box<dyn FnMut(&Embedding) -> ControlFlow<()> + 's>;
 
 /// Clique finding: complete subgraphs of k vertices.
@@ -94,7 +94,7 @@ impl Primitives for Cliques<'_> {
     }
 }
 
-/// Takes an embedding by the vertices of its canonical pattern.
+/// Receiver of embeddings, in the order of the canonical pattern's vertices.
 type PatternSink<'s> = Box<dyn FnMut(&Pattern, &[VertexId]) -> ControlFlow<()> + 's>;
 
 /// Motif counting: the patterns of the connected subgraphs of k vertices, without labels.

@@ -31,9 +31,9 @@ pub struct Counters {
     pub extensions: u64,
     /// Entries visited by walks; the edge accesses without those of searches.
     pub entries_scanned: u64,
-    /// By iteration: vertex records read.
+    /// Vertex records read, by iteration.
     pub vertex_accesses: ByDepth,
-    /// By iteration: list entries visited or compared.
+    /// List entries visited or compared, by iteration.
     pub edge_accesses: ByDepth,
 }
 
@@ -51,7 +51,7 @@ impl AddAssign<&Counters> for Counters {
     }
 }
 
-/// How often every vertex record and every entry of the edge array was accessed, by iteration.
+/// Accesses of every vertex record and every entry of the edge array, by iteration.
 #[derive(Debug, Clone, Default)]
 pub struct Accesses {
     /// `vertices[i][v]`: reads of the record of v in iteration i. Index 0 is empty.

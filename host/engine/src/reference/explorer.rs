@@ -82,7 +82,7 @@ pub struct Explorer<'a, P> {
 }
 
 impl<'a, P: Primitives> Explorer<'a, P> {
-    /// Nothing explored yet.
+    /// Creates an explorer.
     ///
     /// # Panics
     /// If the application asks for embeddings of more than [`gramer_pattern::SMALL_VERTICES`]
@@ -125,7 +125,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
         &self.counters
     }
 
-    /// The accesses so far, if [`Explorer::with_accesses`] asked for them.
+    /// Accesses so far, if [`Explorer::with_accesses`] enabled them.
     pub fn accesses(&self) -> Option<&Accesses> {
         self.accesses.as_ref()
     }

@@ -67,8 +67,8 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
 use super::method::{self, Fit, Kit, Method, Methods, Scheme, choose, run_plan};
 use super::reason::Reason;
 use super::{
-    Ask, Choices, Count, Device, Engine, Failure, Held, Needs, Outcome, Plan, PreparedGraph, Query,
-    Reply, Sink, Units,
+    Ask, Choices, Count, Device, DeviceGraph, Engine, Failure, Needs, Outcome, Plan, PreparedGraph,
+    Query, Reply, Sink, Units,
 };
 use crate::work::WorkUnit;
 
@@ -94,7 +94,7 @@ impl Choice for Comparison {
 }
 
 impl Comparison {
-    /// How algorithm 1 assigns embeddings to units.
+    /// Scheme of algorithm 1.
     pub fn scheme(self) -> Scheme {
         Scheme::Ids { ascending: self == Comparison::Ascending }
     }
@@ -109,7 +109,7 @@ impl Comparison {
     }
 }
 
-/// The engine that runs algorithm 1: cliques, vertex-induced motifs and frequent subgraphs by
+/// Engine of algorithm 1: cliques, vertex-induced motifs and frequent subgraphs by
 /// embeddings. Single-threaded.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reference {
@@ -138,14 +138,14 @@ pub struct Resident {
     graph: Graph,
 }
 
-impl Held for Resident {
+impl DeviceGraph for Resident {
     fn answer(&self, query: &Query, plan: &Plan, run: &method::Run<'_>) -> Result<Reply, Failure> {
         run_plan(METHODS, query, self, plan, run)
     }
 }
 
 impl Kit for Reference {
-    type Held = Resident;
+    type DeviceGraph = Resident;
     const KIND: &'static str = "reference";
 }
 

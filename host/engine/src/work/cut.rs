@@ -4,7 +4,7 @@ use gramer_base::pages::in_large_pages;
 
 use super::{Spread, WorkUnit};
 
-/// How to cut units into groups.
+/// Settings for cutting units into groups.
 #[derive(Debug, Clone, Copy)]
 pub struct CutSettings {
     /// Number of groups of similar work.
@@ -13,7 +13,7 @@ pub struct CutSettings {
     pub exceed: bool,
     /// Whether a unit with more than a group's part of the work is divided.
     pub divide: bool,
-    /// Most units of a group; there are more groups where that asks for it.
+    /// Maximum of units per group, even if that requires more groups.
     pub most: usize,
 }
 
@@ -31,8 +31,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Takes the groups in an order whose every prefix is spread over all of them, so that their time is a sample of
-    /// the whole.
+    /// Orders the groups so that every prefix is spread over all of them and its time is a sample of the
+    /// whole.
     pub fn spread(&mut self) {
         self.spread = Some(Spread::of(self.len()));
     }
@@ -42,7 +42,7 @@ impl Groups {
         self.spread = None;
     }
 
-    /// The group that is taken at this place in the order.
+    /// Returns the group at this position of the order.
     #[inline]
     pub fn taken(&self, place: usize) -> usize {
         self.spread.map_or(place, |spread| spread.at(place))
@@ -65,7 +65,7 @@ impl Groups {
         self.work
     }
 
-    /// What a group is of all in [`Groups::shown`].
+    /// Share of a group in [`Groups::shown`].
     #[inline]
     pub fn shown_of(&self, number: usize) -> u64 {
         self.sums[number]
@@ -111,10 +111,10 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: CutS
     cutter.finish()
 }
 
-/// What is handed a unit with an estimate of its work.
+/// Visitor of units with estimates of their work.
 type UnitVisitor<'a> = dyn FnMut(WorkUnit, u64) + 'a;
 
-/// As [`cut`], where the units are handed one by one to what `units` is called with.
+/// As [`cut`]; `units` calls its argument with one unit after another.
 pub fn cut_each(units: &dyn for<'a> Fn(&'a mut UnitVisitor<'a>), cut: CutSettings) -> Groups {
     let (mut total, mut count) = (0u64, 0);
     units(&mut |_, work| (total, count) = (with(total, work), count + 1));
@@ -130,7 +130,7 @@ fn with(total: u64, work: u64) -> u64 {
     total.saturating_add(work).saturating_add(1)
 }
 
-/// Takes units one by one.
+/// Cuts a sequence of units into groups.
 struct Cutter {
     cut: CutSettings,
     /// The part of the work that a group should have.
@@ -148,7 +148,7 @@ impl Cutter {
         Cutter { cut, share, groups, begun: 0, sum: 0 }
     }
 
-    /// Takes a unit, whole or in pieces.
+    /// Adds a unit, whole or in pieces.
     #[inline]
     fn take(&mut self, unit: WorkUnit, work: u64) {
         // Nearly all units stay whole, and a graph may have more vertices than it has work.

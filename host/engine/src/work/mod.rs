@@ -69,7 +69,7 @@ impl WorkUnit {
         self.first as usize..self.limit as usize
     }
 
-    /// Its two halves; `None` if it has but one position.
+    /// Splits the unit in two halves; `None` if it has only one position.
     pub fn halves(self) -> Option<[WorkUnit; 2]> {
         let middle = self.first + (self.limit.saturating_sub(self.first)) / 2;
         (middle > self.first)
@@ -77,12 +77,12 @@ impl WorkUnit {
     }
 }
 
-/// The units that a run does.
+/// Work units of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum Units<'a> {
     /// All of the graph.
     All,
-    /// Those of a share.
+    /// Units of a share.
     Share(&'a Share),
 }
 

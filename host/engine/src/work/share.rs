@@ -95,7 +95,7 @@ impl Share {
         Ok(share)
     }
 
-    /// The units that are left or given; each is there once.
+    /// Creates a share of distinct units.
     ///
     /// # Errors
     /// As [`Share::new`] and [`Units::check`].
@@ -177,7 +177,7 @@ impl Share {
         )
     }
 
-    /// The same units of a graph whose vertices are numbered backwards; `None` if a list is divided.
+    /// Returns the same units for reversed vertex numbers; `None` if a list is divided.
     pub fn backwards(&self, vertices: usize) -> Option<Share> {
         let last = vertices as VertexId;
         let whole = self.whole.iter().rev().map(|r| last - r.end..last - r.start).collect();

@@ -18,7 +18,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of the numbers below `len`.
+    /// Orders the numbers below `len`.
     pub fn of(len: usize) -> Self {
         /// Multiples of the golden ratio modulo 1 leave the smallest gaps.
         const GOLDEN: f64 = 0.618_033_988_749_895;

@@ -25,8 +25,8 @@ impl Settings {
         Ok(able.into_iter().find(|able| self.strategy.is_none_or(|named| named == *able)))
     }
 
-    /// Refuses a setting that was given and would change nothing in how a task is done, so that nobody takes the
-    /// answer for one that was found in another way. `listed` if embeddings are handed to a sink.
+    /// Rejects an explicit setting without effect on a task, so that the answer isn't attributed to it. `listed` if
+    /// embeddings go to a sink.
     ///
     /// What a run of several devices does in another way isn't known here.
     ///

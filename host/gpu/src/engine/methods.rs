@@ -8,12 +8,12 @@ use gramer_engine::{Ask, Choices, Failure, Needs, Outcome, Plan, Query, Reply, R
 use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Induced, Measure, Task};
 
-use super::on_gpu::OnGpu;
+use super::on_gpu::GpuGraph;
 use crate::{Order, Settings, Strategy, wide};
 
 /// Methods know only the settings, since they are chosen before a device is opened.
 impl Kit for Settings {
-    type Held = OnGpu;
+    type DeviceGraph = GpuGraph;
     const KIND: &'static str = "gpu";
 }
 
@@ -97,7 +97,7 @@ impl Method<Settings> for Local {
         scheme(self.name(), ask, settings)
     }
 
-    fn run(&self, query: &Query, on: &OnGpu, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, on: &GpuGraph, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         on.by(Strategy::Local, query, run)
     }
 }
@@ -137,7 +137,7 @@ impl Method<Settings> for Formula {
         scheme(self.name(), ask, settings)
     }
 
-    fn run(&self, query: &Query, on: &OnGpu, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, on: &GpuGraph, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         on.by(Strategy::Formula, query, run)
     }
 }
@@ -167,7 +167,7 @@ impl Method<Settings> for Wide {
         scheme(self.name(), ask, settings)
     }
 
-    fn run(&self, query: &Query, on: &OnGpu, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, on: &GpuGraph, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         on.by(Strategy::Wide, query, run)
     }
 }
@@ -210,7 +210,7 @@ impl Method<Settings> for Search {
         scheme(self.name(), ask, settings)
     }
 
-    fn run(&self, query: &Query, on: &OnGpu, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, on: &GpuGraph, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         on.by(Strategy::Plan, query, run)
     }
 }
@@ -238,7 +238,7 @@ impl Method<Settings> for Frequent {
         Scheme::Levels
     }
 
-    fn run(&self, query: &Query, on: &OnGpu, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, on: &GpuGraph, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         on.by(Strategy::Plan, query, run)
     }
 }
@@ -290,7 +290,7 @@ impl Method<Settings> for Table {
         scheme(self.name(), ask, settings)
     }
 
-    fn run(&self, query: &Query, on: &OnGpu, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, on: &GpuGraph, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let on = match on.table(run.context) {
             Err(Error::Interrupted) => return Ok(Outcome::new(vec![], false).into()),
             on => on?,

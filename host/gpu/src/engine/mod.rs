@@ -28,7 +28,7 @@ use crate::table::TableSettings;
 use crate::wide::Shape;
 use crate::{Settings, Steps, Strategy, Yardsticks, platform};
 pub(crate) use on_device::of_counted;
-use on_gpu::OnGpu;
+use on_gpu::GpuGraph;
 pub use trial::Trial;
 
 /// A GPU behind OpenCL.
@@ -55,7 +55,7 @@ pub struct Gpu {
     shared: Arc<SharedState>,
 }
 
-/// What copies of an engine share.
+/// State shared by the copies of an engine.
 struct SharedState {
     name: String,
     found: platform::NamedDevice,
@@ -72,7 +72,7 @@ impl Drop for SharedState {
     fn drop(&mut self) {
         let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.take() {
-            // Nobody waits for the device any more, nor for why it can't be opened.
+            // The device and a possible error are no longer needed.
             let _ = thread.join();
         }
     }
@@ -160,12 +160,12 @@ impl Gpu {
 }
 
 impl Gpu {
-    /// What it was opened with.
+    /// Settings with which it was opened.
     fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
-    /// How tables use the memories.
+    /// Memory settings of tables.
     pub(crate) fn of_tables(&self) -> &TableSettings {
         &self.settings().table
     }
@@ -175,7 +175,7 @@ impl Gpu {
         self.settings().steps
     }
 
-    /// What a task takes at least on a graph.
+    /// Minimum memory of a task on a graph.
     fn sizes<'a>(&self, graph: &'a Graph, by: &'a ByDegree) -> Result<Sizes<'a>> {
         Ok(Sizes { graph, by, limits: self.device()?.limits, steps: self.steps() })
     }
@@ -186,7 +186,7 @@ impl Gpu {
         if five && self.settings().strategy.is_none() { Strategy::Formula } else { strategy }
     }
 
-    /// How the strategy `wide` divides its work.
+    /// Division of work in the strategy `wide`.
     fn shape(&self) -> Shape {
         let Settings { balance, tile, .. } = self.settings();
         Shape { balance: *balance, tile: tile.unwrap_or_default() }
@@ -216,6 +216,6 @@ impl Engine for Gpu {
 
     fn prepare(&self, graph: &Graph, _context: &Context) -> Result<PreparedGraph> {
         self.device()?;
-        Ok(PreparedGraph::new(self.clone(), graph, OnGpu::new(self, graph)))
+        Ok(PreparedGraph::new(self.clone(), graph, GpuGraph::new(self, graph)))
     }
 }

@@ -29,11 +29,11 @@ use crate::memory::Buffer;
 use crate::picked::RootSelection;
 use crate::resident::Resident;
 use crate::search::{self, Labels, Question, Rival};
-use crate::table::OnTable;
+use crate::table::OnDemandGraph;
 use crate::wide::{self, WideTask};
 
 /// A graph on the device, with what tasks derive from it.
-pub struct OnDevice {
+pub struct ResidentGraph {
     pub(super) gpu: Gpu,
     pub(super) resident: Resident,
     pub(super) numbering: Numbering,
@@ -54,8 +54,8 @@ pub struct OnDevice {
     pub(super) graph: Graph,
     labels: OnceLock<Labels>,
     by_label: OnceLock<ByLabel>,
-    /// For matches that are counted faster so.
-    pub(super) table: OnTable,
+    /// Tables, for matches that they count faster.
+    pub(super) table: OnDemandGraph,
     pub(super) decided: Mutex<Vec<TrialRecord>>,
 }
 
@@ -78,11 +78,11 @@ fn stopped<T>(found: Result<(Vec<T>, bool)>) -> Result<(Vec<T>, bool)> {
     }
 }
 
-impl OnDevice {
+impl ResidentGraph {
     /// A graph from which nothing has been derived yet.
     pub(super) fn new(gpu: &Gpu, resident: Resident, numbering: Numbering, graph: &Graph) -> Self {
-        let table = OnTable::beside(gpu, graph, resident.by.clone());
-        OnDevice {
+        let table = OnDemandGraph::beside(gpu, graph, resident.by.clone());
+        ResidentGraph {
             gpu: gpu.clone(),
             table,
             decided: Mutex::default(),
@@ -103,7 +103,7 @@ impl OnDevice {
     }
 }
 
-impl OnDevice {
+impl ResidentGraph {
     /// The roots for cliques of `k`.
     fn roots(&self, k: usize) -> Result<&Roots> {
         let deep = Roots::deep(k);
@@ -409,7 +409,7 @@ pub(crate) fn of_counted(
     Outcome::new(results, complete)
 }
 
-impl Drop for OnDevice {
+impl Drop for ResidentGraph {
     fn drop(&mut self) {
         // A run that failed or was stopped may have left kernels in the queue that use the buffers. The driver keeps these as
         // long, so that a program that ends needn't wait.

@@ -6,33 +6,33 @@ use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::Phase;
 use gramer_engine::method::run_plan;
-use gramer_engine::{Failure, Held, Outcome, Plan, Query, Reply, Run};
+use gramer_engine::{DeviceGraph, Failure, Outcome, Plan, Query, Reply, Run};
 use gramer_graph::Graph;
 
 use super::Gpu;
 use super::methods::METHODS;
-use super::on_device::{OnDevice, made};
+use super::on_device::{ResidentGraph, made};
 use crate::Strategy;
 use crate::graph::{ByDegree, Numbering};
 use crate::program::CompilerStop;
 use crate::resident::Resident;
 use crate::stop::RunGuard;
-use crate::table::OnTable;
+use crate::table::OnDemandGraph;
 
-/// The forms, each made when a method first needs it.
-pub struct OnGpu {
+/// Representations of a graph on the device, each created on first use.
+pub struct GpuGraph {
     gpu: Gpu,
     graph: Graph,
     /// In the memory of the device, by [`Numbering::Degree`] and by [`Numbering::Ids`].
-    resident: [OnceLock<OnDevice>; 2],
-    /// As the strategy `table` has it.
-    table: OnceLock<OnTable>,
+    resident: [OnceLock<ResidentGraph>; 2],
+    /// Representation for the strategy `table`.
+    table: OnceLock<OnDemandGraph>,
 }
 
-impl OnGpu {
-    /// Nothing is on the device yet.
+impl GpuGraph {
+    /// Creates it without uploading anything.
     pub(super) fn new(gpu: &Gpu, graph: &Graph) -> Self {
-        OnGpu {
+        GpuGraph {
             gpu: gpu.clone(),
             graph: graph.clone(),
             resident: Default::default(),
@@ -41,7 +41,7 @@ impl OnGpu {
     }
 
     /// The graph in the memory of the device, for a task by a strategy.
-    fn resident(&self, strategy: Strategy, query: &Query, run: &Run<'_>) -> Result<&OnDevice> {
+    fn resident(&self, strategy: Strategy, query: &Query, run: &Run<'_>) -> Result<&ResidentGraph> {
         let (by_ids, context) = (run.by_ids(), run.context);
         let numbering = if by_ids { Numbering::Ids } else { Numbering::Degree };
         made(&self.resident[usize::from(by_ids)], || {
@@ -61,17 +61,17 @@ impl OnGpu {
                 }
                 (resident, _) => resident?,
             };
-            Ok(OnDevice::new(&self.gpu, resident, numbering, &self.graph))
+            Ok(ResidentGraph::new(&self.gpu, resident, numbering, &self.graph))
         })
     }
 
     /// The graph as tables extend it.
-    pub(super) fn table(&self, context: &Context) -> Result<&OnTable> {
+    pub(super) fn table(&self, context: &Context) -> Result<&OnDemandGraph> {
         made(&self.table, || {
             let _phase = Phase::begin(&"bringing the graph to the GPU");
             let _heeding = CompilerStop::begin(&context.cancel);
             let _watched = RunGuard::begin(&context.cancel, None)?;
-            OnTable::new(&self.gpu, &self.graph, context)
+            OnDemandGraph::new(&self.gpu, &self.graph, context)
         })
     }
 
@@ -90,7 +90,7 @@ impl OnGpu {
     }
 }
 
-impl Held for OnGpu {
+impl DeviceGraph for GpuGraph {
     fn answer(&self, query: &Query, plan: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         run_plan(METHODS, query, self, plan, run)
     }

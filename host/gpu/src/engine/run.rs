@@ -14,14 +14,14 @@ use gramer_pattern::{Dictionary, Pattern};
 use tracing::{info, info_span};
 
 use super::measured::{self, Baseline};
-use super::on_device::{OnDevice, Part};
+use super::on_device::{Part, ResidentGraph};
 use super::trial::TrialResult;
 use crate::picked::RootSelection;
 use crate::program::CompilerStop;
 use crate::stop::RunGuard;
 use crate::{Strategy, search, table};
 
-impl OnDevice {
+impl ResidentGraph {
     /// Answers a task by a strategy other than `table`.
     pub(super) fn answer(
         &self,
@@ -191,7 +191,7 @@ impl OnDevice {
         Ok(all)
     }
 
-    /// What was measured since `before`.
+    /// Returns the measurements since `before`.
     fn metrics(
         &self,
         strategy: Strategy,

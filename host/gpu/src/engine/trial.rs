@@ -19,13 +19,13 @@ use gramer_engine::{Count, Outcome};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
-use super::on_device::{OnDevice, Part};
+use super::on_device::{Part, ResidentGraph};
 use crate::graph::Numbering;
 use crate::picked::RootSelection;
 use crate::plan::PlanWords;
 use crate::search::{Order, Rival};
 
-/// Of this many roots one is in the sample.
+/// The sample has one of this many roots.
 const EACH: usize = 64;
 /// Parts of the sample that `table` counts: after each it is seen whether it takes too long.
 const PARTS: usize = 4;
@@ -40,13 +40,13 @@ fn is_known(pattern: &Pattern, edges: usize) -> bool {
     edges >= MANY_EDGES && pattern.vertices() == 4 && (0..4).all(closed)
 }
 
-/// When a match that `plan` began is tried by `table`, and what that must gain; answers don't depend
-/// on it.
+/// Conditions for trying a match, started with `plan`, with `table`, and the minimum gain; answers don't depend
+/// on them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
     /// Time that `plan` searches before a trial.
     pub after: Duration,
-    /// Least ratio of remaining to finished work.
+    /// Minimum ratio of remaining to finished work.
     pub left: f64,
     /// `table` must be this many times as fast on the sample.
     pub gain: f64,
@@ -83,7 +83,7 @@ impl TrialResult {
         TrialResult { roots, plan, table, by_table: table * trial.gain < plan }
     }
 
-    /// What needs no sample.
+    /// Result without a sample.
     const KNOWN: TrialResult = TrialResult { roots: 0, plan: 0.0, table: 0.0, by_table: true };
 
     /// The choice with its reason.
@@ -115,7 +115,7 @@ impl TrialResult {
 /// A pattern as it was requested, with how it is counted.
 pub(super) type TrialRecord = (Pattern, Induced, bool, TrialResult);
 
-impl OnDevice {
+impl ResidentGraph {
     /// When a match is tried by both strategies, if either may count it.
     fn trial(&self) -> Option<Trial> {
         let steps = self.gpu.steps();
@@ -189,7 +189,7 @@ impl OnDevice {
         }
     }
 
-    /// What was found when this match was counted before.
+    /// Returns the result of an earlier count of this match.
     fn known(&self, pattern: &Pattern, induced: Induced, mappings: bool) -> Option<TrialResult> {
         let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |d: &&TrialRecord| d.0 == *pattern && (d.1, d.2) == (induced, mappings);

@@ -64,7 +64,7 @@ impl JoinRun<'_> {
         self.by_row("scan_add", &[word(rows), buffer(places), sums], rows + 1)
     }
 
-    /// How many of the rows have places within `room`, and what they take.
+    /// Returns the number of rows that fit into `room`, and their size.
     fn fitting(&self, places: &Buffer<u32>, rows: usize, room: usize) -> Result<(usize, usize)> {
         self.clear_control()?;
         let args = [buffer(places), word(rows), word(room), buffer(&self.batch.control)];
@@ -362,7 +362,7 @@ impl JoinRun<'_> {
         Ok(())
     }
 
-    /// The same as [`JoinRun::prealloc`] without it: everything is done twice, to count and to write.
+    /// Alternative to [`JoinRun::prealloc`] without preallocation: runs everything twice, to count and to write.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the graph isn't whole on the device, [`Error::Device`].

@@ -10,7 +10,7 @@ use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::program::Program;
 
-/// How rows of a join are divided among the layers.
+/// Division of a join's rows among the layers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Layers {
     /// A warp for each row.
@@ -45,7 +45,7 @@ impl Thresholds {
     pub const PAPER: Thresholds = Thresholds { x3: 8, x1: 128 };
 }
 
-/// What a device takes for a barrier and for a launch, in steps of a block.
+/// Costs of a barrier and of a launch on a device, in steps of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Costs {
     pub sync: f64,
@@ -136,7 +136,7 @@ pub(super) fn measure(
 mod tests {
     use super::*;
 
-    /// Equation 1, as it is printed.
+    /// Equation 1 of the paper, literally.
     fn total(rows: &[u32], of: &Costs, t: Thresholds) -> f64 {
         let mut sum = 0.0;
         for (i, &n) in rows.iter().enumerate() {

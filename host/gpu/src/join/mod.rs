@@ -51,14 +51,14 @@ const LAYERS: &str = include_str!("../../kernels/join_layers.cl");
 /// Sums of a run, as in `join.clh`.
 const SUMS: usize = 5;
 
-/// What joins of a graph have in common: labels' edges that were parted, and what the device was measured to take.
+/// State shared by the joins of a graph: partitioned edges by label, and measured costs of the device.
 #[derive(Default)]
 pub(crate) struct Joins {
     lists: Lists,
     costs: Option<Costs>,
 }
 
-/// What a join is of.
+/// Target of a join.
 pub(crate) struct Target<'a> {
     pub device: &'a Arc<Device>,
     pub by: &'a ByDegree,
@@ -126,7 +126,7 @@ fn left_out(without: &Ablation) -> String {
 }
 
 impl JoinRun<'_> {
-    /// What the run did.
+    /// Reports the work of the run.
     fn report(&self, metrics: &mut DeviceMetrics, sums: &[u128; SUMS]) {
         let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
         let did = &self.did;

@@ -19,7 +19,7 @@ pub(super) const SEGMENT_WORDS: usize = 8;
 /// Vertices for each vertex of the label from which on a segment is not dense.
 const SPARSE: usize = 4;
 
-/// How segments are made.
+/// Parameters of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Pairs of a group with the one at its end, 2 to 16 (128 bytes).
@@ -35,10 +35,10 @@ pub(super) struct Segment {
     pub words: Vec<u32>,
     /// Number of groups; 0: offsets.
     pub groups: u32,
-    /// Least and largest source.
+    /// Minimum and maximum source.
     pub first: u32,
     pub last: u32,
-    /// Where the neighbours begin in the words, and how many there are.
+    /// Start of the neighbours in the words, and their number.
     pub ends: u32,
     pub edges: u32,
     /// Groups that go on in another one.
@@ -50,7 +50,7 @@ pub(super) struct Segment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Partition {
     pub segments: Vec<Segment>,
-    /// Most neighbours of a vertex.
+    /// Maximum degree.
     pub longest: u32,
 }
 
@@ -172,7 +172,7 @@ impl Segment {
 }
 
 impl Edges {
-    /// In equal numbers of edges.
+    /// Splits the lists into parts of equal numbers of edges.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where one alone needs more than `room` words.

@@ -40,7 +40,7 @@ pub(super) struct Link {
     /// be neighbours.
     pub which: u32,
     pub kind: Kind,
-    /// The label that the kernel compares.
+    /// Label compared by the kernel.
     pub label: Label,
 }
 
@@ -54,9 +54,9 @@ pub(super) struct Level {
 /// A pattern as joins.
 pub(super) struct Query {
     pub plan: PlanWords,
-    /// By depth: a bit for each vertex of the graph.
+    /// Candidates by depth: a bit per vertex of the graph.
     pub candidates: Vec<Vec<u32>>,
-    /// By depth from 1 on.
+    /// Levels by depth, from 1.
     pub levels: Vec<Level>,
     /// Segments of the table of signatures; 0: candidates are by label and number of neighbours.
     pub signatures: usize,

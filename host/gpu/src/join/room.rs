@@ -2,11 +2,11 @@
 
 use gramer_base::error::{Error, Result};
 
-/// Most rows of a batch, and of a table unless a list is longer: with more a batch takes longer than a slice, and
-/// what is reserved is cleared first.
+/// Maximum number of rows of a batch, and of a table unless a list is longer: with more a batch takes longer than a
+/// slice, and what is reserved is cleared first.
 const MOST_BATCH: u64 = 1 << 18;
 const MOST_ROWS: u64 = 1 << 20;
-/// The same of a processor.
+/// The same limit for a CPU.
 const PORTABLE_ROWS: u64 = 1 << 15;
 /// Rows of the smallest batch.
 const LEAST_BATCH: u64 = 32;
@@ -14,12 +14,12 @@ const LEAST_BATCH: u64 = 32;
 /// flag, place, and four of the layers.
 const ROW_WORDS: u64 = 11;
 
-/// Rows that there is room for.
+/// Capacity in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
-    /// Of a batch.
+    /// Rows of a batch.
     pub batch: usize,
-    /// Of a table; elements of the array of all buffers.
+    /// Rows of a table, in elements of the array of all buffers.
     pub rows: usize,
 }
 

@@ -30,7 +30,7 @@ const PORTABLE: (usize, usize) = (1, 1);
 const SCAN: usize = 256;
 /// Words of the control block.
 pub(super) const CONTROL_WORDS: usize = 8;
-/// How long a batch should take, and elements of the first one.
+/// Target duration of a batch, and elements of the first one.
 const BATCH: Duration = Duration::from_millis(20);
 const FIRST_ELEMENTS: f64 = (1u32 << 18) as f64;
 
@@ -64,7 +64,7 @@ pub(super) struct JoinRun<'a> {
     pub candidates_at: Vec<(u32, u32)>,
     /// A depth's words of the plan.
     pub plan: Vec<Buffer<u32>>,
-    /// By number of columns less one.
+    /// Tables by number of columns less one.
     pub tables: Vec<Buffer<u32>>,
     pub gba: Buffer<u32>,
     pub batch: Batch,
@@ -114,7 +114,7 @@ pub(super) fn scan_lanes(device: &Device) -> usize {
 }
 
 impl<'a> JoinRun<'a> {
-    /// Puts the graph's lists and the query on the device.
+    /// Uploads the graph's lists and the query to the device.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the budget is too small, [`Error::Device`].

@@ -4,7 +4,7 @@ use gramer_base::choice::Choice;
 
 use super::layers::Layers;
 
-/// How the strategy `table` joins the next vertex of a pattern; answers don't depend on it.
+/// Join of a pattern's next vertex in the strategy `table`; answers don't depend on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Join {
     /// As GAMMA extends: lists are intersected by prefix, tile and filter.
@@ -38,7 +38,7 @@ impl Choice for FirstEdge {
     ];
 }
 
-/// How SGSI's join is done.
+/// Settings of SGSI's join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JoinSettings {
     /// Choice of the first edge.

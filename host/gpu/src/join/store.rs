@@ -23,10 +23,10 @@ pub(super) struct Store {
     partitions: HashMap<Kind, Arc<Partition>>,
     words: Buffer<u32>,
     described: Buffer<u32>,
-    /// Where segments lie; none of them if one at a time is there.
+    /// Location of segments; empty if they are loaded one at a time.
     places: HashMap<Name, u32>,
     present: Option<Name>,
-    /// What kernels were told.
+    /// Descriptors passed to the kernels.
     told: Vec<[u32; SEGMENT_WORDS]>,
     /// Segments that were brought.
     pub loaded: u64,
@@ -39,7 +39,7 @@ impl Store {
         (sizes().sum(), sizes().max().unwrap_or(0))
     }
 
-    /// Puts the segments on the device if they take no more than `room` words.
+    /// Uploads the segments to the device if they take at most `room` words.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -86,7 +86,7 @@ impl Store {
         self.partitions[&link.kind].segments.iter().map(|s| u64::from(s.edges)).sum()
     }
 
-    /// Most segments of a list.
+    /// Maximum of segments in a list.
     pub fn most_segments(&self) -> usize {
         self.partitions.values().map(|p| p.segments.len()).max().unwrap_or(0)
     }

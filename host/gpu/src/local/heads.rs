@@ -15,7 +15,7 @@ use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::Resident;
-use crate::slices::{Slices, Works};
+use crate::slices::{PrefixWork, Slices};
 
 const HEADS: &str = include_str!("../../kernels/heads.cl");
 
@@ -34,7 +34,7 @@ const CLASSES: [Class; 3] = [
 ];
 /// Lanes that share a head with more targets.
 const LANES_ABOVE: usize = 512;
-/// Least and most lanes that read a list together.
+/// Minimum and maximum of lanes that read a list together.
 const TILE: (usize, usize) = (4, 32);
 /// Parts of the work for each compute unit, about, and the work of one at least: in sixteen lookups.
 const PARTS_EACH: u64 = 32;
@@ -57,7 +57,7 @@ pub(crate) struct Heads {
 
 /// Heads of a class, those with the most work first.
 struct List {
-    works: Works,
+    works: PrefixWork,
     buffer: Buffer<Task>,
     /// Lanes that read a span together.
     tile: usize,
@@ -103,8 +103,9 @@ impl Heads {
         let place = device.place();
         let list = |(mut tasks, (work, spans)): (Vec<(u32, Task)>, (u64, u64))| {
             tasks.sort_by_key(|task| std::cmp::Reverse(task.0));
-            let works =
-                Works::new(tasks.iter().map(|task| SIXTEEN as f64 * (f64::from(task.0) + 1.0)));
+            let works = PrefixWork::new(
+                tasks.iter().map(|task| SIXTEEN as f64 * (f64::from(task.0) + 1.0)),
+            );
             let tasks: Vec<Task> = tasks.into_iter().map(|task| task.1).collect();
             Ok(List {
                 works,

@@ -2,7 +2,7 @@
 //! neighbourhoods (`kernels/local.cl`).
 //!
 //! Roots are divided into classes by the words that a row of their bitmap takes; each class has a
-//! kernel of its own, with as many lanes for a root as its size is worth. Roots with more targets
+//! separate kernel, with a number of lanes per root that suits its size. Roots with more targets
 //! than the largest class has bits take rows in global memory (`kernels/local_big.cl`).
 //!
 //! Cliques of many vertices are not met one by one: `kernels/pivots.cl` counts complete sets at once.
@@ -48,8 +48,8 @@ const BIG_TILE: usize = 32;
 /// Steps of `local_big`, of up to a microsecond each, between two looks whether it is to end.
 const LOOK_EACH: usize = 1 << 14;
 
-/// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
-/// then small beside a slice.
+/// Maximum number of clique vertices without weighing the roots first: the work of one root is
+/// then small compared with a slice.
 const UNWEIGHED: usize = 5;
 
 /// Vertices of the cliques whose sets are shared out among lanes by triples.
@@ -58,7 +58,7 @@ const TRIPLES: usize = 6;
 /// For a class: root, element tests, 4-cliques of its graph.
 type RootCounts = Vec<(u32, f32, u64)>;
 
-/// What kernels leave besides the number of cliques.
+/// Results of kernels in addition to the number of cliques.
 #[derive(Clone, Copy)]
 enum Extra<'a> {
     Nothing,
@@ -168,7 +168,7 @@ pub(crate) fn count(
 
 /// Roots with their weights.
 struct Weights {
-    /// Those that were weighed, the heavy ones cut into parts.
+    /// Weighed roots, the heavy ones cut into parts.
     roots: Roots,
     way: Method,
 }
@@ -189,7 +189,7 @@ impl Weights {
         }
     }
 
-    /// The same by pivots.
+    /// Counts by pivoting.
     fn count_by_pivots(
         graph: &Resident,
         roots: &Roots,
@@ -224,7 +224,7 @@ fn weighed(
     }
 }
 
-/// Whether cliques of `k` of light roots are counted beside the weighing of others.
+/// Whether cliques of `k` of light roots are counted concurrently with the weighing of others.
 fn spares_light(device: &Device, k: usize) -> bool {
     // For larger cliques such a root may be much work, and of pivots every root is a task.
     k == UNWEIGHED + 1 && Method::of(device, k, f64::INFINITY) == Method::Sets
@@ -324,7 +324,7 @@ fn parts_by_work(
     found: &[RootCounts],
     (k, way): (usize, Method),
 ) -> Vec<Vec<(f32, Task)>> {
-    /// Least number of sets for a separate work-group.
+    /// Minimum number of sets for a separate work-group.
     const LEAST: f64 = 65_536.0;
     /// Sets of a part, which take about a second where the device is full.
     const MOST: f64 = 1e8;
@@ -454,7 +454,7 @@ pub(crate) fn slot_bytes(span: usize, limits: Limits) -> u64 {
     }
 }
 
-/// What `local_big` works in: a slot of global memory for each work-group.
+/// Buffers of `local_big`: a slot of global memory per work-group.
 struct Slots {
     groups: usize,
     buffer: Buffer<u32>,

@@ -19,9 +19,9 @@ use crate::resident::Resident;
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
 
-/// How long a slice should take.
+/// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
-/// The same once all tasks have begun: groups that are out of work are given some after each.
+/// Target duration of a slice once all tasks have started: idle groups get work after each slice.
 const LAST_SLICE: Duration = Duration::from_millis(3);
 /// Groups at most that are given work by the same one at a time.
 const TAKERS: usize = 7;
@@ -44,7 +44,7 @@ fn level_words(words: usize) -> usize {
     2 * words + 1
 }
 
-/// Most levels of a walk: each has two candidates less than the one above, and one has a class's targets.
+/// Maximum number of levels of a walk: each has two candidates less than the one above, and one has a class's targets.
 fn most_levels(words: usize) -> usize {
     16 * words + 1
 }
@@ -61,7 +61,7 @@ pub(crate) fn walk_bytes(span: usize, k: usize) -> u64 {
     (16 * (32 * words + 1) * k + 4 * walks) as u64
 }
 
-/// How a work-group is made up.
+/// Shape of a work-group.
 #[derive(Clone, Copy)]
 struct Group {
     /// Lanes of a walker.
@@ -105,7 +105,7 @@ fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
 pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<bool> {
     let tasks = roots.lists[..roots.classes.len()].iter().map(|list| list.tasks.len() as u64);
     context.progress.begin(tasks.sum());
-    let counting = Counting { graph, roots, k, context };
+    let counting = CliqueCount { graph, roots, k, context };
     for (class, list) in roots.classes.iter().zip(&roots.lists).rev() {
         if !counting.class(*class, list)? {
             return Ok(false);
@@ -115,20 +115,20 @@ pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context
 }
 
 /// A count of cliques of `k`.
-struct Counting<'a> {
+struct CliqueCount<'a> {
     graph: &'a Resident,
     roots: &'a Roots,
     k: usize,
     context: &'a Context,
 }
 
-impl Counting<'_> {
+impl CliqueCount<'_> {
     /// The roots of a class; `false` once the run was cancelled.
     ///
     /// # Errors
     /// As [`count`].
     fn class(&self, class: ClassShape, list: &List) -> Result<bool> {
-        let Counting { graph, roots, k, context, .. } = *self;
+        let CliqueCount { graph, roots, k, context, .. } = *self;
         let device = &graph.device;
         let (words, tasks) = (class.words, list.tasks.len());
         if tasks == 0 {
@@ -195,7 +195,7 @@ impl Counting<'_> {
         }
     }
 
-    /// Its program, built.
+    /// Builds its program.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`].
@@ -235,7 +235,7 @@ struct Walks<'a> {
 }
 
 impl Walks<'_> {
-    /// Gives groups that are out of work branches of those that aren't.
+    /// Moves branches from busy groups to idle ones.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`], [`gramer_base::Error::Unsupported`] if the budget is too small.

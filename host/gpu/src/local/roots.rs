@@ -10,7 +10,7 @@ use crate::large::Arcs;
 use crate::memory::{Buffer, Place};
 use crate::picked::RootSelection;
 use crate::resident::Resident;
-use crate::slices::Works;
+use crate::slices::PrefixWork;
 
 /// A class of roots, and how its kernel shares out the work. All numbers are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ const SHALLOW: [ClassShape; 3] = [
     ClassShape { words: 16, lanes: 512, roots: 1, tile: 32 },
 ];
 
-/// The same for larger cliques, where the loops below pairs are most of the work.
+/// Classes for larger cliques, where the loops below pairs dominate.
 const DEEP: [ClassShape; 3] = [
     ClassShape { words: 4, lanes: 128, roots: 1, tile: 32 },
     ClassShape { words: 8, lanes: 512, roots: 1, tile: 32 },
@@ -68,7 +68,7 @@ impl ClassShape {
     }
 }
 
-/// Most targets of a root that has a class on a device.
+/// Maximum number of targets of a root that has a class on a device.
 pub(super) fn largest(limits: Limits) -> usize {
     let fits = |class: &&ClassShape| class.local_bytes() <= limits.local;
     [SHALLOW, DEEP]
@@ -87,7 +87,7 @@ pub(crate) struct Roots {
     pub(super) classes: Vec<ClassShape>,
     /// By class, and those above the largest at the end.
     pub(super) lists: Vec<List>,
-    /// Most targets of a root.
+    /// Maximum number of targets of a root.
     pub(super) span: usize,
     /// Work of each root, in element tests; of none where roots were weighed or are a share's.
     pub(super) tests: Vec<f32>,
@@ -95,7 +95,7 @@ pub(crate) struct Roots {
     pub(super) arcs: Option<Arc<Arcs>>,
     /// Arcs of large roots, for cliques of one vertex less.
     pub(super) large: Option<Box<Roots>>,
-    /// What several devices must agree in to have the same tasks, once it was requested.
+    /// Fingerprint of the inputs on which several devices must agree to have the same tasks, computed on first use.
     pub(super) fingerprint: OnceLock<u64>,
 }
 
@@ -106,8 +106,8 @@ pub(super) struct List {
     pub(super) tasks: Vec<Task>,
     /// Work of each task, in element tests.
     pub(super) weights: Vec<f32>,
-    /// The same and 1, for slices.
-    pub(super) works: Works,
+    /// Weights plus 1, for slices.
+    pub(super) works: PrefixWork,
     pub(super) buffer: Buffer<Task>,
 }
 
@@ -116,7 +116,7 @@ impl List {
     pub(super) fn new(place: &Place<'_>, tasks: Vec<(f32, Task)>) -> Result<Self> {
         let tasks = by_weight(tasks);
         let weights = tasks.iter().map(|t| t.0).collect();
-        let works = Works::new(tasks.iter().map(|t| f64::from(t.0) + 1.0));
+        let works = PrefixWork::new(tasks.iter().map(|t| f64::from(t.0) + 1.0));
         let tasks: Vec<Task> = tasks.into_iter().map(|t| t.1).collect();
         let buffer = Buffer::of(place, &tasks, "tasks")?;
         Ok(List { tasks, weights, works, buffer })
@@ -173,7 +173,7 @@ pub(super) fn most_parts(targets: usize) -> u32 {
 }
 
 impl Roots {
-    /// The same classes and rows, without a task.
+    /// Returns the same classes and rows, without tasks.
     pub(super) fn without_lists(&self) -> Self {
         let (deep, classes) = (self.deep, self.classes.clone());
         let (span, arcs) = (self.span, self.arcs.clone());
@@ -328,7 +328,7 @@ impl Roots {
         Roots::of(graph, self.deep, self.classes.clone(), Some(arcs), weighed, false)
     }
 
-    /// Those of a share.
+    /// Roots of a share.
     ///
     /// # Errors
     /// [`gramer_base::Error::Unsupported`] if the budget is too small.

@@ -26,13 +26,13 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Its part of what all have as much of.
+    /// Its fraction of evenly divided work.
     pub fn part(self) -> f64 {
         1.0 / self.of as f64
     }
 }
 
-/// What a device keeps for cliques that it counts with others.
+/// State of a device for cliques counted together with others.
 pub(crate) struct Part {
     member: Member,
     /// Its tasks of large roots' arcs and of roots, as [`Roots::with_large`] has them.
@@ -40,7 +40,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Whose part it is.
+    /// Member that has this part.
     pub fn member(&self) -> Member {
         self.member
     }
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Roots {
-    /// What devices must agree in to have the same tasks.
+    /// Fingerprint of the inputs on which devices must agree to have the same tasks.
     fn fingerprint(&self, graph: &Resident) -> u64 {
         *self.fingerprint.get_or_init(|| {
             let mut hash = Xxh3Default::new();

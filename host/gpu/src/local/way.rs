@@ -8,7 +8,7 @@ const MOST_VERTICES: usize = 6;
 /// Sets of a compute unit that take less time than a walk needs to begin.
 const FEW: f64 = 1e5;
 
-/// How cliques of six vertices and more are counted.
+/// Method for cliques of six or more vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// One by one but for the last two vertices.

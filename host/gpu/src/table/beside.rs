@@ -8,20 +8,20 @@ use gramer_engine::metrics::DeviceMetrics;
 use gramer_graph::Graph;
 
 use super::graph::{GraphRequest, Lists, TableGraph};
-use super::{OnTable, Steps};
+use super::{OnDemandGraph, Steps};
 use crate::Gpu;
 use crate::graph::ByDegree;
 use crate::plan::PlanWords;
 
-impl OnTable {
-    /// For a graph whose vertices were numbered already.
+impl OnDemandGraph {
+    /// Creates the engine for a graph with numbered vertices.
     pub fn beside(gpu: &Gpu, graph: &Graph, by: Arc<ByDegree>) -> Self {
         let (held, joins, mining) = (Mutex::new(None), Mutex::default(), Mutex::default());
-        OnTable { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
+        OnDemandGraph { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
     }
 
-    /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,
-    /// where the lists don't fit whole.
+    /// Uploads the plan's data to the device and builds its program; returns `false`, with everything released, if the
+    /// lists don't fit as a whole.
     ///
     /// # Errors
     /// [`Error::Device`].

@@ -10,7 +10,7 @@ use crate::graph::ByDegree;
 use crate::memory::Buffer;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
-use super::pages::{Access, FIRST_WORDS, PageShape, Paged, marks};
+use super::pages::{Access, FIRST_WORDS, PageShape, PagedLists, marks};
 use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, TableArena};
 
 /// Sums of a run, as in `table.clh`.
@@ -22,9 +22,9 @@ const STATE_WORDS: usize = 8;
 const PAGE_BITS: (u32, u32) = (10, 5);
 /// Slots from which on pages aren't made smaller for more of them.
 const ENOUGH_SLOTS: u64 = 256;
-/// Most words of the arena: places are u32, and what is reserved is cleared first, which takes time.
+/// Maximum number of words of the arena: places are u32, and what is reserved is cleared first, which takes time.
 const MOST_ARENA: u64 = 1 << 28;
-/// The same where the memory is the processor's, whose caches hold no more.
+/// Maximum number of words of the arena on a CPU, limited by its caches.
 const MOST_ARENA_PORTABLE: u64 = 1 << 22;
 /// The part of the arena that the dictionary of keys gets, its most and its least words.
 const DICTIONARY: (u64, u64, u64) = (16, 1 << 20, 1 << 6);
@@ -36,7 +36,7 @@ pub(super) fn lanes(device: &Device) -> usize {
     if device.limits.portable { 1 } else { LANES }
 }
 
-/// Most words of an arena on a device.
+/// Maximum number of words of an arena on a device.
 pub(super) fn most_arena(device: &Device) -> u64 {
     if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA }
 }
@@ -67,13 +67,13 @@ pub(super) enum Lists {
     /// All of them.
     Whole(Buffer<u32>),
     /// By pages.
-    Paged(Box<Paged>),
+    PagedLists(Box<PagedLists>),
 }
 
 impl Lists {
     /// Whether elements wait until their pages are on the device.
     pub fn wait(&self) -> bool {
-        matches!(self, Lists::Paged(paged) if paged.marks().is_some())
+        matches!(self, Lists::PagedLists(paged) if paged.marks().is_some())
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) struct TableGraph {
     pub labels: Option<Buffer<u32>>,
     pub lists: Lists,
     pub arena: Buffer<u32>,
-    /// Keys of rows and what they stand for; none where there is no room, or nobody asks.
+    /// Dictionary of the keys of rows; `None` without room or need.
     pub dictionary: Option<Buffer<u32>>,
     /// Owner of the keys; 0: none.
     pub dictionary_of: u64,
@@ -105,7 +105,7 @@ pub(super) struct Level {
     pub states: Buffer<u32>,
 }
 
-/// How the budget is divided, in bytes.
+/// Division of the budget, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shares {
     warps: usize,
@@ -115,7 +115,7 @@ struct Shares {
     arena_words: u64,
 }
 
-/// What has to be divided.
+/// Sizes to divide.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     limit: u64,
@@ -123,7 +123,7 @@ struct Sizes {
     entries: usize,
     wanted: GraphRequest,
     warps: usize,
-    /// Most words of the arena.
+    /// Maximum number of words of the arena.
     most_arena: u64,
     /// Entries of the longest list, where elements wait until their lists are on the device.
     longest: Option<usize>,
@@ -237,7 +237,7 @@ impl Sizes {
             .find(|&bits| slots(bits) >= ENOUGH_SLOTS)
             .or_else(|| (PAGE_BITS.1..=PAGE_BITS.0).filter(fit).max_by_key(|&bits| slots(bits)));
         let Some(page_bits) = page_bits else {
-            // There is room for the lists, though not for large tables beside them.
+            // There is room for the lists, but not for large tables in addition.
             let arena_words = arena(rest - self.list_bytes());
             return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
         };
@@ -267,13 +267,13 @@ fn has_lanes(device: &Device) -> Result<()> {
 }
 
 impl TableGraph {
-    /// The most roots that the arena has room for beside tables; at least [`LANES`] if they are wanted.
+    /// Maximum of roots that fit into the arena in addition to tables; at least [`LANES`] if they are needed.
     pub fn most_roots(&self) -> usize {
         let least = least_arena(self.wanted) as usize / 4 - LANES;
         (self.arena.len() / 8).max(LANES).min(self.arena.len() - least)
     }
 
-    /// Puts on the device what is wanted and fits.
+    /// Uploads the requested parts that fit to the device.
     ///
     /// # Errors
     /// [`Error::Unsupported`] that names the least budget, [`Error::Device`].
@@ -325,7 +325,7 @@ impl TableGraph {
                 let (bits, labelled) = (shares.page_bits, wanted.edge_labels);
                 let marks = marks(vertices, shares.arena_words) as usize;
                 let shape = PageShape { bits, slots, labelled, access, marks };
-                Lists::Paged(Box::new(Paged::new(device, &parts, shape)?))
+                Lists::PagedLists(Box::new(PagedLists::new(device, &parts, shape)?))
             }
         };
         let levels = (0..wanted.levels.max(1))
@@ -381,7 +381,7 @@ impl TableGraph {
         let none = Arg::Buffer(self.fault.raw());
         match &self.lists {
             Lists::Whole(entries) => [Arg::Buffer(entries.raw()), none, none],
-            Lists::Paged(paged) => [
+            Lists::PagedLists(paged) => [
                 Arg::Buffer(paged.slots.raw()),
                 Arg::Buffer(paged.table.raw()),
                 paged.cold().unwrap_or(none),
@@ -389,11 +389,11 @@ impl TableGraph {
         }
     }
 
-    /// Of a page's entries, as a power of two; whether they have labels.
+    /// Entries per page, as a power of two, and whether they have labels.
     pub fn page(&self) -> (u32, bool) {
         let bits = match &self.lists {
             Lists::Whole(_) => 0,
-            Lists::Paged(paged) => paged.bits,
+            Lists::PagedLists(paged) => paged.bits,
         };
         (bits, self.wanted.edge_labels)
     }

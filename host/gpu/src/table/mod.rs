@@ -12,7 +12,7 @@
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |
 //! | `sort` | records by key, in core and by merges of segments |
-//! | `beside` | what `plan` hands over |
+//! | `beside` | tasks handed over by `plan` |
 //! | `patterns` | motifs and frequent patterns, by the primitives |
 //! | [`primitives`] | extension, aggregation and filtering for programs of users |
 
@@ -65,19 +65,19 @@ const TABLE: &str = include_str!("../../kernels/table.cl");
 const PAGES: &str = include_str!("../../kernels/pages.cl");
 const PACK: &str = include_str!("../../kernels/pack.cl");
 
-/// What the answer says of the strategy.
+/// Description of the strategy in answers.
 pub(crate) const REASON: &str = "table: embedding tables by column";
 const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
 
-/// A graph that tasks bring to the device as they need it.
-pub struct OnTable {
+/// Graph that tasks transfer to the device on demand.
+pub struct OnDemandGraph {
     gpu: Gpu,
     graph: Graph,
     by: Arc<ByDegree>,
     held: Mutex<Option<TableGraph>>,
     joins: Mutex<Joins>,
-    /// For tasks that aggregate by pattern.
+    /// Primitives, for tasks that aggregate by pattern.
     mining: Mutex<Option<Mining>>,
 }
 
@@ -123,7 +123,7 @@ impl Steps {
     }
 }
 
-impl OnTable {
+impl OnDemandGraph {
     /// Numbers the vertices by degree.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl OnTable {
         Ok(Self::beside(gpu, graph, by))
     }
 
-    /// How it uses the memories.
+    /// Memory settings.
     fn settings(&self) -> &TableSettings {
         self.gpu.of_tables()
     }
@@ -142,7 +142,7 @@ impl OnTable {
         let without = &self.settings().without;
         let mut defines = format!("#define LANES {}u\n", lanes(device));
         for (name, set) in [
-            ("PAGED", matches!(lists, Lists::Paged(_))),
+            ("PAGED", matches!(lists, Lists::PagedLists(_))),
             ("DEFER", lists.wait()),
             ("NO_GROUPS", without.groups),
             ("NO_FILTER", without.filter),
@@ -221,8 +221,8 @@ impl OnTable {
     }
 }
 
-impl OnTable {
-    /// What a run took, and what it says of itself.
+impl OnDemandGraph {
+    /// Returns the answer of a run with its measurements.
     fn measured(
         &self,
         before: Baseline,
@@ -266,7 +266,7 @@ impl OnTable {
     }
 }
 
-/// What a run did.
+/// Reports the work of a run.
 fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: TableUsage) {
     let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
     metrics.detail("table.rows", "", count(sums[5]));
@@ -278,7 +278,7 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pool.refills", "", Value::Count(used.refills));
     metrics.detail("elements.tested", "", count(sums[1]));
     metrics.detail("filter.passed", "", count(sums[2]));
-    let Lists::Paged(paged) = &graph.lists else { return };
+    let Lists::PagedLists(paged) = &graph.lists else { return };
     let hits = paged.heat.hits();
     let bytes = 4u64 << paged.bits;
     let share = |part| Value::Share { part, whole: hits.all };
@@ -294,7 +294,7 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.hits.recent", "", share(hits.recent));
 }
 
-impl OnTable {
+impl OnDemandGraph {
     /// Answers a task by embedding tables.
     pub(crate) fn answer(&self, task: &Task, run: &gramer_engine::Run<'_>) -> Result<Outcome> {
         let context = run.context;
@@ -350,7 +350,7 @@ mod tests {
 
     use super::*;
 
-    /// Room that nobody needs is room for fewer pages, and labels that aren't there must not be read.
+    /// Unused room would reduce the number of pages, and missing labels must not be read.
     #[test]
     fn labels_of_edges_are_wanted_by_patterns_that_have_some() {
         let steps = |pattern: &Pattern| {

@@ -29,12 +29,12 @@ pub enum Access {
     /// The hottest.
     #[default]
     Heat,
-    /// Those that the last extension read most.
+    /// Pages that the last extension read most.
     Recent,
     /// None: all are read in the host's memory.
     Cold,
-    /// Those that most of what waits needs: an element waits until all of its pages are copied, and nothing is
-    /// read in the host's memory.
+    /// Pages needed by most waiting elements: an element waits until all of its pages are copied, and nothing is
+    /// read from the host's memory.
     Defer,
 }
 
@@ -67,25 +67,25 @@ const WORTH: f64 = 5.0 * 32.0;
 /// Elements whose reads of a page don't add up to 2³²: 16 lists of each, and 1,024 entries of a page.
 const MOST_ROWS: u32 = 1 << 18;
 
-/// What was read, in list elements, and by how much of it each rule would have found hot.
+/// List elements read, and the number of them that each rule would have found on hot pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Hits {
     /// Elements that extensions were to read.
     pub all: f64,
-    /// Of them on pages that were hot.
+    /// Elements on pages that were hot.
     pub heat: f64,
-    /// On the pages that one set for the whole run would have had, the best.
+    /// Elements on the best set of pages fixed for the whole run.
     pub fixed: f64,
-    /// On the pages that the extension before read most.
+    /// Elements on the pages that the previous extension read most.
     pub recent: f64,
 }
 
-/// The rule that chooses pages, apart from any device.
+/// Rule for choosing pages, independent of any device.
 #[derive(Debug, Default)]
 pub(super) struct Heat {
     slots: usize,
     access: Access,
-    /// By page: its slot, or [`NONE`].
+    /// Slot by page, or [`NONE`].
     pub slot_of: Vec<u32>,
     /// By slot: its page, or [`NONE`].
     page_of: Vec<u32>,
@@ -111,8 +111,8 @@ impl Heat {
         }
     }
 
-    /// Takes what the next extension will read of each page, and gives the pages to be copied with
-    /// their slots.
+    /// Records the reads of the next extension by page, and returns the pages to copy with their
+    /// slots.
     pub fn extension(&mut self, reads: &[f64]) -> Vec<(u32, u32)> {
         let now: f64 = reads.iter().sum();
         let all = (now + self.past_all).max(1.0);
@@ -144,8 +144,8 @@ impl Heat {
         changes
     }
 
-    /// Gives slots to the pages that most elements wait for, these before all; the pages to be copied with
-    /// their slots.
+    /// Assigns slots to the pages that most elements wait for, `first` before all others; returns the pages to copy
+    /// with their slots.
     ///
     /// # Panics
     /// If there are fewer slots than pages in `first`.
@@ -177,7 +177,7 @@ impl Heat {
         changes
     }
 
-    /// Gives slots to pages by their scores, where that wins more than `least`.
+    /// Assigns slots to pages by score, if the gain exceeds `least`.
     fn exchange(&mut self, score: &[f64], least: f64) -> Vec<(u32, u32)> {
         let of = |page: u32| score[page as usize];
         let wanted = hottest(score, self.slots);
@@ -239,7 +239,7 @@ fn hottest(score: &[f64], count: usize) -> Vec<u32> {
     pages
 }
 
-/// Where pages are copied from.
+/// Source of the pages.
 enum Source {
     /// Memory that kernels read.
     Cold(HostBuffer),
@@ -258,7 +258,7 @@ struct DeferredLists {
 }
 
 /// Lists in pages.
-pub(super) struct Paged {
+pub(super) struct PagedLists {
     pub bits: u32,
     labelled: bool,
     entries: u32,
@@ -273,7 +273,7 @@ pub(super) struct Paged {
     pub passes: u64,
 }
 
-/// Sizes of [`Paged`].
+/// Sizes of [`PagedLists`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageShape {
     pub bits: u32,
@@ -291,7 +291,7 @@ impl PageShape {
     }
 }
 
-impl Paged {
+impl PagedLists {
     /// All pages cold.
     ///
     /// # Errors
@@ -303,7 +303,7 @@ impl Paged {
         let pages = PageShape::pages(shape.bits, entries);
         let words = shape.slots << shape.bits << u32::from(shape.labelled);
         let slot_table = vec![NONE; pages];
-        Ok(Paged {
+        Ok(PagedLists {
             bits: shape.bits,
             labelled: shape.labelled,
             entries: entries as u32,
@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(heat.pass(&[9.0, 5.0, 7.0, 0.0, 0.0], &[1]), [(1, 0), (0, 1)]);
         let state = heat.state();
         assert_eq!(state, [1, 0]);
-        // Nobody waits for page 0 any more, and it stays where nothing else is wanted.
+        // Page 0 has no waiting reads, and stays while no other page needs its slot.
         assert_eq!(heat.pass(&[0.0, 5.0, 0.0, 0.0, 0.0], &[1]), []);
         assert_eq!(heat.pass(&[0.0, 0.0, 7.0, 1.0, 0.0], &[2, 3]), [(2, 0), (3, 1)]);
         assert_eq!(heat.restore(&state), [(1, 0), (0, 1)]);

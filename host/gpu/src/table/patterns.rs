@@ -17,7 +17,7 @@ use gramer_pattern::Pattern;
 use gramer_pattern::closing::results;
 use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task, parts_reported};
 
-use super::OnTable;
+use super::OnDemandGraph;
 use super::graph::TableGraph;
 use super::primitives::{
     EdgeFilter, Filter, Group, GroupKey, GroupingTotals, Groups, Key, LevelPeers, MOST_EDGES,
@@ -28,7 +28,7 @@ use crate::graph::ByDegree;
 use crate::join::Joins;
 use crate::local::{Member, member};
 
-impl OnTable {
+impl OnDemandGraph {
     /// Motifs and frequent patterns, by aggregation of tables; frequent patterns with others, too.
     ///
     /// # Errors
@@ -170,8 +170,8 @@ impl<'t> DeviceGroup<'t> {
     }
 }
 
-/// A level is a number of vertices. A set of vertices is made from one with a vertex fewer, whose pattern is a part
-/// of its own: rows of unreported patterns are dropped, since no reported pattern extends them.
+/// A level is a number of vertices. A set of vertices extends one with a vertex fewer, whose pattern is a sub-pattern
+/// of it: rows of unreported patterns are dropped, since no reported pattern extends them.
 fn by_embeddings(
     mining: &Mining,
     max: usize,

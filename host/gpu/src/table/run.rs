@@ -12,12 +12,12 @@ use super::graph::{CONTROL_WORDS, Lists, TableGraph, lanes};
 use super::pages::{Rows, marks_of};
 use super::shape::{Column, Depth, LANES, Region, Shape};
 
-/// How long a slice should take.
+/// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
 /// Steps of a warp in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
 
-/// What an extension looks for.
+/// Parameters of an extension.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     /// The new vertex.
@@ -27,7 +27,7 @@ pub(super) struct Step {
 }
 
 /// Called with the number of blocks of a new column; `false` ends the run.
-pub(super) type Full<'f, R> = dyn FnMut(&mut R, Region, u32) -> Result<bool> + 'f;
+pub(super) type FullHandler<'f, R> = dyn FnMut(&mut R, Region, u32) -> Result<bool> + 'f;
 
 /// Resources used by tables.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +49,7 @@ pub(super) struct TableRun<'a> {
     pub graph: &'a mut TableGraph,
     pub program: &'a Program,
     pub context: &'a Context,
-    /// By depth from 1 on: the vertex that is added.
+    /// Added vertices by depth, from 1.
     pub plan: &'a [Depth],
     pub first_label: u32,
     pub steps: f64,
@@ -67,7 +67,7 @@ pub(super) struct TableRun<'a> {
 }
 
 impl<'a> TableRun<'a> {
-    /// With room for this many roots of a share.
+    /// Creates a run with room for this many roots of a share.
     pub fn new(
         graph: &'a mut TableGraph,
         program: &'a Program,
@@ -141,20 +141,20 @@ impl<'a> TableRun<'a> {
         &mut self,
         rows: u32,
         out: Option<Region>,
-        full: &mut Full<'_, Self>,
+        full: &mut FullHandler<'_, Self>,
     ) -> Result<bool> {
         let depth = self.columns.len();
         let step = Step { next: self.plan[depth - 1], degrees: (0, u32::MAX) };
         self.in_steps(depth - 1, (rows, out), &[step], full)
     }
 
-    /// The same by each of these steps, one after another, into the same blocks, with the buffers of a level.
+    /// Extends by each of these steps, one after another, into the same blocks, with the buffers of a level.
     pub(super) fn in_steps(
         &mut self,
         level: usize,
         (rows, out): (u32, Option<Region>),
         steps: &[Step],
-        full: &mut Full<'_, Self>,
+        full: &mut FullHandler<'_, Self>,
     ) -> Result<bool> {
         self.graph.levels[level].states.zero(&self.graph.device.queue)?;
         let (mut blocks, mut fresh) = (0u32, true);
@@ -185,7 +185,7 @@ impl<'a> TableRun<'a> {
                         if !full(self, region, blocks)? {
                             return Ok(false);
                         }
-                        // Whoever is in the midst of an element still needs its pages.
+                        // Work items in the middle of an element still need its pages.
                         self.pages_again(pages.as_deref())?;
                         (blocks, fresh) = (0, true);
                     }
@@ -206,7 +206,9 @@ impl<'a> TableRun<'a> {
         let told = self.rows(level, rows);
         let TableGraph { device, lists, .. } = &mut *self.graph;
         match lists {
-            Lists::Paged(paged) if paged.marks().is_some() => paged.begin_passes(device, &told)?,
+            Lists::PagedLists(paged) if paged.marks().is_some() => {
+                paged.begin_passes(device, &told)?
+            }
             _ => {
                 self.choose_pages(level, rows)?;
                 return Ok(false);
@@ -219,12 +221,12 @@ impl<'a> TableRun<'a> {
     fn next_pages(&mut self, level: usize, rows: u32, first: bool) -> Result<bool> {
         let told = self.rows(level, rows);
         let TableGraph { device, lists, .. } = &mut *self.graph;
-        let Lists::Paged(paged) = lists else { return Ok(false) };
+        let Lists::PagedLists(paged) = lists else { return Ok(false) };
         paged.pass(device, self.program, &told, first)
     }
 
-    /// The same for what reads the lists of all vertices of some rows, as the shape of that level says, and is no extension:
-    /// `program` has the kernels of pages.
+    /// Loads pages for an operation other than an extension that reads the lists of all vertices of some rows, given by
+    /// the shape of that level; `program` has the kernels of pages.
     pub(super) fn pages_of_rows(
         &mut self,
         program: &Program,
@@ -234,7 +236,7 @@ impl<'a> TableRun<'a> {
     ) -> Result<bool> {
         let told = Rows { part, ..self.rows(level, rows) };
         let TableGraph { device, lists, .. } = &mut *self.graph;
-        let Lists::Paged(paged) = lists else { return Ok(false) };
+        let Lists::PagedLists(paged) = lists else { return Ok(false) };
         if first {
             paged.begin_passes(device, &told)?;
         }
@@ -243,7 +245,7 @@ impl<'a> TableRun<'a> {
 
     /// The marks of the last column's elements, and the first one's place, where they wait for pages.
     pub(super) fn marks(&self) -> Option<[Arg; 2]> {
-        let Lists::Paged(paged) = &self.graph.lists else { return None };
+        let Lists::PagedLists(paged) = &self.graph.lists else { return None };
         let last = self.columns.last().expect("there is a column");
         let first = marks_of(self.graph.vertices, last.ids) / 2;
         Some([paged.marks()?, Arg::U32(first as u32)])
@@ -260,7 +262,7 @@ impl<'a> TableRun<'a> {
     /// Which page each slot has, where elements wait for pages.
     fn pages(&self) -> Option<Vec<u32>> {
         match &self.graph.lists {
-            Lists::Paged(paged) => paged.state(),
+            Lists::PagedLists(paged) => paged.state(),
             Lists::Whole(_) => None,
         }
     }
@@ -268,7 +270,7 @@ impl<'a> TableRun<'a> {
     fn pages_again(&mut self, state: Option<&[u32]>) -> Result<()> {
         let TableGraph { device, lists, .. } = &mut *self.graph;
         match (lists, state) {
-            (Lists::Paged(paged), Some(state)) => paged.restore(device, self.program, state),
+            (Lists::PagedLists(paged), Some(state)) => paged.restore(device, self.program, state),
             _ => Ok(()),
         }
     }
@@ -343,7 +345,7 @@ impl<'a> TableRun<'a> {
     fn choose_pages(&mut self, level: usize, rows: u32) -> Result<()> {
         let own = self.graph.list_args();
         let TableGraph { device, lists, arena, offsets, levels, .. } = &mut *self.graph;
-        let Lists::Paged(paged) = lists else { return Ok(()) };
+        let Lists::PagedLists(paged) = lists else { return Ok(()) };
         let program = self.program;
         paged.extension(device, program, rows, |part, reads| {
             let groups = part.len().div_ceil(LANES).min(64 * device.limits.units);

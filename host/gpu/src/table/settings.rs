@@ -7,12 +7,12 @@ use gramer_base::choice::Choice;
 use super::pages::Access;
 use crate::join::{Join, JoinSettings};
 
-/// How the strategy `table` uses the memories; answers don't depend on it.
+/// Memory settings of the strategy `table`; answers don't depend on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableSettings {
     /// Pages of the graph that are copied to a device without room for all.
     pub access: Access,
-    /// In which order tables are extended.
+    /// Order in which tables are extended.
     pub traversal: Traversal,
     /// Bytes of the host's memory for tables, beyond which they go to a file; none: half of what is
     /// available.
@@ -27,10 +27,10 @@ pub struct TableSettings {
     pub without: Ablation,
 }
 
-/// In which order tables are extended.
+/// Order in which tables are extended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Traversal {
-    /// What fits into the device's memory is extended to the end before more is made.
+    /// Extends all that fits into the device's memory to the end before creating more.
     #[default]
     Depth,
     /// Each column is made whole before the next; tables lie in the host's memory, and in a file where
@@ -62,12 +62,12 @@ pub struct Ablation {
     pub sets: bool,
     /// Each vertex is written separately.
     pub write_cache: bool,
-    /// Sorted segments are searched in all others, instead of in those before them (GAMMA, figure 15c). No option
-    /// of the command line has it.
+    /// Searches sorted segments in all others, instead of in earlier ones (GAMMA, figure 15c). Not available as a
+    /// command-line option.
     pub matched: bool,
 }
 
-/// A mechanism that can be left out.
+/// Mechanism that can be disabled (ablation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
     /// [`Ablation::groups`].
@@ -99,7 +99,7 @@ impl Choice for Mechanism {
 }
 
 impl Mechanism {
-    /// Whether it is one of SGSI's join.
+    /// Whether it belongs to SGSI's join.
     pub fn is_of_join(self) -> bool {
         !matches!(self, Mechanism::Group | Mechanism::Filter | Mechanism::Layout)
     }

@@ -35,7 +35,7 @@ impl Column {
 /// Room for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Region {
-    /// Where it lies.
+    /// Location.
     pub column: Column,
     /// Blocks in it.
     pub blocks: u32,
@@ -73,11 +73,11 @@ pub(super) struct TableArena {
     pub rows: u32,
     /// The new column.
     pub out: Region,
-    /// Where the segment lies.
+    /// Location of the segment.
     pub input: u32,
-    /// Where packed columns go.
+    /// Location of packed columns.
     pub packed: u32,
-    /// Where marks lie, one for each element, and their number.
+    /// Location of the marks, one per element, and their number.
     pub marks: u32,
 }
 
@@ -119,7 +119,7 @@ impl TableArena {
         Column { ids, parents: ids + self.rows, fills: NONE, block: LANES as u32 }
     }
 
-    /// Where a packed column goes.
+    /// Location of a packed column.
     pub fn packed(&self, column: usize) -> Column {
         let ids = self.packed + 2 * column as u32 * self.rows;
         Column { ids, parents: ids + self.rows, fills: NONE, block: LANES as u32 }
@@ -131,7 +131,7 @@ const MOST_BLOCK: u64 = 1024;
 /// Words of the smallest region.
 pub(super) const LEAST_REGION: u64 = 2 * LANES as u64 + 1;
 
-/// How the next vertex hangs on those before it: the words of a depth of
+/// Connection of the next vertex with the earlier ones: the words of a depth of
 /// [`crate::plan::PlanWords`].
 pub(super) type Depth = [u32; DEPTH_WORDS];
 
@@ -150,7 +150,7 @@ pub(super) struct Shape<'a> {
     pub columns: &'a [Column],
     /// Places in the last one.
     pub rows: u32,
-    /// Where the new column goes; none: its elements are only counted.
+    /// Location of the new column; `None`: its elements are only counted.
     pub out: Option<Region>,
     /// The new vertex.
     pub next: &'a Depth,
@@ -158,7 +158,7 @@ pub(super) struct Shape<'a> {
     pub first_label: u32,
     /// Vertices and list entries of the graph.
     pub sizes: (u32, u32),
-    /// Of a page's elements, as a power of two; whether entries have labels.
+    /// Elements per page, as a power of two, and whether entries have labels.
     pub page: (u32, bool),
     /// Words of the arena.
     pub arena: u32,
@@ -167,7 +167,7 @@ pub(super) struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// In the order in which the kernels read it.
+    /// Encodes the shape in the order of the kernels.
     pub fn words(&self) -> Vec<u32> {
         let mut words = vec![0; SHAPE_WORDS];
         let out = self.out.map_or([0; 5], |r| {

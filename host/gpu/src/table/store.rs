@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use gramer_base::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where segments go.
+/// Capacity and location for segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Room {
     /// Bytes of the host's memory.
@@ -101,7 +101,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the first segment.
+    /// Removes and returns the first segment.
     ///
     /// # Errors
     /// [`Error::Io`] where the file doesn't hold what was written.
@@ -130,7 +130,7 @@ impl Store {
         Ok(Segment { rows: rows.clone(), words })
     }
 
-    /// Takes the segment with this number, of which nothing stays but the number.
+    /// Removes and returns the segment with this number; the number stays reserved.
     ///
     /// # Errors
     /// [`Error::Io`] where the file doesn't hold what was written.

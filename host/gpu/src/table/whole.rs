@@ -61,7 +61,7 @@ impl TableRun<'_> {
         Ok(true)
     }
 
-    /// Puts a segment into the arena, whose columns come after the `first` that are there; the number of its
+    /// Loads a segment into the arena, with its columns after the `first` existing ones; returns the number of its
     /// last elements.
     pub(super) fn load(
         &mut self,
@@ -157,7 +157,7 @@ impl TableRun<'_> {
         device.launch(pack, kernel, &all, groups, LANES)
     }
 
-    /// Gives places to the marked elements of a column, and moves them there; how many there are.
+    /// Compacts the marked elements of a column; returns their number.
     fn gather(
         &self,
         pack: &Program,

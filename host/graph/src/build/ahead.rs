@@ -18,13 +18,14 @@ pub(super) struct PrefetchWriter<'a, E, const BACK: bool = false> {
 }
 
 impl<'a, E: Copy, const BACK: bool> PrefetchWriter<'a, E, BACK> {
-    /// What waits lies elsewhere, so that the rest can stay in registers. Nothing of it is read before it is written.
+    /// Creates a writer; the waiting entries are stored by the caller, so that the rest stays in registers. They may be
+    /// uninitialised: each is written before it is read.
     pub fn new(waiting: &'a mut [(u32, E); AHEAD]) -> Self {
         PrefetchWriter { waiting, came: 0 }
     }
 
-    /// Takes an entry of a row, and writes the one that came some time before it. `to` has the places from `base` on,
-    /// and `next` has those where rows go on.
+    /// Queues an entry of a row, and writes an earlier one. `to` has the positions from `base` on, and `next` the next
+    /// position of each row.
     #[inline(always)]
     pub fn append<P: Position>(
         &mut self,

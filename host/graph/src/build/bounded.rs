@@ -15,7 +15,7 @@ use super::{EdgeBlock, Pairs};
 use crate::VertexId;
 use gramer_base::Storage;
 use gramer_base::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed;
 
@@ -79,7 +79,7 @@ pub(super) fn rows_in_file(
     drop(blocks);
 
     let mut all = ArrayFile::create(&budget.folder)?;
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let (mut records, mut row_entries): (Vec<Record>, Vec<VertexId>) = (vec![], vec![]);
     let (mut cursor, mut spare, mut kept_before) = (vec![], vec![], 0);
     for region in regions.bounds.windows(2) {
@@ -115,7 +115,7 @@ pub(super) fn rows_in_file(
     Ok((start, all.finish()?, dropped))
 }
 
-/// Where each row starts, loops left out and duplicates not: V + 1 positions.
+/// Returns the start of each row, without loops, with duplicates: V + 1 positions.
 fn counted(
     vertices: usize,
     blocks: &[EdgeBlock],
@@ -150,7 +150,7 @@ struct Regions {
 }
 
 impl Regions {
-    /// As few as there can be with so much memory, of which they take about a half.
+    /// Creates the minimum number of parts for this memory, of which they use about half.
     fn new(start: &[u64], memory: u64) -> Self {
         let vertices = start.len() - 1;
         // A record, an entry, and where the row is filled.

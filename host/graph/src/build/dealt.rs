@@ -1,8 +1,8 @@
 //! From edges without labels to rows in the order of the input, by several threads.
 //!
-//! Entries are dealt out to ranges of rows, and a thread fills one range after another: it is small enough to stay in a near
-//! cache. Where each thread's entries of each range go is counted before, so that a range has its entries one after the
-//! other, in the order of their sources, and nobody waits for anybody.
+//! Entries are partitioned by ranges of rows, and a thread fills one range after another, small enough to stay in a
+//! near cache. The position of each thread's entries in each range is counted first, so that the entries of a range
+//! are contiguous, in the order of their sources, and threads never wait for each other.
 //!
 //! 1. Each edge goes to the range of its smaller end, then to this one's row. These half rows are sorted, and lose their
 //!    duplicates.
@@ -22,17 +22,17 @@ use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{DropCounts, RowSet, numbered_in_order};
 use crate::VertexId;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 use gramer_base::parallel::{for_parts, on_threads};
 
-/// Most ranges: as many streams as a core writes well at a time.
+/// Maximum number of ranges: as many streams as a core writes well at a time.
 const MOST_RANGES: usize = 256;
 /// Entries of a range, about, if there aren't too many ranges: a megabyte of them.
 const RANGE: usize = if cfg!(test) { 1 << 4 } else { 1 << 18 };
-/// Ranges begin and end between rows whose numbers differ by more than their lowest bits: there are about so many such
-/// places.
+/// Approximate number of possible range borders: ranges begin and end between rows whose numbers differ by more than
+/// their lowest bits.
 const SLOTS: usize = if cfg!(test) { 1 << 4 } else { 1 << 12 };
 /// Edges that a thread goes through between two looks at the stop flag.
 const PIECE: usize = if cfg!(test) { 1 << 3 } else { 1 << 16 };
@@ -96,7 +96,7 @@ pub(super) fn made_with<P: Position>(
 
 // ---------------------------------------------------------------- dealing
 
-/// Where entries come from, in order: a part of all for one thread.
+/// Source of entries, in order, split into one part per thread.
 trait Source: Sync {
     /// Calls `each` with the row and the value of each entry, the same ones at each call. Stops early once the run is asked
     /// to stop.
@@ -105,9 +105,9 @@ trait Source: Sync {
 
 /// Entries by ranges of rows.
 struct DealtEntries {
-    /// Where each range of rows begins, and where the last one ends.
+    /// Start of each range of rows, and end of the last one.
     bounds: Vec<usize>,
-    /// Where its entries begin, and where the last one's end.
+    /// Start of each range's entries, and end of the last one's.
     begin: Vec<usize>,
     /// Rows and values, of each range in the order of the sources.
     entries: Vec<[VertexId; 2]>,
@@ -287,7 +287,7 @@ fn halves<P: Position>(
 
 // ---------------------------------------------------------------- whole rows
 
-/// Some half rows, each entry of which is a row to which this one's number goes.
+/// Half rows; the row's number is appended to the row of each of its entries.
 struct UpperRows<'a, P> {
     halves: &'a HalfRowBuilder<VertexId, P>,
     rows: Range<usize>,
@@ -296,7 +296,7 @@ struct UpperRows<'a, P> {
 impl<P: Position> Source for UpperRows<'_, P> {
     #[inline(always)]
     fn scan(&self, cancel: &Cancel, mut each: impl FnMut(VertexId, VertexId)) {
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for v in self.rows.clone() {
             let row = self.halves.row(v);
             if looks.check(row.len() + 1).is_err() {
@@ -311,7 +311,7 @@ impl<P: Position> Source for UpperRows<'_, P> {
 struct RowSources<P> {
     halves: HalfRowBuilder<VertexId, P>,
     before: DealtEntries,
-    /// Where the whole rows start: V + 1 positions.
+    /// Start of each whole row: V + 1 positions.
     start: Vec<P>,
 }
 

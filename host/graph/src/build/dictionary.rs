@@ -25,7 +25,7 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Without any id.
+    /// Creates an empty dictionary.
     pub fn new() -> Result<Self> {
         Ok(Dictionary { slots: zeroed(FEW)?, ids: vec![] })
     }
@@ -35,7 +35,7 @@ impl Dictionary {
         &self.ids
     }
 
-    /// Where an id is looked for first: by both halves of a product, so that every bit of the id counts.
+    /// First slot of an id: hashed by both halves of a product, so that every bit of the id counts.
     #[inline(always)]
     fn slot(&self, id: u64) -> usize {
         const ODD: u128 = 0x9e37_79b9_7f4a_7c15;
@@ -120,7 +120,7 @@ impl Dictionary {
         }
     }
 
-    /// Asks for the slots of a pair that comes soon.
+    /// Prefetches the slots of an upcoming pair.
     #[inline(always)]
     fn ask_for(&self, pair: Option<[u64; 2]>) {
         for id in pair.into_iter().flatten() {

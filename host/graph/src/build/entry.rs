@@ -9,7 +9,7 @@ const LONG: usize = if cfg!(test) { 48 } else { 512 };
 pub(super) trait Entry: Copy + bytemuck::Zeroable + Ord + Send + Sync {
     fn neighbour(self) -> VertexId;
 
-    /// The same edge from its other end.
+    /// Returns the edge from its other end.
     fn with_neighbour(self, neighbour: VertexId) -> Self;
 
     /// Sorts a row. Rows of most files are a few ascending runs, which the stable sort merges.
@@ -49,8 +49,8 @@ impl Entry for u64 {
     }
 }
 
-/// Sorts up to N entries by how many are smaller: all are compared, several at a time and without a branch, of which a
-/// sort of a row in no order mispredicts about one per entry.
+/// Sorts up to N entries by rank, comparing all pairs in parallel without branches: other sorts mispredict about one
+/// branch per entry of an unordered row.
 fn by_rank<const N: usize>(row: &mut [u32]) {
     let mut entries = [0; N];
     entries[..row.len()].copy_from_slice(row);
@@ -66,7 +66,7 @@ fn by_rank<const N: usize>(row: &mut [u32]) {
     }
 }
 
-/// Sorts by digits of so many values, from the lowest up. `spare` keeps its memory from row to row.
+/// Radix sort with digits of `VALUES` values, from the lowest. `spare` is reused from row to row.
 fn by_radix<const VALUES: usize, const DIGITS: usize>(row: &mut [u32], spare: &mut Vec<u32>) {
     let width = VALUES.ilog2();
     let all = row.iter().fold(0, |all, &entry| all | entry);

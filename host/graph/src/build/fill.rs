@@ -7,13 +7,13 @@
 //! 2. scanning rows in order and appending each one's number to the rows of its entries behind it gives all entries
 //!    before their rows' own numbers, in order;
 //! 3. scanning these, again in order, and appending each row's number to the rows of its entries before it gives
-//!    the others. They take the room of what the first step left, of which nothing is needed any more.
+//!    the others. They reuse the memory of the first step.
 
 use super::ahead::{AHEAD, PrefetchWriter};
 use super::halves::HalfRowBuilder;
 use super::position::Position;
 use crate::VertexId;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
@@ -54,8 +54,7 @@ pub(super) fn by_rank<P: Position>(
     Ok(rows)
 }
 
-/// Room for so many entries, all of which are going to be written: what is there already, unless a good part of that would be
-/// held for nothing.
+/// Buffer for `length` entries, all to be written: `spare`, unless a large part of it would be wasted.
 fn room(length: usize, mut spare: Vec<VertexId>) -> Result<Vec<VertexId>> {
     if !(length..=length + length / 4).contains(&spare.len()) {
         drop(spare);
@@ -77,7 +76,7 @@ fn from_halves<P: Position>(
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..halves.ends.len() {
@@ -101,7 +100,7 @@ fn halves_by_rank<P: Position>(
     first: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_, true>::new(&mut waiting);
     for v in 0..halves.ends.len() {
@@ -126,7 +125,7 @@ fn first_halves<P: Position>(
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..first.len() {
@@ -149,7 +148,7 @@ fn second_halves<P: Position>(
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     for v in 0..next.len() {
         // Nothing has been appended to it so far: that comes from rows behind it.
         let before = offsets[v].at()..next[v].at();

@@ -15,7 +15,7 @@ use gramer_base::memory::zeroed;
 pub(super) struct HalfRowBuilder<E, P> {
     /// V + 1 positions, and how many entries there are.
     pub start: Vec<P>,
-    /// Where each ends.
+    /// End of each row.
     pub ends: Vec<P>,
     pub entries: Vec<E>,
     pub self_loops: u64,
@@ -28,14 +28,14 @@ pub(super) struct Part<'a, E, P> {
     /// Their entries, the first of which has this position.
     pub entries: &'a mut [E],
     pub base: usize,
-    /// Where each ends.
+    /// End of each row.
     pub ends: &'a mut [P],
 }
 
 impl<E: Entry, P: Position> HalfRowBuilder<E, P> {
-    /// Those of edges whose vertices are numbered. Each thread owns a range of vertices and picks its entries out of
-    /// all edges: reading an edge is sequential and far cheaper than placing it. Vertices with loops are marked in
-    /// `used`, if that is wanted.
+    /// Builds the halves of edges with numbered vertices. Each thread owns a range of vertices and selects its entries
+    /// from all edges: reading an edge is sequential and far cheaper than placing it. Marks vertices with loops in
+    /// `used`, if given.
     pub fn of(
         vertices: usize,
         blocks: &[EdgeBlock],
@@ -117,8 +117,8 @@ pub(super) fn shares<P: Position>(start: &[P], threads: usize) -> Vec<usize> {
     bounds
 }
 
-/// Where each half row starts, loops left out and duplicates not: V + 1 positions. Vertices with loops are marked in
-/// `used`, if that is wanted.
+/// Returns the start of each half row, without loops, with duplicates: V + 1 positions. Marks vertices with loops in
+/// `used`, if given.
 fn counted<P: Position>(
     vertices: usize,
     blocks: &[EdgeBlock],
@@ -153,7 +153,7 @@ fn counted<P: Position>(
     Ok(start)
 }
 
-/// From the lengths of rows, each at the position behind its row's, to where they start.
+/// Converts lengths of rows, each stored one position after its row's, to the starts of rows.
 pub(super) fn add_up<P: Position>(start: &mut [P]) {
     let mut sum = 0;
     for position in start {

@@ -19,7 +19,7 @@ use tracing::debug_span;
 
 use super::{Dictionaries, Graph, Label, Order, Parts, VertexId};
 use crate::prepare::renumber;
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{self, zeroed};
 use gramer_base::pages::in_large_pages;
@@ -28,7 +28,7 @@ use rows::{RowSet, made};
 use spill::EndFile;
 pub(crate) use spill::Spill;
 
-/// What was dropped when a graph was built from its input.
+/// Statistics on dropped input of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BuildStats {
     /// Edges read.
@@ -53,7 +53,7 @@ pub const MAX_GRAPH_VERTICES: u64 = VertexId::MAX as u64 - 1;
 pub(crate) enum Pairs {
     Narrow(Vec<[u32; 2]>),
     Wide(Vec<[u64; 2]>),
-    /// Of either kind, in a file: none are added.
+    /// Edges of either kind in a file; no further ones can be added.
     Spilled(EndFile),
 }
 
@@ -176,7 +176,8 @@ impl EdgeBlock {
         self.looked.1
     }
 
-    /// Whoever added the edges from `from` on knows the largest id of them, and whether a self loop is among them.
+    /// Records the largest id of the edges from `from` on, and whether they contain a self loop, as known by the
+    /// caller.
     pub fn looked_at(&mut self, from: usize, most: u64, looped: bool) {
         if self.looked.0 == from {
             self.looked = (self.len(), self.looked.1.max(most));
@@ -237,7 +238,7 @@ impl EdgeBlock {
 #[derive(Debug, Default)]
 pub struct Builder {
     blocks: Vec<EdgeBlock>,
-    /// Where single edges go.
+    /// Block of single edges.
     current: EdgeBlock,
     /// Ids that are in the graph even without an edge.
     declared: Vec<u64>,
@@ -340,9 +341,9 @@ impl Builder {
     }
 
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices, apart from the sort of
-    /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read besides what
-    /// it has for the vertices, 20 where several threads make rows, and 24 with edge labels. With a budget rows are made
-    /// by way of files, and what grows with the edges is mapped.
+    /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read in
+    /// addition to what it has for the vertices, 20 where several threads make rows, and 24 with edge labels. With a
+    /// budget rows are made by way of files, and what grows with the edges is mapped.
     ///
     /// The graph in the order of Rank(ON_1) is what [`renumber`](crate::prepare::renumber) makes of the other. One thread, and
     /// two of a graph of some million edges, make its rows at once, in less time, unless edges have labels or there is a
@@ -377,7 +378,7 @@ impl Builder {
         assert!(blocks.iter().all(|b| b.labels.len() == if labelled_edges { b.len() } else { 0 }));
         // A thread must have enough to do to be worth its start.
         let threads = context.threads().min(1 + raw_edges / 50_000);
-        // In ranked order one thread does at once what several do in turn: rows, and new numbers for these.
+        // In ranked order one thread does in one pass what several threads do in two: rows, and their new numbers.
         let alone =
             threads == 1 || threads == 2 && order == Order::RankOn1 && raw_edges < ENOUGH_FOR_TWO;
         let at_once = context.budget.is_none() && !labelled_edges && alone;
@@ -419,7 +420,7 @@ impl Builder {
             None
         } else {
             let mut by_vertex: Vec<Label> = zeroed(ids.len())?;
-            let mut looks = Looks::new(cancel);
+            let mut looks = CancelPoll::new(cancel);
             for (id, label) in vertex_labels {
                 looks.check(1)?;
                 by_vertex[numbering.of(id) as usize] = label;

@@ -8,13 +8,13 @@ use super::dictionary::Dictionary;
 use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs};
 use crate::VertexId;
 use gramer_base::budget::Budget;
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed;
 use gramer_base::pages::in_large_pages;
 use gramer_base::parallel::{for_parts, in_buckets, on_threads};
 
-/// How original ids become vertex numbers.
+/// Mapping from original ids to vertex numbers.
 pub(super) enum Numbering {
     /// The ids are consecutive: subtract the first.
     Offset(u64),
@@ -27,9 +27,9 @@ pub(super) enum Numbering {
     Ranked { by_id: Box<Numbering>, ranks: Vec<VertexId> },
 }
 
-/// What there is of the numbers before rows are made.
+/// State of the numbering before rows are built.
 pub(super) enum IdTable {
-    /// How ids are numbered, and the ids in use, by number.
+    /// Numbering of ids, and the ids in use, by number.
     Ids(Numbering, Vec<u64>),
     /// Rows of ids are as good: 1 for ids that are in use though they may have no edge, of as many as there are
     /// up to the largest.
@@ -57,7 +57,7 @@ const AT_ONCE: usize = 1 << 20;
 /// Ids by which the others are dealt into buckets.
 const SAMPLE: usize = 1 << 16;
 
-/// Where the ids come from.
+/// Source of the ids.
 struct Ids<'a> {
     blocks: &'a mut [EdgeBlock],
     /// Ascending, each once.
@@ -108,10 +108,10 @@ pub(super) fn number_ids(
     let range_end = if declared_range.is_empty() { 0 } else { declared_range.end };
     let end = largest.saturating_add(1).max(range_end);
     let dense = end <= 4 * ends.max(range_end) + 1024;
-    // Arrays of rows for ids that aren't in use are small beside those of edges.
+    // Arrays of rows for unused ids are small compared with those of edges.
     if budget.is_none() && end <= (ends + 1024).min(MAX_GRAPH_VERTICES) {
         let mut used: Vec<u8> = zeroed(end as usize)?;
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for id in declared.into_iter().chain(declared_range) {
             looks.check(1)?;
             used[id as usize] = 1;
@@ -161,7 +161,7 @@ impl Ids<'_> {
             return Ok((Numbering::Offset(ids[0]), ids));
         }
         let mut table = zeroed::<VertexId>(end as usize)?;
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for (number, &id) in ids.iter().enumerate() {
             looks.check(1)?;
             table[id as usize] = number as VertexId;
@@ -267,7 +267,7 @@ fn searched(ids: Vec<u64>, cancel: &Cancel) -> Result<(Numbering, Vec<u64>)> {
     // About one bucket an id.
     let shift = (64 - span.leading_zeros()).saturating_sub(ids.len().ilog2());
     let mut starts: Vec<u32> = zeroed((span >> shift) as usize + 2)?;
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     for &id in &ids {
         looks.check(1)?;
         starts[((id - ids[0]) >> shift) as usize + 1] += 1;
@@ -308,7 +308,7 @@ pub(super) fn renumber(
     }
     let share = blocks.len().div_ceil(threads).max(1);
     let parts: Vec<&mut [EdgeBlock]> = blocks.chunks_mut(share).collect();
-    // Each way by itself, so that nothing is asked for each id.
+    // One loop per case, without a branch for each id.
     match numbering {
         Numbering::Search { .. } => {}
         Numbering::Ranked { .. } => unreachable!("ranks come with rows"),

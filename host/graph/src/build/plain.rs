@@ -16,7 +16,7 @@ use super::rows::{DropCounts, RowSet, numbered_in_order};
 use super::{EdgeBlock, Pairs};
 use crate::prepare::ranked;
 use crate::{Order, VertexId};
-use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
@@ -71,7 +71,7 @@ fn spare_of(blocks: Vec<EdgeBlock>) -> Vec<VertexId> {
 /// Half rows without duplicates, in the order of the text.
 struct Halves<P> {
     rows: HalfRowBuilder<VertexId, P>,
-    /// Of each vertex, with both its halves.
+    /// Degree of each vertex, over both its halves.
     degrees: Vec<u32>,
 }
 
@@ -82,7 +82,7 @@ impl<P: Position> Halves<P> {
         let mut degrees: Vec<u32> = zeroed(vertices)?;
         // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
         let (mut stamps, mut stamp) = (zeroed::<u8>(vertices)?, 0u8);
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for v in 0..vertices {
             let from = rows.start[v].at();
             let row = &mut rows.entries[from..rows.ends[v].at()];
@@ -171,7 +171,7 @@ impl<P: Position> Halves<P> {
             order.extend(alone.into_iter().filter(|&v| used[v as usize] != 0));
         }
         let mut ranks: Vec<VertexId> = zeroed(degrees.len())?;
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for (rank, &v) in (0..).zip(&order) {
             looks.check(1)?;
             ranks[v as usize] = rank;
@@ -189,13 +189,13 @@ impl<P: Position> Halves<P> {
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
     }
 
-    /// What ON_1 takes, of each vertex.
+    /// Sums for ON_1, by vertex.
     fn around(&self, cancel: &Cancel) -> Result<Vec<DegreeSums<P>>> {
         let mut around: Vec<DegreeSums<P>> = zeroed(self.degrees.len())?;
         for (to, &degree) in around.iter_mut().zip(&self.degrees) {
             to[DEGREE] = P::of(degree.into());
         }
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         for v in 0..around.len() {
             let row = self.rows.row(v);
             looks.check(row.len() + 1)?;
@@ -228,7 +228,7 @@ fn ascends(row: &[VertexId]) -> bool {
     }
 }
 
-/// Where rows of these lengths begin, and where the last one ends.
+/// Starts of rows of these lengths, and the end of the last one.
 fn offsets<P: Position>(lengths: impl ExactSizeIterator<Item = u32>) -> Result<Vec<P>> {
     let mut offsets: Vec<P> = zeroed(lengths.len() + 1)?;
     offsets[1..].iter_mut().zip(lengths).for_each(|(to, length)| *to = P::of(length.into()));

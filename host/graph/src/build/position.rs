@@ -2,14 +2,14 @@
 
 use super::EdgeBlock;
 
-/// What positions in an array of entries are counted in: where these are few, numbers of half the size, of which
-/// twice as many are near the processor.
+/// Integer type of positions in an array of entries. Small arrays use half the size, so that caches hold twice as
+/// many.
 pub(super) trait Position: Copy + Default + bytemuck::Zeroable + Send + Sync {
     fn of(position: u64) -> Self;
 
     fn at(self) -> usize;
 
-    /// Goes on to the next position.
+    /// Advances to the next position.
     fn advance(&mut self) {
         *self = Self::of(self.at() as u64 + 1);
     }

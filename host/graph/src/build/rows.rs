@@ -9,7 +9,7 @@ use super::halves::{HalfRowBuilder, Part, add_up, shares, split};
 use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use crate::{Label, VertexId};
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
@@ -26,7 +26,7 @@ pub(super) struct RowSet<E> {
     pub numbering: Numbering,
     /// The ids in use, by number.
     pub ids: Vec<u64>,
-    /// Where each row begins, and how many entries there are.
+    /// Start of each row, and the number of entries.
     pub start: Vec<u64>,
     pub rows: Vec<E>,
     pub dropped: DropCounts,
@@ -118,7 +118,7 @@ pub(super) fn numbered_in_order(
     has_edge: impl Fn(usize) -> bool,
     cancel: &Cancel,
 ) -> Result<(Numbering, Vec<u64>)> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     // Untouched room costs address space only.
     let mut ids = Vec::with_capacity(used.len());
     let mut numbers = zeroed::<VertexId>(used.len())?;
@@ -181,7 +181,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         self.rows.row(v)
     }
 
-    /// Where the whole rows start: V + 1 positions.
+    /// Returns the start of each whole row: V + 1 positions.
     fn starts(&self, threads: usize, cancel: &Cancel) -> Result<Vec<P>> {
         let _span = debug_span!("lengths").entered();
         let vertices = self.rows.ends.len();
@@ -192,7 +192,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         let even: Vec<usize> = (0..=threads).map(|t| vertices * t / threads).collect();
         let parts: Vec<_> = even.iter().zip(split(&mut start[1..], &even)).collect();
         gramer_base::parallel::for_parts(parts, |(&first, counts)| {
-            let mut looks = Looks::new(cancel);
+            let mut looks = CancelPoll::new(cancel);
             for v in 0..vertices {
                 let row = self.row(v);
                 if looks.check(row.len() + 1).is_err() {
@@ -229,7 +229,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
             bounds.windows(2).map(|w| w[0]..w[1]).zip(split(&mut rows, &positions)).collect();
         gramer_base::parallel::for_parts(parts, |(own, rows)| {
             let base = start[own.start].at();
-            let mut looks = Looks::new(cancel);
+            let mut looks = CancelPoll::new(cancel);
             let mut cursor: Vec<P> = start[own.clone()].to_vec();
             for v in 0..own.end {
                 let half = self.row(v);

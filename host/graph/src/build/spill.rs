@@ -87,7 +87,7 @@ impl EndFile {
         self.len
     }
 
-    /// Where they are.
+    /// Returns their spill file.
     pub fn spill(&self) -> &Spill {
         &self.spill
     }

@@ -31,11 +31,11 @@ pub(super) fn is_multiline(head: &[u8]) -> bool {
     is_of_networkx(head) && has_dictionaries(head)
 }
 
-/// Vertices that are named as neighbours, with the first line that does; 0 once they have their own.
+/// Vertices named as neighbours, with the first such line; 0 for vertices with a line.
 #[derive(Default)]
-struct Waiting(HashMap<u64, u64>);
+struct ForwardReferences(HashMap<u64, u64>);
 
-impl Waiting {
+impl ForwardReferences {
     fn own(&mut self, vertex: u64) {
         self.0.insert(vertex, 0);
     }
@@ -62,7 +62,7 @@ impl Waiting {
 
 pub(super) fn read_list(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = sink.lines(input);
-    let mut waiting = Waiting::default();
+    let mut waiting = ForwardReferences::default();
     while let Some((line, text)) = lines.next()? {
         let mut words = words(text);
         let first = words.next().unwrap_or_default();
@@ -84,8 +84,8 @@ pub(super) fn read_list(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<
 
 pub(super) fn read_multiline(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = sink.lines(input);
-    let (mut attributes, mut waiting) = (false, Waiting::default());
-    // The vertex whose neighbours follow, how many of them, and the line that says so.
+    let (mut attributes, mut waiting) = (false, ForwardReferences::default());
+    // The vertex whose neighbours follow, their number, and the line that declares it.
     let (mut vertex, mut left, mut begun) = (0, 0, 0);
     while let Some((line, text)) = lines.next()? {
         if left > 0 {

@@ -19,7 +19,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Takes an attribute; `false` for one that is left out.
+    /// Sets an attribute; returns `false` if it is ignored.
     pub fn set(&mut self, key: &str, value: String) -> bool {
         match key {
             "name" => self.name = Some(value),
@@ -30,7 +30,7 @@ impl Values {
         true
     }
 
-    /// Takes the default of an attribute that the element doesn't have.
+    /// Sets the default of an attribute that the element doesn't have.
     pub fn set_default(&mut self, key: &str, value: &str) {
         let own = match key {
             "name" => &mut self.name,
@@ -57,22 +57,22 @@ struct Edge {
     values: Values,
 }
 
-/// A graph as its elements come, in any order.
+/// Graph collected from elements in any order.
 #[derive(Debug)]
-pub(super) struct Attributed<'a> {
+pub(super) struct AttributeGraph<'a> {
     path: &'a Path,
     vertices: Vec<Vertex>,
     numbers: HashMap<String, u32>,
     edges: Vec<Edge>,
-    /// Names of attributes of vertices and of edges that are left out.
+    /// Names of ignored attributes, of vertices and of edges.
     left_out: [BTreeSet<String>; 2],
 }
 
-impl<'a> Attributed<'a> {
-    /// Nothing yet, of a file.
+impl<'a> AttributeGraph<'a> {
+    /// Creates an empty graph for a file.
     pub fn new(path: &'a Path) -> Self {
         let left_out = Default::default();
-        Attributed { path, vertices: vec![], numbers: HashMap::new(), edges: vec![], left_out }
+        AttributeGraph { path, vertices: vec![], numbers: HashMap::new(), edges: vec![], left_out }
     }
 
     fn fault(&self, line: u64, what: impl Into<String>) -> Error {
@@ -136,7 +136,7 @@ impl<'a> Attributed<'a> {
     /// # Errors
     /// For an edge to a vertex that isn't declared.
     pub fn finish(self, sink: &mut Sink<'_>) -> Result<()> {
-        let Attributed { path, vertices, edges, left_out, .. } = self;
+        let AttributeGraph { path, vertices, edges, left_out, .. } = self;
         let undeclared =
             |edge: &&Edge| edge.ends.iter().any(|&end| vertices[end as usize].line.is_none());
         if let Some(edge) = edges.iter().find(undeclared) {

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use super::Sink;
-use super::fields::{Numbered, first_words, number, words};
+use super::fields::{VertexNumbers, first_words, number, words};
 use crate::Graph;
 use crate::read::scan;
 use crate::write::each_edge;
@@ -23,7 +23,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     // The entry calls lines that begin with `c` comments.
     let mut lines = sink.lines(input);
-    let mut problem: Option<(Numbered, u64)> = None;
+    let mut problem: Option<(VertexNumbers, u64)> = None;
     let mut values = None;
     let (mut arcs, mut weighted) = (0u64, false);
     while let Some((line, text)) = lines.next()? {
@@ -34,7 +34,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                 let all: Vec<&[u8]> = rest.skip(2).collect();
                 let count = number(sink, line, all.first().copied(), "number of vertices")?;
                 let edges = number(sink, line, all.get(1).copied(), "number of edges")?;
-                problem = Some((Numbered { first: 1, count, line }, edges));
+                problem = Some((VertexNumbers { first: 1, count, line }, edges));
             }
             (b"p", Some((first, _))) => {
                 let what =

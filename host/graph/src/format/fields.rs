@@ -30,16 +30,16 @@ pub(super) fn number(sink: &Sink<'_>, line: u64, word: Option<&[u8]>, of: &str) 
     })
 }
 
-/// Vertices that a format numbers: `count` of them, from `first` on.
+/// Vertices numbered by the format: `count` of them, from `first` on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Numbered {
+pub(super) struct VertexNumbers {
     pub first: u64,
     pub count: u64,
-    /// The line that says how many there are.
+    /// Line that declares their number.
     pub line: u64,
 }
 
-impl Numbered {
+impl VertexNumbers {
     /// The vertex of a number.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Numbered {
 
     /// Refuses a number beyond the last vertex.
     pub fn check(&self, sink: &Sink<'_>, line: u64, number: u64) -> Result<()> {
-        let Numbered { first, count, line: declared } = self;
+        let VertexNumbers { first, count, line: declared } = self;
         if number >= *first && number - first < *count {
             return Ok(());
         }
@@ -71,7 +71,7 @@ impl Numbered {
         self.declare_listed(sink)
     }
 
-    /// As [`Numbered::declare`], where the file has something for each of them.
+    /// As [`VertexNumbers::declare`], for files with an entry for each vertex.
     pub fn declare_listed(&self, sink: &mut Sink<'_>) -> Result<()> {
         for number in self.first..self.first + self.count {
             sink.vertex(itoa::Buffer::new().format(number).as_bytes())?;

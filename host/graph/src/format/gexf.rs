@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
+use super::attributes::{AttributeGraph, Values};
 use super::xml::{self, Element, Part, Xml, escaped};
 use crate::Graph;
 use crate::write::each_edge;
@@ -18,7 +18,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
     let path = sink.path();
     let mut xml = Xml::new(input, path);
-    let mut graph = Attributed::new(path);
+    let mut graph = AttributeGraph::new(path);
     // Titles of attributes by class (nodes or edges) and id.
     let mut titles: HashMap<(bool, String), String> = HashMap::new();
     let mut of_edges = false;

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
+use super::attributes::{AttributeGraph, Values};
 use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::{Error, Place, Result, quote};
@@ -30,7 +30,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 #[derive(Debug, PartialEq)]
 enum Token {
     Key(String),
-    /// A number, as it is written.
+    /// Number, as text.
     Number(String),
     Text(String),
     Open,
@@ -118,7 +118,7 @@ struct Open {
 /// A graph as its keys come.
 struct Keys<'a> {
     path: &'a Path,
-    graph: Attributed<'a>,
+    graph: AttributeGraph<'a>,
     /// Keys of the lists that are open.
     lists: Vec<String>,
     open: Option<Open>,
@@ -167,7 +167,7 @@ impl Keys<'_> {
         }
     }
 
-    /// Takes a key with its value.
+    /// Processes a key with its value.
     fn value(&mut self, key: String, value: String) {
         match (&mut self.open, self.lists.len()) {
             (None, 1) if key == "directed" => self.directed = value == "1",
@@ -196,7 +196,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     })?;
     let path = sink.path();
     let mut tokens = Tokens { text, at: 0, line: 1 };
-    let graph = Attributed::new(path);
+    let graph = AttributeGraph::new(path);
     let mut keys = Keys { path, graph, lists: vec![], open: None, graphs: 0, directed: false };
     while let Some((line, token)) = tokens.next().map_err(|what| keys.fault(tokens.line, what))? {
         let key = match token {

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use super::Sink;
-use super::fields::Numbered;
+use super::fields::VertexNumbers;
 use crate::Graph;
 use gramer_base::error::{Result, quote};
 
@@ -74,7 +74,7 @@ pub(super) fn read_graph6(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Resul
         );
         return Err(sink.fault_at(1, what));
     }
-    // The bytes that are there allow for so many.
+    // The size of the text has been checked against this number.
     let own: Vec<u64> = (0..vertices)
         .map(|v| sink.vertex(itoa::Buffer::new().format(v).as_bytes()))
         .collect::<Result<_>>()?;
@@ -122,7 +122,7 @@ pub(super) fn read_sparse6(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Resu
             sink.edge(source?, target?, None)?;
         }
     }
-    Numbered { first: 0, count: vertices, line: 1 }.declare(sink)
+    VertexNumbers { first: 0, count: vertices, line: 1 }.declare(sink)
 }
 
 /// Bits of a number of a vertex.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
+use super::attributes::{AttributeGraph, Values};
 use super::xml::{self, Element, Part, Xml, escaped};
 use crate::Graph;
 use crate::write::each_edge;
@@ -37,7 +37,7 @@ impl Keys {
         self.open = Some((id.into(), element.get("for").unwrap_or("all").into()));
     }
 
-    /// Takes the default of the open key.
+    /// Sets the default of the open key.
     fn set_default(&mut self, value: &str) {
         let Some((id, of)) = &self.open else { return };
         for (own, defaults) in ["node", "edge"].iter().zip(&mut self.defaults) {
@@ -52,7 +52,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
     let path = sink.path();
     let mut xml = Xml::new(input, path);
-    let (mut graph, mut keys) = (Attributed::new(path), Keys::default());
+    let (mut graph, mut keys) = (AttributeGraph::new(path), Keys::default());
     let mut open: Vec<Open> = vec![];
     let (mut data, mut text): (Option<String>, _) = (None, String::new());
     let (mut graphs, mut depth, mut directed) = (0, 0, false);
@@ -110,8 +110,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     graph.finish(sink)
 }
 
-/// Takes a node or an edge.
-fn close(open: Open, keys: &Keys, xml: &Xml<'_>, graph: &mut Attributed<'_>) -> Result<()> {
+/// Processes a node or an edge at its end.
+fn close(open: Open, keys: &Keys, xml: &Xml<'_>, graph: &mut AttributeGraph<'_>) -> Result<()> {
     let Open { element, mut values } = open;
     let is_edge = element.name == "edge";
     for (name, value) in &keys.defaults[usize::from(is_edge)] {

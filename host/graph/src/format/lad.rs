@@ -4,7 +4,7 @@
 use std::io::BufRead;
 
 use super::Sink;
-use super::fields::{Numbered, number, words};
+use super::fields::{VertexNumbers, number, words};
 use gramer_base::error::Result;
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
@@ -14,7 +14,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         return Err(sink.fault("holds no number of vertices"));
     };
     let count = number(sink, line, Some(text), "number of vertices")?;
-    let vertices = Numbered { first: 0, count, line };
+    let vertices = VertexNumbers { first: 0, count, line };
     let mut rows: Vec<(u64, Vec<u64>)> = vec![];
     while let Some((line, text)) = lines.next()? {
         let row = words(text).map(|word| number(sink, line, Some(word), "next number"));

@@ -3,8 +3,8 @@
 use std::io::BufRead;
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
-use super::fields::{Numbered, number, words};
+use super::attributes::{AttributeGraph, Values};
+use super::fields::{VertexNumbers, number, words};
 use gramer_base::error::{Result, quote};
 
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -39,9 +39,12 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             sink.fault_at(1, format!("{} stands where `LEDA.GRAPH` should be", quote(mark)))
         );
     }
-    let vertices =
-        Numbered { first: 1, count: number(sink, line, Some(count), "number of vertices")?, line };
-    let mut graph = Attributed::new(path);
+    let vertices = VertexNumbers {
+        first: 1,
+        count: number(sink, line, Some(count), "number of vertices")?,
+        line,
+    };
+    let mut graph = AttributeGraph::new(path);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let not_utf8 = "the label is not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8 FILE";
     for id in 1..=vertices.count {

@@ -3,12 +3,12 @@
 use std::io::BufRead;
 
 use super::Sink;
-use super::fields::{Numbered, number, words};
+use super::fields::{VertexNumbers, number, words};
 use gramer_base::error::Result;
 
 const HEADS: [&[u8]; 2] = [b"AdjacencyGraph", b"WeightedAdjacencyGraph"];
 
-/// Most numbers that any memory holds.
+/// Limit of numbers in a file, beyond any memory.
 const LARGEST: u64 = 1 << 40;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -54,7 +54,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         );
         return Err(sink.fault(what));
     }
-    let numbered = Numbered { first: 0, count: vertices, line: 2 };
+    let numbered = VertexNumbers { first: 0, count: vertices, line: 2 };
     numbered.declare_listed(sink)?;
     let (begins, targets) = lists.split_at(vertices as usize);
     for (v, &begin) in begins.iter().enumerate() {

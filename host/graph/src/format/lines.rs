@@ -39,7 +39,7 @@ impl<'r> Lines<'r> {
         Ok(Some((self.number, trim(&self.line))))
     }
 
-    /// At the end, whether the last line has one: a text may else be cut off.
+    /// Whether the last line had a line end, after the last line: otherwise the text may be truncated.
     pub fn is_ended(&self) -> bool {
         self.ended
     }

@@ -1,7 +1,7 @@
 //! The formats of graphs: one table, which everything that knows formats uses.
 //!
 //! A format is an entry here, a reader in its own file, a sample in `host/graph/tests/formats` and a row in
-//! `docs/reference/formats.md`. [`Read`] has two ways to read a text: by blocks of lines on all threads, for formats
+//! `docs/reference/formats.md`. [`ReaderKind`] has two ways to read a text: by blocks of lines on all threads, for formats
 //! of numbers, and as a whole into a [`Sink`], which takes names.
 
 mod adjlist;
@@ -34,7 +34,7 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use columnar::magic;
-pub(crate) use sink::{Gathered, Sink, labels_of};
+pub(crate) use sink::{Sink, SinkContent, labels_of};
 pub(crate) use table::{read as read_table, read_vertices, write_by, write_vertices};
 
 use crate::read::{Head, Header};
@@ -57,17 +57,17 @@ pub(crate) struct Entry {
     pub comments: &'static [u8],
     /// The number of the first vertex in a format that numbers vertices.
     pub first_id: u64,
-    pub keeps: Keeps,
-    pub read: Read,
+    pub keeps: Capabilities,
+    pub read: ReaderKind,
     pub write: Option<Writer>,
 }
 
 /// Writes a graph as text.
 pub(crate) type Writer = fn(&mut dyn Write, &Graph) -> io::Result<()>;
 
-/// What a written file keeps of a graph.
+/// Properties of a graph that a format can store.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Keeps {
+pub(crate) struct Capabilities {
     pub vertex_labels: bool,
     pub edge_labels: bool,
     /// Vertices without edges.
@@ -78,18 +78,18 @@ pub(crate) struct Keeps {
     pub texts: bool,
 }
 
-/// The reader of a format.
+/// Reader of a format.
 #[derive(Clone, Copy)]
-pub(crate) enum Read {
+pub(crate) enum ReaderKind {
     /// By blocks of lines on all threads, behind a head.
     Blocks {
         header: fn(&mut Head<'_>) -> std::result::Result<Header, read::Fault>,
         /// Whether edges go to a file where memory is limited.
         streams: bool,
-        /// How the text is read if ids or labels turn out to be texts.
+        /// Reader for ids or labels that turn out to be texts.
         texts: Option<Texts>,
     },
-    /// From the first to the last byte.
+    /// Sequential reader, from the first to the last byte.
     Whole(Reader),
     /// By its own reader: an image, or a pair of files.
     Own,
@@ -106,7 +106,7 @@ pub(crate) struct Texts {
     pub read: Reader,
     /// The line at a position, if it has such a text.
     pub shows: fn(&[u8], usize) -> Option<&[u8]>,
-    /// What is a text in it, for the remark.
+    /// Names of the fields with texts, for the remark.
     pub of: &'static str,
 }
 
@@ -125,7 +125,7 @@ const TRIPLES: Texts = Texts {
     of: "id or label",
 };
 
-/// What most entries begin with.
+/// Template of most entries.
 const TEXT: Entry = Entry {
     format: Format::Edges,
     name: "",
@@ -135,20 +135,20 @@ const TEXT: Entry = Entry {
     sniff: None,
     comments: b"#%",
     first_id: 0,
-    keeps: Keeps {
+    keeps: Capabilities {
         vertex_labels: false,
         edge_labels: false,
         isolated: false,
         ids: false,
         texts: false,
     },
-    read: Read::Own,
+    read: ReaderKind::Own,
     write: None,
 };
 
-/// All that a graph has.
-const ALL: Keeps =
-    Keeps { vertex_labels: true, edge_labels: true, isolated: true, ids: true, texts: true };
+/// All properties of a graph.
+const ALL: Capabilities =
+    Capabilities { vertex_labels: true, edge_labels: true, isolated: true, ids: true, texts: true };
 
 /// Makes the type of formats and their table of the same lines.
 macro_rules! formats {
@@ -170,37 +170,37 @@ macro_rules! formats {
 formats! {
     Edges "edges" "Edge list: two ids per line, further columns ignored" {
         writes: &["txt", "edges", "edgelist", "el", "snap"],
-        keeps: Keeps { ids: true, texts: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::edges_header, streams: true, texts: Some(NAMES) },
+        keeps: Capabilities { ids: true, texts: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::edges_header, streams: true, texts: Some(NAMES) },
         write: Some(write::edges),
         ..TEXT
     }
     Table "table" "Table: two columns hold the ids of an edge, which are any text" {
         writes: &["csv"],
-        keeps: Keeps { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
-        read: Read::Whole(table::read),
+        keeps: Capabilities { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(table::read),
         write: Some(table::write),
         ..TEXT
     }
     Lg "lg" "GraMi and gSpan: `t # 1`, `v id label`, `e u v label`" {
         writes: &["lg"],
         sniff: Some(|head| read::is_lg(head) && !transactions::sniff(head)),
-        keeps: Keeps { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::records_header, streams: false, texts: labels(Format::Lg) },
+        keeps: Capabilities { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::records_header, streams: false, texts: labels(Format::Lg) },
         write: Some(write::lg),
         ..TEXT
     }
     Tve "tve" "Subgraph matching: `t V E`, `v id label degree`, `e u v [label]`" {
         writes: &["graph", "tve"],
         sniff: Some(read::is_tve),
-        keeps: Keeps { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::records_header, streams: false, texts: labels(Format::Tve) },
+        keeps: Capabilities { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::records_header, streams: false, texts: labels(Format::Tve) },
         write: Some(write::tve),
         ..TEXT
     }
     Arabesque "arabesque" "Arabesque: `id label neighbours…`" {
-        keeps: Keeps { vertex_labels: true, isolated: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::arabesque_header, streams: true, texts: None },
+        keeps: Capabilities { vertex_labels: true, isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::arabesque_header, streams: true, texts: None },
         write: Some(write::arabesque),
         ..TEXT
     }
@@ -209,8 +209,8 @@ formats! {
         writes: &["metis"],
         comments: b"%",
         first_id: 1,
-        keeps: Keeps { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::metis_header, streams: false, texts: None },
+        keeps: Capabilities { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::metis_header, streams: false, texts: None },
         write: Some(write::metis),
         ..TEXT
     }
@@ -220,13 +220,13 @@ formats! {
         sniff: Some(read::has_banner),
         comments: b"%",
         first_id: 1,
-        keeps: Keeps { isolated: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::matrix_header, streams: true, texts: None },
+        keeps: Capabilities { isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::matrix_header, streams: true, texts: None },
         write: Some(write::matrix_market),
     }
     Triples "triples" "Knowledge graph: number of triples, then `head tail relation`" {
-        keeps: Keeps { edge_labels: true, ids: true, ..TEXT.keeps },
-        read: Read::Blocks { header: read::triples_header, streams: false, texts: Some(TRIPLES) },
+        keeps: Capabilities { edge_labels: true, ids: true, ..TEXT.keeps },
+        read: ReaderKind::Blocks { header: read::triples_header, streams: false, texts: Some(TRIPLES) },
         write: Some(write::triples),
         ..TEXT
     }
@@ -245,7 +245,7 @@ formats! {
         sniff: Some(graphml::sniff),
         comments: b"",
         keeps: ALL,
-        read: Read::Whole(graphml::read),
+        read: ReaderKind::Whole(graphml::read),
         write: Some(graphml::write),
         ..TEXT
     }
@@ -254,7 +254,7 @@ formats! {
         sniff: Some(gexf::sniff),
         comments: b"",
         keeps: ALL,
-        read: Read::Whole(gexf::read),
+        read: ReaderKind::Whole(gexf::read),
         write: Some(gexf::write),
         ..TEXT
     }
@@ -263,7 +263,7 @@ formats! {
         sniff: Some(gml::sniff),
         comments: b"#",
         keeps: ALL,
-        read: Read::Whole(gml::read),
+        read: ReaderKind::Whole(gml::read),
         write: Some(gml::write),
         ..TEXT
     }
@@ -273,7 +273,7 @@ formats! {
         comments: b"%",
         first_id: 1,
         keeps: ALL,
-        read: Read::Whole(pajek::read),
+        read: ReaderKind::Whole(pajek::read),
         write: Some(pajek::write),
         ..TEXT
     }
@@ -282,7 +282,7 @@ formats! {
         sniff: Some(nodelink::sniff),
         comments: b"",
         keeps: ALL,
-        read: Read::Whole(nodelink::read),
+        read: ReaderKind::Whole(nodelink::read),
         write: Some(nodelink::write),
         ..TEXT
     }
@@ -290,7 +290,7 @@ formats! {
         sniff: Some(leda::sniff),
         comments: b"#",
         first_id: 1,
-        read: Read::Whole(leda::read),
+        read: ReaderKind::Whole(leda::read),
         ..TEXT
     }
     Dimacs "dimacs" "DIMACS: `p edge V E`, `e 1 2`; or `p sp V E`, `a 1 2 7`" {
@@ -298,8 +298,8 @@ formats! {
         sniff: Some(dimacs::sniff),
         comments: b"c",
         first_id: 1,
-        keeps: Keeps { isolated: true, ..TEXT.keeps },
-        read: Read::Whole(dimacs::read),
+        keeps: Capabilities { isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(dimacs::read),
         write: Some(dimacs::write),
         ..TEXT
     }
@@ -308,8 +308,8 @@ formats! {
         writes: &["g6"],
         sniff: Some(graph6::is_graph6),
         comments: b"",
-        keeps: Keeps { isolated: true, ..TEXT.keeps },
-        read: Read::Whole(graph6::read_graph6),
+        keeps: Capabilities { isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(graph6::read_graph6),
         write: Some(graph6::write_graph6),
         ..TEXT
     }
@@ -318,77 +318,77 @@ formats! {
         writes: &["s6"],
         sniff: Some(graph6::is_sparse6),
         comments: b"",
-        keeps: Keeps { isolated: true, ..TEXT.keeps },
-        read: Read::Whole(graph6::read_sparse6),
+        keeps: Capabilities { isolated: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(graph6::read_sparse6),
         write: Some(graph6::write_sparse6),
         ..TEXT
     }
     AdjList "adjlist" "Adjacency list: a vertex and its neighbours in a line (NetworkX, SNAP)" {
         sniff: Some(adjlist::is_list),
         comments: b"#",
-        read: Read::Whole(adjlist::read_list),
+        read: ReaderKind::Whole(adjlist::read_list),
         ..TEXT
     }
     Multiline "multiline" "NetworkX's multiline adjacency list: `a 2`, then `b {}`, `c {}`" {
         sniff: Some(adjlist::is_multiline),
         comments: b"#",
-        read: Read::Whole(adjlist::read_multiline),
+        read: ReaderKind::Whole(adjlist::read_multiline),
         ..TEXT
     }
     Lgl "lgl" "LGL of igraph: `# a`, then `b` or `b 0.5` for each neighbour of a" {
         reads: &["lgl"],
         sniff: Some(lgl::sniff),
         comments: b"",
-        read: Read::Whole(lgl::read),
+        read: ReaderKind::Whole(lgl::read),
         ..TEXT
     }
     Ligra "ligra" "Adjacency graph of Ligra and GBBS: `AdjacencyGraph`, V, E, offsets, neighbours" {
         sniff: Some(ligra::sniff),
         comments: b"",
-        read: Read::Whole(ligra::read),
+        read: ReaderKind::Whole(ligra::read),
         ..TEXT
     }
     Konect "konect" "KONECT: `% bip`, `% 9 6 6`, then `left right`; both sides are kept apart" {
         sniff: Some(konect::sniff),
         comments: b"",
         first_id: 1,
-        read: Read::Whole(konect::read),
+        read: ReaderKind::Whole(konect::read),
         ..TEXT
     }
     Lad "lad" "LAD: the number of vertices, then `[label] degree neighbour…` for each" {
         comments: b"",
-        read: Read::Whole(lad::read),
+        read: ReaderKind::Whole(lad::read),
         ..TEXT
     }
     Orca "orca" "ORCA: `V E`, then E edges between vertices from 0 on" {
         comments: b"#",
-        read: Read::Whole(orca::read),
+        read: ReaderKind::Whole(orca::read),
         ..TEXT
     }
     Parquet "parquet" "Parquet: a table of edges, of builds with the feature `columnar`" {
         writes: &["parquet"],
         comments: b"",
-        keeps: Keeps { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
-        read: Read::Whole(columnar::parquet),
+        keeps: Capabilities { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(columnar::parquet),
         write: Some(columnar::write_parquet),
         ..TEXT
     }
     Arrow "arrow" "Arrow IPC file (Feather): a table of edges, of builds with the feature `columnar`" {
         writes: &["arrow", "feather"],
         comments: b"",
-        keeps: Keeps { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
-        read: Read::Whole(columnar::arrow),
+        keeps: Capabilities { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(columnar::arrow),
         write: Some(columnar::write_arrow),
         ..TEXT
     }
     Transactions "transactions" "Several graphs of gSpan: `t # 0`, `v id label`, `e u v label`, `t # 1`, …" {
         sniff: Some(transactions::sniff),
-        read: Read::Whole(transactions::read),
+        read: ReaderKind::Whole(transactions::read),
         ..TEXT
     }
     Matrix "matrix" "Dense matrix: entry (i, j) other than zero is an edge; columns may have names" {
         comments: b"#%",
-        read: Read::Whole(matrix::read),
+        read: ReaderKind::Whole(matrix::read),
         ..TEXT
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
+use super::attributes::{AttributeGraph, Values};
 use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::{Result, quote, said};
@@ -73,7 +73,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             return Err(sink.fault(what));
         }
     };
-    let mut graph = Attributed::new(sink.path());
+    let mut graph = AttributeGraph::new(sink.path());
     // Without ids, links name nodes by their positions, from 0.
     let mut by_position = true;
     for node in &nodes {

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::Sink;
-use super::fields::{Numbered, number, words};
+use super::fields::{VertexNumbers, number, words};
 use gramer_base::error::{Result, quote};
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
@@ -14,7 +14,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let edges = number(sink, line, head.next(), "number of edges")?;
     drop(head);
     sink.claim_edges(edges);
-    let vertices = Numbered { first: 0, count, line };
+    let vertices = VertexNumbers { first: 0, count, line };
     while let Some((line, text)) = lines.next()? {
         let mut ends = words(text);
         let source = vertices.vertex(sink, line, ends.next())?;

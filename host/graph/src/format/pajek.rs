@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use super::Sink;
-use super::attributes::{Attributed, Values};
-use super::fields::{Numbered, first_words, number, words};
+use super::attributes::{AttributeGraph, Values};
+use super::fields::{VertexNumbers, first_words, number, words};
 use crate::Graph;
 use crate::read::scan::{self, is_blank};
 use crate::write::each_edge;
@@ -18,7 +18,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     first_words(head, b"%").first().is_some_and(word)
 }
 
-/// What the lines of a section are.
+/// Kind of a section's lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Section {
     Vertices,
@@ -67,8 +67,8 @@ fn parameter<'l>(parts: &[&'l [u8]], keys: &[&str]) -> Option<&'l [u8]> {
 /// A graph as its sections come.
 struct Sections<'a> {
     path: &'a Path,
-    graph: Attributed<'a>,
-    vertices: Option<Numbered>,
+    graph: AttributeGraph<'a>,
+    vertices: Option<VertexNumbers>,
     /// Vertices of the first of two sides.
     left: Option<u64>,
     section: Section,
@@ -111,7 +111,7 @@ impl Sections<'_> {
                     return Err(self.fault(line, what));
                 }
                 let count = number(sink, line, parts.get(1).copied(), "number of vertices")?;
-                self.vertices = Some(Numbered { first: 1, count, line });
+                self.vertices = Some(VertexNumbers { first: 1, count, line });
                 self.left = parts.get(2).and_then(|word| scan::count(word));
                 Section::Vertices
             }
@@ -137,7 +137,7 @@ impl Sections<'_> {
         Ok(())
     }
 
-    /// Takes a line of a section.
+    /// Processes a line of a section.
     fn line(&mut self, line: u64, parts: &[&[u8]], sink: &Sink<'_>) -> Result<()> {
         let Some(numbered) = self.vertices else { return Ok(()) };
         let id = |word: Option<&&[u8]>| -> Result<String> {
@@ -242,7 +242,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = sink.lines(input);
     let mut sections = Sections {
         path,
-        graph: Attributed::new(path),
+        graph: AttributeGraph::new(path),
         vertices: None,
         left: None,
         section: Section::Other,

@@ -9,7 +9,7 @@ use crate::build::{EdgeBlock, Spill};
 use crate::names::{Interner, Names, plain_number};
 use crate::read::{Ids, ReadOptions, check_declared, in_memory};
 use crate::{Builder, Dictionaries, Label, MAX_GRAPH_VERTICES, NO_LABEL};
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Place, Result, quote};
 
 /// Edges that a block holds before the next one begins.
@@ -20,9 +20,9 @@ pub(crate) struct Sink<'a> {
     path: &'a Path,
     comments: &'static [u8],
     options: &'a ReadOptions,
-    /// Where edges go if memory is limited.
+    /// Spill file of edges if memory is limited.
     spill: Option<Arc<Spill>>,
-    looks: Looks<'a>,
+    looks: CancelPoll<'a>,
     /// Bytes of memory for names, if memory is limited.
     room: usize,
     vertices: Interner,
@@ -42,7 +42,7 @@ pub(crate) struct Sink<'a> {
 }
 
 /// The content of a sink.
-pub(crate) struct Gathered {
+pub(crate) struct SinkContent {
     pub builder: Builder,
     pub names: Dictionaries,
     pub notes: Vec<String>,
@@ -61,7 +61,7 @@ impl<'a> Sink<'a> {
             comments,
             options,
             spill: budget.map(|budget| Spill::create(&budget.folder)).transpose()?,
-            looks: Looks::new(&context.cancel),
+            looks: CancelPoll::new(&context.cancel),
             room: budget.map_or(usize::MAX, |budget| budget.bytes as usize / 2),
             vertices: Interner::default(),
             first_text: None,
@@ -78,7 +78,7 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// How the graph is to be read.
+    /// Returns the options of the reader.
     pub fn options(&self) -> &'a ReadOptions {
         self.options
     }
@@ -272,7 +272,7 @@ impl<'a> Sink<'a> {
         Error::input(Place::file(self.path), what)
     }
 
-    /// A setting that doesn't fit the file.
+    /// Error for a setting that doesn't fit the file.
     pub fn usage(&self, what: impl std::fmt::Display) -> Error {
         Error::usage(format!("{}: {what}", Place::file(self.path)))
     }
@@ -282,7 +282,7 @@ impl<'a> Sink<'a> {
         Error::input(Place::line(self.path, line), what)
     }
 
-    /// A read that failed.
+    /// Error for a failed read.
     pub fn refused(&self, source: std::io::Error) -> Error {
         refused(self.path, source)
     }
@@ -296,7 +296,7 @@ impl<'a> Sink<'a> {
     ///
     /// # Errors
     /// [`Error::Input`] for other numbers than those that the head claims.
-    pub(crate) fn finish(mut self) -> Result<Gathered> {
+    pub(crate) fn finish(mut self) -> Result<SinkContent> {
         self.check_claim(self.claimed_vertices, self.vertices(), "vertices")?;
         self.check_claim(self.claimed_edges, self.edges, "edges")?;
         self.spill_last()?;
@@ -353,7 +353,7 @@ impl<'a> Sink<'a> {
                 names.vertices = Some(Arc::new(vertices.finish()));
             }
         }
-        Ok(Gathered { builder, names, notes: self.notes })
+        Ok(SinkContent { builder, names, notes: self.notes })
     }
 
     /// Compares a number that the head claims with what was read.
@@ -383,7 +383,7 @@ pub(crate) fn labels_of(labels: Interner, names: &mut Option<Arc<Names>>) -> Opt
     numbers
 }
 
-/// The same edges between the ids of the vertices.
+/// Converts edges to the ids of their vertices.
 fn by_ids(block: EdgeBlock, ids: &[u64], spill: Option<&Arc<Spill>>) -> Result<EdgeBlock> {
     let mut mapped = EdgeBlock::with_capacity(block.len());
     block.for_each(|u, v| mapped.push(ids[u as usize], ids[v as usize]));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::read::{Loaded, ReadOptions, read_bytes};
+use crate::read::{GraphFile, ReadOptions, read_bytes};
 use crate::write::each_edge;
 use gramer_base::Context;
 use gramer_base::budget::Budget;
@@ -25,7 +25,7 @@ fn each_format_has_its_own_name_and_extensions() {
             assert_eq!(Format::written_as(extension), Some(entry.format));
         }
         let own = matches!(entry.format, Format::Image | Format::BvGraph);
-        assert_eq!(matches!(entry.read, Read::Own), own, "{}", entry.name);
+        assert_eq!(matches!(entry.read, ReaderKind::Own), own, "{}", entry.name);
     }
 }
 
@@ -81,13 +81,13 @@ fn people(seed: u64, vertex_labels: bool, edge_labels: bool, plain: bool) -> Gra
     parse("people.json", text.as_bytes(), Some(Format::NodeLink)).unwrap().graph
 }
 
-fn parse(name: &str, text: &[u8], format: Option<Format>) -> Result<Loaded> {
+fn parse(name: &str, text: &[u8], format: Option<Format>) -> Result<GraphFile> {
     let options = ReadOptions { format, ..ReadOptions::default() };
     read_bytes(Path::new(name), text.to_vec(), &options, &Context::with_threads(1))
 }
 
 /// Vertices with their labels, and edges with theirs, by name; names are numbers from `first` on if it is given.
-fn content(graph: &Graph, first: Option<u64>, keeps: Keeps) -> (Vec<String>, Vec<String>) {
+fn content(graph: &Graph, first: Option<u64>, keeps: Capabilities) -> (Vec<String>, Vec<String>) {
     let view = graph.view();
     let name = |v: u32| match first {
         Some(first) => (first + u64::from(v)).to_string(),
@@ -122,7 +122,7 @@ fn content(graph: &Graph, first: Option<u64>, keeps: Keeps) -> (Vec<String>, Vec
 /// Whether this build reads a format through a sink, not by a special reader.
 fn is_built(entry: &&Entry) -> bool {
     let columnar = matches!(entry.format, Format::Parquet | Format::Arrow);
-    !matches!(entry.read, Read::Own) && (cfg!(feature = "columnar") || !columnar)
+    !matches!(entry.read, ReaderKind::Own) && (cfg!(feature = "columnar") || !columnar)
 }
 
 /// Whether names and labels of any text are written.
@@ -132,8 +132,9 @@ fn takes_texts(entry: &Entry) -> bool {
 
 #[test]
 fn what_is_written_is_read_again() {
-    for entry in
-        TABLE.iter().filter(|entry| takes_texts(entry) || matches!(entry.read, Read::Whole(_)))
+    for entry in TABLE
+        .iter()
+        .filter(|entry| takes_texts(entry) || matches!(entry.read, ReaderKind::Whole(_)))
     {
         if entry.format != Format::Image && !is_built(&entry) {
             continue;
@@ -241,7 +242,7 @@ fn a_text_that_is_cut_off_is_noticed() {
             for end in text.len() / 2..text.len() {
                 let lines = text[end - 1] == b'\n' || text[end] == b'\n';
                 // The last line of these has a remark if it has no end; a name that ends early is a name.
-                let told = matches!(entry.read, Read::Whole(_));
+                let told = matches!(entry.read, ReaderKind::Whole(_));
                 let without = WITHOUT_COUNTS.contains(&entry.format) && (lines || !told);
                 if without || entry.format == Format::Table && !lines {
                     continue;

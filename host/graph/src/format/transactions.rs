@@ -1,5 +1,5 @@
-//! Several graphs of `t`, `v` and `e` lines in one file, as gSpan takes them: together they are one graph, in whose ids
-//! each has upper 32 bits of its own.
+//! Several graphs of `t`, `v` and `e` lines in one file, the format of gSpan: together they form one graph, and the
+//! upper 32 bits of an id identify the graph in the file.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -91,7 +91,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes the columns of a `v` line of a graph.
+/// Processes the columns of a `v` line of a graph.
 fn vertex<'l>(
     sink: &mut Sink<'_>,
     (line, graph): (u64, u64),

@@ -10,13 +10,13 @@ use quick_xml::{Reader, XmlVersion};
 use super::lines::refused;
 use gramer_base::error::{Error, Place, Result, quote, said};
 
-/// An input whose line ends are counted as they are consumed.
-struct Counted<'a> {
+/// Input that counts line ends as they are consumed.
+struct LineCounter<'a> {
     input: &'a mut dyn BufRead,
     lines: u64,
 }
 
-impl Read for Counted<'_> {
+impl Read for LineCounter<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.lines += memchr::memchr_iter(b'\n', &buffer[..count]).count() as u64;
@@ -24,7 +24,7 @@ impl Read for Counted<'_> {
     }
 }
 
-impl BufRead for Counted<'_> {
+impl BufRead for LineCounter<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.input.fill_buf()
     }
@@ -41,7 +41,7 @@ impl BufRead for Counted<'_> {
 /// The start of an element.
 #[derive(Debug)]
 pub(super) struct Element {
-    /// Without the prefix of its namespace.
+    /// Name without namespace prefix.
     pub name: String,
     /// The line, from 1, on which its tag ends.
     pub line: u64,
@@ -69,7 +69,7 @@ pub(super) enum Part {
 /// A document, part by part.
 pub(super) struct Xml<'a> {
     path: &'a Path,
-    reader: Reader<Counted<'a>>,
+    reader: Reader<LineCounter<'a>>,
     buffer: Vec<u8>,
     /// Names of the elements that are open.
     open: Vec<String>,
@@ -79,7 +79,7 @@ pub(super) struct Xml<'a> {
 
 impl<'a> Xml<'a> {
     pub fn new(input: &'a mut dyn BufRead, path: &'a Path) -> Self {
-        let mut reader = Reader::from_reader(Counted { input, lines: 0 });
+        let mut reader = Reader::from_reader(LineCounter { input, lines: 0 });
         reader.config_mut().expand_empty_elements = true;
         Xml { path, reader, buffer: vec![], open: vec![], begun: false }
     }
@@ -89,7 +89,7 @@ impl<'a> Xml<'a> {
         Error::input(Place::line(self.path, line), what)
     }
 
-    /// An attribute that an element must have.
+    /// Returns a mandatory attribute of an element.
     ///
     /// # Errors
     /// [`Error::Input`] where it is missing.
@@ -163,7 +163,7 @@ fn element(line: u64, start: &BytesStart<'_>) -> Result<Element, quick_xml::Erro
     Ok(Element { name: start.local_name().as_ref().into(), line, attributes })
 }
 
-/// What the library says of a text, at a line.
+/// Error of the library, with the line.
 fn unread(path: &Path, line: u64, error: quick_xml::Error) -> Error {
     let error = match error {
         quick_xml::Error::Io(source) => match Arc::try_unwrap(source) {

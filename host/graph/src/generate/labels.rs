@@ -8,14 +8,14 @@ use super::models::rng;
 use crate::write::each_edge;
 use crate::{Graph, Label, NO_LABEL, Parts, VertexId};
 
-/// Draws labels.
-pub(super) struct Draw {
+/// Sampler of labels.
+pub(super) struct LabelSampler {
     rng: ChaCha8Rng,
     /// Upper ends of the labels' shares of 2^53.
     shares: Vec<u64>,
 }
 
-impl Draw {
+impl LabelSampler {
     pub fn new(labels: Labels, seed: u64, stream: u64) -> Self {
         let mut sum = 0.0;
         let sums: Vec<f64> = (1..=labels.count)
@@ -27,7 +27,7 @@ impl Draw {
         let mut shares: Vec<u64> =
             sums.iter().map(|s| (s / sum * (1u64 << 53) as f64) as u64).collect();
         shares[labels.count as usize - 1] = 1 << 53;
-        Draw { rng: rng(seed, stream), shares }
+        LabelSampler { rng: rng(seed, stream), shares }
     }
 
     pub fn next(&mut self) -> Label {
@@ -39,7 +39,7 @@ impl Draw {
 }
 
 /// The graph with labels on its edges, drawn in the order of their smaller, then larger end.
-pub(super) fn with_edge_labels(graph: &Graph, mut draw: Draw) -> Graph {
+pub(super) fn with_edge_labels(graph: &Graph, mut draw: LabelSampler) -> Graph {
     let view = graph.view();
     let mut labels = vec![0 as Label; view.neighbours.len()];
     // Edges come by ascending smaller end, so that each row's lower part fills in order.

@@ -11,7 +11,7 @@ mod models;
 use super::{Builder, Graph, MAX_GRAPH_VERTICES};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
-use labels::{Draw, with_edge_labels};
+use labels::{LabelSampler, with_edge_labels};
 use models::{barabasi_albert, bernoulli, pair, pairs, rmat, rng, sample};
 
 /// A random graph model.
@@ -56,7 +56,7 @@ pub enum Model {
     },
 }
 
-/// How labels are drawn: 0 to `count` - 1.
+/// Distribution of labels: 0 to `count` - 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Labels {
     /// Number of labels, at least 1.
@@ -78,7 +78,7 @@ pub struct Recipe {
     pub edge_labels: Option<Labels>,
 }
 
-/// What a stream of random numbers is for.
+/// Purposes of random streams.
 mod stream {
     pub const EDGES: u64 = 0;
     pub const VERTEX_LABELS: u64 = 1 << 48;
@@ -119,12 +119,13 @@ pub fn generate(recipe: &Recipe, context: &Context) -> Result<Graph> {
     }
     let mut graph = builder.build_with(context)?;
     if let Some(labels) = recipe.vertex_labels {
-        let mut draw = Draw::new(labels, recipe.seed, stream::VERTEX_LABELS);
+        let mut draw = LabelSampler::new(labels, recipe.seed, stream::VERTEX_LABELS);
         let labels = (0..graph.vertices()).map(|_| draw.next()).collect();
         graph = graph.with_vertex_labels(Some(labels));
     }
     if let Some(labels) = recipe.edge_labels {
-        graph = with_edge_labels(&graph, Draw::new(labels, recipe.seed, stream::EDGE_LABELS));
+        graph =
+            with_edge_labels(&graph, LabelSampler::new(labels, recipe.seed, stream::EDGE_LABELS));
     }
     Ok(graph)
 }

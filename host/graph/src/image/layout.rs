@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::packed::{Begin, DAMAGED, Rows};
+use super::packed::{DAMAGED, GroupHead, Rows};
 use super::rows::wrong_rows;
 use super::{
     ALIGNMENT, BYTE_ORDER_MARK, ENTRY, HEADER, MAGIC, MAX_SECTIONS, VERSION, header_checksum, kind,
@@ -20,14 +20,14 @@ use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::mapping::Mapping;
 
-/// Where the arrays of a graph come from.
+/// Source of a graph's arrays.
 pub(super) enum Source {
     Map(Arc<Mapping>),
     Copy,
 }
 
-/// Where the rows are.
-enum RowsAt {
+/// Location of the rows.
+enum RowLayout {
     Plain { offsets: Range<usize>, neighbours: Range<usize> },
     Packed { groups: Range<usize>, words: Range<usize> },
 }
@@ -47,7 +47,7 @@ pub(super) struct Layout {
     entries: usize,
     order: Order,
     stats: BuildStats,
-    rows: RowsAt,
+    rows: RowLayout,
     vertex_labels: Option<Range<usize>>,
     edge_labels: Option<Range<usize>>,
     original_ids: Option<Range<usize>>,
@@ -69,7 +69,7 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Bytes of a group of compressed rows in their table.
-const GROUP_BYTES: u64 = size_of::<Begin>() as u64;
+const GROUP_BYTES: u64 = size_of::<GroupHead>() as u64;
 
 /// The error of an image that contradicts itself.
 fn damaged(path: &Path, what: &str) -> Error {
@@ -144,7 +144,7 @@ impl Layout {
             entries: entries as usize,
             order,
             stats,
-            rows: RowsAt::Plain { offsets: 0..0, neighbours: 0..0 },
+            rows: RowLayout::Plain { offsets: 0..0, neighbours: 0..0 },
             vertex_labels: None,
             edge_labels: None,
             original_ids: None,
@@ -158,12 +158,12 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Where the last section ends.
+    /// End of the last section.
     fn end(&self, table_end: usize) -> usize {
         self.sections.last().map_or(table_end, |(at, _)| at.end)
     }
 
-    /// Takes the sections of a table that ends at `table_end`, in a file of `size` bytes.
+    /// Parses the section table that ends at `table_end`, in a file of `size` bytes.
     fn place(&mut self, path: &Path, table: &[u8], table_end: usize, size: u64) -> Result<()> {
         let damaged = |what: &str| Err(damaged(path, what));
         let (vertices, entries) = (self.vertices as u64, self.entries as u64);
@@ -219,8 +219,10 @@ impl Layout {
         let [_, offsets, neighbours, vertex_labels, edge_labels, ids, name, groups, words, ..] =
             found;
         self.rows = match (offsets, neighbours, groups, words) {
-            (Some(offsets), Some(neighbours), None, None) => RowsAt::Plain { offsets, neighbours },
-            (None, None, Some(groups), Some(words)) => RowsAt::Packed { groups, words },
+            (Some(offsets), Some(neighbours), None, None) => {
+                RowLayout::Plain { offsets, neighbours }
+            }
+            (None, None, Some(groups), Some(words)) => RowLayout::Packed { groups, words },
             (None, _, None, _) | (_, None, _, None) | (None, _, _, None) | (_, None, None, _) => {
                 return damaged("the rows of the graph are missing");
             }
@@ -231,7 +233,7 @@ impl Layout {
         Ok(())
     }
 
-    /// What the checksums or the bytes between the sections say of a file that was changed.
+    /// Finds a modification of the file by checksums and the bytes between sections.
     fn changed(&self, bytes: &[u8], cancel: &Cancel) -> Result<Option<&'static str>> {
         for (at, checksum) in &self.sections {
             let mut hash = Xxh3::new();
@@ -293,7 +295,7 @@ impl Layout {
             return damaged(what);
         }
         let (offsets, neighbours) = match &self.rows {
-            RowsAt::Plain { offsets, neighbours } => {
+            RowLayout::Plain { offsets, neighbours } => {
                 let offsets: Storage<u64> = source.storage(bytes, offsets);
                 if !self.offsets_ascend(&offsets, cancel)? {
                     let what = "its row offsets don't ascend from 0 to the number of entries";
@@ -301,9 +303,9 @@ impl Layout {
                 }
                 (offsets, source.storage(bytes, neighbours))
             }
-            RowsAt::Packed { groups, words } => {
+            RowLayout::Packed { groups, words } => {
                 // Aligned as an array is.
-                let groups: Storage<Begin> = source.storage(bytes, groups);
+                let groups: Storage<GroupHead> = source.storage(bytes, groups);
                 let words: Storage<u32> = source.storage(bytes, words);
                 let rows = Rows::new(&groups, &words, self.vertices, self.entries);
                 match rows.map(|rows| rows.unpack(context)).transpose()? {
@@ -360,7 +362,7 @@ impl Layout {
     }
 }
 
-/// What is wrong with the texts behind ids and labels of an image, if something is.
+/// Finds a fault in the texts behind ids and labels of an image.
 fn wrong_names(
     names: &Dictionaries,
     ids: &[u64],
@@ -391,7 +393,7 @@ fn wrong_names(
     Ok(None)
 }
 
-/// The largest of some numbers; 0 where there are none.
+/// Maximum of some numbers, or 0.
 fn largest(numbers: &[u32], cancel: &Cancel) -> Result<u32> {
     let mut largest = 0;
     for part in numbers.chunks(AT_ONCE / size_of::<u32>()) {

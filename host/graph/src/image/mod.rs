@@ -116,7 +116,7 @@ pub fn write_to(out: &mut dyn Write, graph: &Graph, name: &str) -> io::Result<()
     write_with(out, graph, name, None)
 }
 
-/// As [`write_to`], with rows that are compressed.
+/// As [`write_to`], with compressed rows.
 ///
 /// # Errors
 /// Those of the stream.
@@ -263,7 +263,7 @@ pub fn seal(bytes: &mut [u8]) {
 /// then panic (see [`Graph::guarded`]) or count wrong on a damaged image: leave the check out only
 /// where this machine wrote the image, and the file has been kept since.
 ///
-/// The file must stay as it is while the graph is in use. If it is cut, the process ends with a
+/// The file must not change while the graph is in use. If it is truncated, the process ends with a
 /// message and exit code 1; if it is overwritten, [`Graph::guarded`] tells.
 ///
 /// # Errors

@@ -19,15 +19,15 @@ use dsi_bitstream::prelude::{
 };
 
 use crate::{VertexId, View};
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 
 /// Entries and rows of a group, of all but the last at least: what is decoded in less than a millisecond.
 const GROUP: usize = 1 << 14;
 
-/// What the table says of where a group begins: the first row, the number of entries in all rows before, and
-/// the first word of the stream.
-pub(super) type Begin = [u64; 3];
+/// Table entry of a group: first row, number of entries in all earlier rows, and first word in the
+/// stream.
+pub(super) type GroupHead = [u64; 3];
 
 /// The rows of a graph, compressed for an image.
 ///
@@ -44,7 +44,7 @@ pub(super) type Begin = [u64; 3];
 /// ```
 #[derive(Debug, Clone)]
 pub struct PackedRows {
-    pub(super) groups: Vec<Begin>,
+    pub(super) groups: Vec<GroupHead>,
     pub(super) words: Vec<u32>,
 }
 
@@ -79,7 +79,7 @@ impl PackedRows {
 /// Appends the rows of a group to a stream.
 fn encode(view: View<'_>, rows: Range<usize>, to: &mut Vec<u32>, cancel: &Cancel) -> Result<()> {
     const MEMORY: &str = "memory takes every word";
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut words = vec![];
     let mut bits = BufBitWriter::<LE, _>::new(MemWordWriterVec::new(&mut words));
     for v in rows {
@@ -105,7 +105,7 @@ pub(super) const DAMAGED: &str = "its compressed rows are no rows of a graph";
 /// Compressed rows as they lie in an image, with a table that makes sense.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<'a> {
-    groups: &'a [Begin],
+    groups: &'a [GroupHead],
     words: &'a [u32],
     vertices: usize,
     entries: usize,
@@ -115,14 +115,14 @@ impl<'a> Rows<'a> {
     /// `None` if the table contradicts itself, the stream, or the size of the graph. Each row and entry takes
     /// a bit at least, so that nothing is larger than the stream allows.
     pub fn new(
-        groups: &'a [Begin],
+        groups: &'a [GroupHead],
         words: &'a [u32],
         vertices: usize,
         entries: usize,
     ) -> Option<Self> {
         let rows = Rows { groups, words, vertices, entries };
         let first = if vertices == 0 { None } else { Some(&[0; 3]) };
-        let ascends = |from: Begin, to: Begin| {
+        let ascends = |from: GroupHead, to: GroupHead| {
             let up = from[0] < to[0] && from[1] <= to[1] && from[2] < to[2];
             up && (to[0] - from[0]).saturating_add(to[1] - from[1])
                 <= (to[2] - from[2]).saturating_mul(32)
@@ -137,8 +137,8 @@ impl<'a> Rows<'a> {
         self.groups.len()
     }
 
-    /// Where a group begins, or the last one ends.
-    pub fn begin(&self, group: usize) -> Begin {
+    /// Start of a group, or end of the last one.
+    pub fn begin(&self, group: usize) -> GroupHead {
         let Rows { words, vertices, entries, .. } = *self;
         let end = [vertices as u64, entries as u64, words.len() as u64];
         self.groups.get(group).copied().unwrap_or(end)

@@ -4,20 +4,19 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use crate::{Label, VertexId, View};
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 
 const DESCENDS: &str = "a row doesn't ascend";
 const OWN: &str = "a row holds its own vertex";
 const ONE_SIDED: &str = "an edge is in the row of only one of its vertices";
 
-/// The fault of rows whose neighbours are vertices: a row that doesn't ascend strictly or holds its own vertex, an
-/// edge that is in one of its rows only, or has two labels.
+/// Finds a fault in rows of valid vertices: a row that doesn't ascend strictly or holds its own vertex, an edge in only
+/// one of its two rows, or with two labels.
 ///
-/// A row that ascends has a neighbour once. So each edge is added once, in the row of its smaller vertex, and
-/// taken away once, in that of the larger one, and the sum of all is 0. What is added is a number by keys that
-/// nobody knows beforehand: edges of one row only come to 0 by chance alone, once in 2^57 images or so. That is
-/// one pass over all entries, in their order.
+/// An ascending row has each neighbour once. So each edge is added once, in the row of its smaller vertex, and
+/// subtracted once, in that of the larger one, and the total is 0. The added numbers are hashes with random keys:
+/// one-sided edges cancel only by chance, in about one of 2^57 images. This takes one pass over all entries, in order.
 pub(super) fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
     match view.edge_labels {
         Some(labels) => wrong_labelled(view, labels, cancel),
@@ -25,8 +24,8 @@ pub(super) fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'sta
     }
 }
 
-/// Without labels of edges. The number of an edge is the product of those of its vertices, so that a row needs one
-/// number for each entry, and none of its own edges.
+/// Check without edge labels. The hash of an edge is the product of those of its vertices, so a row needs one hash per
+/// entry, and none per edge.
 fn wrong_plain(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
     let keys = Keys::new();
     #[cfg(target_arch = "x86_64")]
@@ -41,7 +40,7 @@ fn wrong_plain(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> 
 }
 
 fn by_entries(view: View<'_>, keys: &Keys, cancel: &Cancel) -> Result<Option<&'static str>> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut edges = 0u64;
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
@@ -68,7 +67,7 @@ fn wrong_labelled(
     cancel: &Cancel,
 ) -> Result<Option<&'static str>> {
     let keys = Keys::new();
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let (mut edges, mut labelled) = (0u64, 0u64);
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
@@ -143,14 +142,14 @@ mod avx512 {
 
     const LANES: usize = 8;
 
-    /// The same as [`by_entries`].
+    /// As [`by_entries`].
     #[target_feature(enable = "avx512f,avx512vl,avx512dq")]
     pub fn wrong_plain(
         view: View<'_>,
         keys: &Keys,
         cancel: &Cancel,
     ) -> Result<Option<&'static str>> {
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         let mask = _mm512_set1_epi64(keys.mask as i64);
         let [first, second] = keys.factors.map(|factor| _mm512_set1_epi64(factor as i64));
         let mut edges = _mm512_setzero_si512();

@@ -338,12 +338,12 @@ fn random_compressed_graphs_come_back() {
 }
 
 /// A reader of compressed rows as `docs/reference/image.md` describes them, bit by bit.
-struct ByTheBook<'a> {
+struct SpecReader<'a> {
     words: &'a [u32],
     at: usize,
 }
 
-impl ByTheBook<'_> {
+impl SpecReader<'_> {
     fn bits(&mut self, count: u32) -> u64 {
         let bit = |at: usize| u64::from(self.words[at / 32] >> (at % 32) & 1);
         let number = (0..count).map(|i| bit(self.at + i as usize) << i).sum();
@@ -408,7 +408,7 @@ fn the_stream_is_what_the_documentation_says() {
         for pair in groups.windows(2) {
             let [[first, entry, word], [end, ..]] = [pair[0], pair[1]];
             assert_eq!(view.offsets[first as usize], entry);
-            let mut stream = ByTheBook { words: &words[word as usize..], at: 0 };
+            let mut stream = SpecReader { words: &words[word as usize..], at: 0 };
             for (v, row) in (first..end).zip(stream.rows(first..end)) {
                 let neighbours = view.neighbours(v as u32).iter().map(|&u| u64::from(u));
                 assert!(row.into_iter().eq(neighbours), "row {v}");

@@ -30,7 +30,7 @@ pub fn on_k(view: View<'_>, k: usize, context: &Context) -> Result<Vec<u128>> {
             fill(&mut on, CHUNK, context, || (), |(), v| on_1(view, &degrees, v as VertexId))?;
         }
         _ => {
-            let make = || Surroundings::new(view, &context.cancel);
+            let make = || NeighbourhoodSearch::new(view, &context.cancel);
             fill(&mut on, 1, context, make, |s, v| s.on_k(k, v as VertexId))?;
         }
     }
@@ -43,8 +43,8 @@ fn on_1(view: View<'_>, degrees: &[u32], v: VertexId) -> u128 {
     degrees[v as usize] as u128 * around as u128
 }
 
-/// A breadth-first search that starts afresh for each vertex without clearing its marks.
-struct Surroundings<'a> {
+/// Breadth-first search from one vertex after another, without clearing its marks.
+struct NeighbourhoodSearch<'a> {
     view: View<'a>,
     cancel: &'a Cancel,
     /// The search in which a vertex was met last.
@@ -54,10 +54,10 @@ struct Surroundings<'a> {
     next: Vec<VertexId>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> NeighbourhoodSearch<'a> {
     fn new(view: View<'a>, cancel: &'a Cancel) -> Self {
         let met = vec![0; view.vertices()];
-        Surroundings { view, cancel, met, search: 0, level: vec![], next: vec![] }
+        NeighbourhoodSearch { view, cancel, met, search: 0, level: vec![], next: vec![] }
     }
 
     /// ON_k of `v`; a meaningless number once the run was cancelled.

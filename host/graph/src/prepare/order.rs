@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::fill;
 use crate::VertexId;
-use gramer_base::context::{Cancel, Context, Looks};
+use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{collected, with_room, zeroed};
 
@@ -27,7 +27,7 @@ pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
     ranked(on.len(), |v| on[v], context)
 }
 
-/// The same for this many vertices, by their occurrence numbers.
+/// Returns the order of this number of vertices, by their occurrence numbers.
 pub(crate) fn ranked(
     vertices: usize,
     on: impl Fn(usize) -> u128 + Sync,
@@ -53,7 +53,7 @@ pub(crate) fn ranked(
     let keys = if parts == 1 { sorted.swap_remove(0) } else { merged(&sorted, context)? };
     let mut order = collected(keys.iter().map(|&key| key as VertexId))?;
     // Numbers of the same key may differ by less than it tells.
-    let (mut first, mut looks) = (0, Looks::new(&context.cancel));
+    let (mut first, mut looks) = (0, CancelPoll::new(&context.cancel));
     for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         looks.check(run.len())?;
         let part = &mut order[first..first + run.len()];
@@ -72,8 +72,8 @@ fn rounded(on: u128) -> u32 {
     (shift << (DIGITS - 1)) + (on >> shift) as u32
 }
 
-/// Sorts keys by their upper halves in passes from the lowest bits up; those that come in the order of their lower
-/// halves are sorted then.
+/// Radix sort of keys by their upper halves, from the lowest bits; sorts completely if the keys arrive in the order of
+/// their lower halves.
 fn by_radix(mut keys: Vec<u64>, cancel: &Cancel) -> Result<Vec<u64>> {
     const PASSES: usize = KEY.div_ceil(BITS) as usize;
     let digit = |key: u64, pass: usize| (key >> (32 + pass as u32 * BITS)) as usize % (1 << BITS);

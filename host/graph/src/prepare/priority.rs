@@ -8,8 +8,8 @@ use gramer_base::error::{Error, Result};
 const VERTEX_RECORD: u64 = RECORD_BYTES as u64;
 const EDGE_ENTRY: u64 = ENTRY_BYTES as u64;
 
-/// What a machine holds on its chip, in vertex records (16 bytes) and edge entries (4 bytes),
-/// over all memory partitions.
+/// On-chip capacity of a machine, in vertex records (16 bytes) and edge entries (4 bytes), over all memory
+/// partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacities {
     /// Vertex records in the high-priority scratchpads.

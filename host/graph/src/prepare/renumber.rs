@@ -10,7 +10,7 @@ use super::{by_occurrence, fill, on_k};
 use crate::{Graph, Label, Order, Parts, VertexId, View};
 use gramer_base::Storage;
 use gramer_base::budget::{ArrayFile, Budget};
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{Phase, collected, with_room, zeroed};
 use gramer_base::prefetch::prefetch;
@@ -22,8 +22,8 @@ const AHEAD: usize = 8;
 /// Lines of a cache of each such row: the processor asks for those that follow.
 const LINES: usize = 4;
 
-/// The same graph with the vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties go by the old number.
-/// Labels and original ids move with their vertices, rows stay sorted. A graph that is already in this order is
+/// Returns the graph with vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties are broken by the old
+/// number. Labels and original ids move with their vertices, rows stay sorted. A graph already in this order is
 /// returned unchanged.
 ///
 /// Costs a scan of the edge array for ON_1 and one to fill the new rows, a sort of the vertices,
@@ -44,7 +44,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     let order = debug_span!("order").in_scope(|| by_occurrence(&on_1, context))?;
     drop(on_1);
 
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     let mut ranks: Vec<VertexId> = zeroed(order.len())?;
     for (rank, &old) in order.iter().enumerate() {
         looks.check(1)?;
@@ -121,7 +121,7 @@ impl MovedGraph<'_> {
         labels: Option<&[Label]>,
         budget: &Budget,
     ) -> Result<(Storage<VertexId>, Option<Storage<Label>>)> {
-        let mut looks = Looks::new(&self.context.cancel);
+        let mut looks = CancelPoll::new(&self.context.cancel);
         let mut neighbours = ArrayFile::create(&budget.folder)?;
         let mut beside = labels.map(|_| ArrayFile::create(&budget.folder)).transpose()?;
         let (mut row, mut row_labels): (Vec<u64>, Vec<Label>) = (vec![], vec![]);
@@ -172,7 +172,7 @@ impl MovedGraph<'_> {
     /// Calls `each(row, source, position in the old array)` for the entries of some sources, in order.
     #[inline(always)]
     fn entries(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, usize)) {
-        let mut looks = Looks::new(&self.context.cancel);
+        let mut looks = CancelPoll::new(&self.context.cancel);
         let (offsets, neighbours) = (self.view.offsets, self.view.neighbours);
         for source in sources {
             // Neighbouring sources were anywhere in the old order.
@@ -197,7 +197,7 @@ impl MovedGraph<'_> {
 struct Plain<'a>(&'a MovedGraph<'a>);
 
 impl Sources for Plain<'_> {
-    type Beside = ();
+    type Payload = ();
 
     #[inline(always)]
     fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, ())) {
@@ -205,11 +205,11 @@ impl Sources for Plain<'_> {
     }
 }
 
-/// The same with the labels of edges, by position in the old array.
+/// Rows in their new order with labels of edges, by position in the old array.
 struct LabelledMove<'a>(&'a MovedGraph<'a>, &'a [Label]);
 
 impl Sources for LabelledMove<'_> {
-    type Beside = Label;
+    type Payload = Label;
 
     #[inline(always)]
     fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, Label)) {

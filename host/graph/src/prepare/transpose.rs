@@ -9,7 +9,7 @@ use tracing::debug_span;
 
 use super::{each_thread, fill};
 use crate::VertexId;
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::{zeroed, zeroed_or_unwind};
 
@@ -17,9 +17,9 @@ use gramer_base::memory::{zeroed, zeroed_or_unwind};
 const FEW_ROWS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
 /// Rows whose ends stay in the nearest cache while they are filled.
 const ROWS_IN_CACHE: usize = if cfg!(test) { 1 << 2 } else { 1 << 9 };
-/// Most groups of rows: as many streams as a core writes well at a time.
+/// Maximum number of groups of rows: as many streams as a core writes well at a time.
 const MOST_GROUPS: usize = 1 << 10;
-/// Most bits of a row within its group. The others of an entry are of its source.
+/// Maximum number of bits of a row within its group. The others of an entry are of its source.
 const ROW_BITS: u32 = if cfg!(test) { 5 } else { 16 };
 /// Bits of an entry.
 const ENTRY: u32 = if cfg!(test) { 9 } else { 32 };
@@ -29,11 +29,11 @@ const CHUNK: usize = if cfg!(test) { 4 } else { 256 };
 /// A symmetric relation, given by its sources: each has as many entries as its row.
 pub(super) trait Sources: Sync {
     /// Data of an entry in addition to its two ends.
-    type Beside: Copy + Zeroable + Send + Sync;
+    type Payload: Copy + Zeroable + Send + Sync;
 
-    /// Calls `each(row, source, beside)` for the entries of a range of sources, in order. Stops early once the run
-    /// is asked to stop.
-    fn scan(&self, sources: Range<usize>, each: impl FnMut(VertexId, VertexId, Self::Beside));
+    /// Calls `each(row, source, payload)` for the entries of a range of sources, in order. Stops early once the run
+    /// is cancelled.
+    fn scan(&self, sources: Range<usize>, each: impl FnMut(VertexId, VertexId, Self::Payload));
 }
 
 /// The rows of a symmetric relation: row r has the entries from `offsets[r]` to `offsets[r + 1]`, each of them
@@ -50,14 +50,14 @@ pub(super) fn rows<T: Copy + Zeroable + Send + Sync, S: Sources>(
     offsets: &[u64],
     parts: &[Range<usize>],
     relation: &S,
-    entry: impl Fn(VertexId, S::Beside) -> T + Sync,
+    entry: impl Fn(VertexId, S::Payload) -> T + Sync,
     context: &Context,
 ) -> Result<Vec<T>> {
     let mut filled: Vec<T> = zeroed(offsets[offsets.len() - 1] as usize)?;
-    let deal = Deal::new(offsets.len() - 1, context.threads());
+    let deal = GroupLayout::new(offsets.len() - 1, context.threads());
     let mut rows: Vec<Vec<IterMut<T>>> = (0..deal.groups).map(|_| Vec::new()).collect();
     let mut rest = filled.as_mut_slice();
-    let mut looks = Looks::new(&context.cancel);
+    let mut looks = CancelPoll::new(&context.cancel);
     for (row, span) in offsets.windows(2).enumerate() {
         looks.check(1)?;
         let (row_entries, tail) = rest.split_at_mut((span[1] - span[0]) as usize);
@@ -73,7 +73,7 @@ pub(super) fn rows<T: Copy + Zeroable + Send + Sync, S: Sources>(
         }
     } else {
         let span = debug_span!("deal").entered();
-        let mut dealt: Vec<Option<DealtEntries<S::Beside>>> = parts.iter().map(|_| None).collect();
+        let mut dealt: Vec<Option<DealtEntries<S::Payload>>> = parts.iter().map(|_| None).collect();
         fill(
             &mut dealt,
             1,
@@ -108,15 +108,15 @@ fn append<T>(row: &mut IterMut<T>, value: T) {
     *row.next().expect("rows take as many entries as their sources give") = value;
 }
 
-/// How entries are dealt to groups of rows.
-struct Deal {
+/// Distribution of entries over groups of rows.
+struct GroupLayout {
     /// A power of two.
     groups: usize,
     /// Bits of a source in an entry; a block has 2 to this power sources.
     source_bits: u32,
 }
 
-impl Deal {
+impl GroupLayout {
     fn new(rows: usize, threads: usize) -> Self {
         let least = match threads {
             1 if rows <= FEW_ROWS => 1,
@@ -129,7 +129,7 @@ impl Deal {
             .max(rows >> ROW_BITS)
             .next_power_of_two();
         let row_bits = usize::BITS - (rows.saturating_sub(1) / groups).leading_zeros();
-        Deal { groups, source_bits: (ENTRY - row_bits).min(31) }
+        GroupLayout { groups, source_bits: (ENTRY - row_bits).min(31) }
     }
 
     /// Deals out the entries of a range of sources.
@@ -138,7 +138,7 @@ impl Deal {
         relation: &S,
         offsets: &[u64],
         sources: Range<usize>,
-    ) -> DealtEntries<S::Beside> {
+    ) -> DealtEntries<S::Payload> {
         let entries = (offsets[sources.end] - offsets[sources.start]) as usize;
         let mut dealt = DealtEntries::new(entries, self.groups);
         let (mask, shift) = (self.groups as VertexId - 1, self.groups.trailing_zeros());
@@ -158,7 +158,7 @@ impl Deal {
                     at = opened.open(group);
                 }
                 slots[at] = (row >> shift) << self.source_bits | (source - base as VertexId);
-                if size_of::<S::Beside>() > 0 {
+                if size_of::<S::Payload>() > 0 {
                     besides[at] = beside;
                 }
                 next[group] = at + 1;
@@ -242,9 +242,9 @@ impl<B: Copy + Zeroable> DealtEntries<B> {
         }
     }
 
-    /// Calls `each(row within the group, source, beside)` for the entries of a group, in order.
+    /// Calls `each(row within the group, source, payload)` for the entries of a group, in order.
     #[inline(always)]
-    fn of_group(&self, group: usize, deal: &Deal, mut each: impl FnMut(usize, VertexId, B)) {
+    fn of_group(&self, group: usize, deal: &GroupLayout, mut each: impl FnMut(usize, VertexId, B)) {
         let mask = (1u32 << deal.source_bits) - 1;
         for run in &self.opened.runs[group] {
             let beside = &self.beside[run.begin..run.end];
@@ -259,11 +259,11 @@ impl<B: Copy + Zeroable> DealtEntries<B> {
 mod tests {
     use super::*;
 
-    /// By source: its rows, each with what is beside it.
-    struct Listed(Vec<Vec<(VertexId, u32)>>);
+    /// By source: its rows, each with its payload.
+    struct RowLists(Vec<Vec<(VertexId, u32)>>);
 
-    impl Sources for Listed {
-        type Beside = u32;
+    impl Sources for RowLists {
+        type Payload = u32;
 
         fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, u32)) {
             for source in sources {
@@ -308,7 +308,7 @@ mod tests {
             let parts: Vec<Range<usize>> = bounds.windows(2).map(|w| w[0]..w[1]).collect();
             let context = Context::with_threads(threads);
             let pair = |source, beside| (source, beside);
-            let found = rows(&offsets, &parts, &Listed(sources), pair, &context).unwrap();
+            let found = rows(&offsets, &parts, &RowLists(sources), pair, &context).unwrap();
             proptest::prop_assert_eq!(found, expected.concat());
         }
     }

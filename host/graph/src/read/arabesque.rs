@@ -3,7 +3,7 @@
 //! Every vertex has a line and exists even without a neighbour. An edge may be given in one line
 //! or in both; the second time counts as a duplicate.
 
-use super::chunk::{Chunk, Declaration, EdgeLines, End, Parser, gather_declared};
+use super::chunk::{Chunk, Declaration, EdgeLines, FinishContext, Parser, gather_declared};
 use super::edges::PAIRS;
 use super::scan::{self, Fault, fields, is_comment, quote};
 use crate::Builder;
@@ -69,7 +69,7 @@ impl Parser for Arabesque {
         Ok(())
     }
 
-    fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         if chunks.iter().all(|c| c.declared.is_empty()) {
             return Err(end.fault("holds no vertex (no line `id label neighbours…`)"));
         }

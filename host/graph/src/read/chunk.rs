@@ -19,16 +19,16 @@ pub(crate) struct Declaration {
     pub line: u32,
 }
 
-/// The number behind the label of a `v` line: a degree, or another label.
+/// Number after the label of a `v` line: a degree, or another label.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Second {
+pub(crate) struct SecondNumber {
     pub id: u64,
     pub number: u64,
     /// Line in the block, from 0.
     pub line: u32,
 }
 
-/// What one block of lines holds.
+/// Content of one block of lines.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     /// Position of the block in the input.
@@ -44,7 +44,7 @@ pub(crate) struct Chunk {
     /// Whether a label of Arabesque can be no neighbour.
     pub true_label: bool,
     /// Second numbers of `v` lines, by vertex, where there are any.
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<SecondNumber>,
     /// Format-specific: rows of METIS, with their labels.
     pub rows: u64,
     pub row_labels: Vec<Label>,
@@ -118,22 +118,22 @@ pub(crate) trait Parser: Sync {
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault>;
 
     /// Checks what can only be checked at the end, and puts the chunks (in order) together.
-    fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder>;
+    fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder>;
 }
 
-/// The surroundings of [`Parser::finish`].
-pub(crate) struct End {
+/// Context of [`Parser::finish`].
+pub(crate) struct FinishContext {
     pub path: PathBuf,
     /// Remarks for the user.
     pub notes: Vec<String>,
     /// Largest number of vertices, where the user gave one.
     pub max_vertices: Option<u64>,
-    /// Edges that were read.
+    /// Number of edges read.
     pub edges: u64,
     pub cancel: Cancel,
 }
 
-impl End {
+impl FinishContext {
     /// A fault of the whole file.
     pub fn fault(&self, what: impl Into<String>) -> Error {
         Error::input(Place::file(&self.path), what)
@@ -192,7 +192,11 @@ pub(crate) fn gather(chunks: Vec<Chunk>) -> Builder {
 /// Checks that no vertex is declared twice and that every edge is between declared vertices,
 /// and gathers edges, vertices and labels. `declaration` says what declares a vertex, as in
 /// "has no `v` line".
-pub(crate) fn gather_declared(chunks: Vec<Chunk>, end: &End, declaration: &str) -> Result<Builder> {
+pub(crate) fn gather_declared(
+    chunks: Vec<Chunk>,
+    end: &FinishContext,
+    declaration: &str,
+) -> Result<Builder> {
     let count: usize = chunks.iter().map(|c| c.declared.len()).sum();
     end.check_vertices(count as u64, 0)?;
     let ids = || chunks.iter().flat_map(|c| c.declared.iter().map(|d| d.id));

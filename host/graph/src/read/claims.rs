@@ -17,12 +17,12 @@ struct Count {
     number: u64,
 }
 
-/// What a head claims.
+/// Claims of a head.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     vertices: Option<Count>,
     edges: Option<Count>,
-    /// The line that calls the graph directed, or the words of a matrix that is not symmetric.
+    /// Line that declares the graph directed, or the words of a matrix that is not symmetric.
     pub directed: Option<String>,
     /// The numbers of the first line of an edge list, where these may be those of vertices and edges.
     pub first_line: Option<Vec<u64>>,
@@ -31,7 +31,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// Those of the comments in front of the first line with content.
+    /// Parses the claims in comments before the first line with content.
     pub fn of(head: &[u8], forced: bool) -> Self {
         let mut claims = Claims { forced, ..Claims::default() };
         let mut konect = false;
@@ -71,7 +71,7 @@ impl Claims {
         claims
     }
 
-    /// Takes `Nodes: 6 Edges: 9`, in one line or two.
+    /// Parses `Nodes: 6 Edges: 9`, in one line or two.
     fn words(&mut self, text: &str, line: u64) {
         let marks = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | ',' | ';');
         let words: Vec<&str> = text.split(marks).filter(|word| !word.is_empty()).collect();

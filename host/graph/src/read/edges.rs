@@ -5,7 +5,7 @@
 //! by [`Table`]. All edge lines of a file have the same number of columns. Lines that begin with `#` or `%` and blank
 //! lines are skipped. Direction is dropped. Vertices are those with an edge line.
 
-use super::chunk::{Chunk, End, Parser, gather};
+use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::names::{keeps_zeros, unquoted, whole};
 use super::pairs::pair_lines;
 use super::scan::{self, Digits, Fault, digits, is_comment, quote, trim};
@@ -46,7 +46,7 @@ pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
 }
 
 /// The edge of a line.
-struct Ends {
+struct LineEdge {
     u: u64,
     v: u64,
     /// Whether an id is written with decimals.
@@ -69,7 +69,7 @@ impl EdgeList {
     }
 
     /// The ids of a line, `None` for comments and blank lines.
-    fn line(&self, line: &[u8]) -> Result<Option<Ends>, String> {
+    fn line(&self, line: &[u8]) -> Result<Option<LineEdge>, String> {
         if line.is_empty() || is_comment(line) {
             return Ok(None);
         }
@@ -78,11 +78,11 @@ impl EdgeList {
             .map_err(|why| format!("{} is not an edge line: {why}", quote(line)))
     }
 
-    fn ends(&self, line: &[u8]) -> Result<Ends, String> {
+    fn ends(&self, line: &[u8]) -> Result<LineEdge, String> {
         if let Some(what) = scan::bare_return(line) {
             return Err(what);
         }
-        let mut ends = Ends { u: 0, v: 0, decimal: false };
+        let mut ends = LineEdge { u: 0, v: 0, decimal: false };
         let (mut count, mut last): (usize, &[u8]) = (0, b"");
         for field in self.table.separator.split(line) {
             if count == self.table.ends.0 {
@@ -105,7 +105,7 @@ impl EdgeList {
         Ok(ends)
     }
 
-    /// What is wrong with a line of another number of columns than the first one.
+    /// Describes the fault of a line with another number of columns than the first one.
     #[cold]
     fn other_width(&self, line: &[u8], count: usize) -> String {
         let columns = self.table.columns;
@@ -117,7 +117,7 @@ impl EdgeList {
     }
 }
 
-/// How to make an edge list of adjacency lists.
+/// Command that converts adjacency lists to an edge list.
 pub(crate) const PAIRS: &str =
     "make an edge list of it: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE";
 
@@ -194,7 +194,7 @@ impl Parser for EdgeList {
         Ok(())
     }
 
-    fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         if chunks.iter().all(|c| c.edges.len() == 0) {
             return Err(end.fault("holds no edge: every line is blank, a comment or a header"));
         }

@@ -3,7 +3,7 @@
 
 use super::scan::{self, Fault};
 
-/// What is wrong with a file that is not text, by its first bytes, and what to do.
+/// Fault and remedy of a binary file, by its first bytes.
 pub(super) fn binary(head: &[u8]) -> Option<&'static str> {
     const PICTURE: &str = "is a picture, not a graph: look for the file of the graph itself";
     const KINDS: &[(&[u8], &str)] = &[
@@ -56,11 +56,11 @@ pub(super) fn binary(head: &[u8]) -> Option<&'static str> {
 
 /// A text that is not a graph, or in a format that is not read.
 struct Kind {
-    /// What it is.
+    /// Name of the format.
     name: &'static str,
     /// Whether a text is one, by its first lines with content in small letters.
     is: fn(&str) -> bool,
-    /// What to do.
+    /// Remedy.
     cure: &'static str,
 }
 

@@ -21,7 +21,7 @@ pub(super) fn is_guess(format: Format) -> bool {
     )
 }
 
-/// What each line is taken for.
+/// Interpretation of a line.
 fn lines(format: Format) -> &'static str {
     match format {
         Format::Metis => "the number of vertices and edges, then the neighbours of each vertex",
@@ -51,7 +51,7 @@ pub(super) fn told(error: Error, format: Format, guessed: bool) -> Error {
     }
 }
 
-/// What to do about a guess that doesn't hold.
+/// Remedy for a wrong guess.
 pub(super) fn ways(format: Format) -> String {
     format!(
         "tried: edges (lines differ), {format} ({}); name the format with the setting `format`, or, if each line is \

@@ -10,7 +10,7 @@ pub(crate) struct Head<'a> {
     pub text: &'a [u8],
     /// Whether the format was named.
     pub forced: bool,
-    /// What the text says of the graph.
+    /// Claims of the text about the graph.
     pub claims: &'a mut Claims,
 }
 

@@ -75,7 +75,7 @@ fn read_source(
 const LARGEST_TABLE: usize = 256 << 20;
 const BYTES_PER_VERTEX: usize = 256;
 
-/// As [`read_labels`], from the text of the file `path`, which only serves for messages.
+/// As [`read_labels`], from the text of the file `path`, which is only used in messages.
 ///
 /// # Errors
 /// As [`read_labels`].
@@ -140,7 +140,7 @@ fn labels_from(
 struct Table<'a> {
     path: &'a Path,
     columns: usize,
-    /// From 0.
+    /// Column, counted from 0.
     label_column: usize,
     /// Row i belongs to id i; else the first column is the id.
     by_row: bool,
@@ -156,7 +156,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Says which columns of so many are what; `column` counts from 1.
+    /// Assigns meanings to columns, given their number; `column` counts from 1.
     fn new(
         path: &'a Path,
         columns: usize,

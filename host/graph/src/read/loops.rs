@@ -14,8 +14,8 @@ pub(super) struct FirstLoop {
 }
 
 impl FirstLoop {
-    /// Looks at a block that was read: its edges are those of the chunk from `from` on. They must have been
-    /// looked at for the largest id.
+    /// Searches a block for loops: its edges are those of the chunk from `from` on. Their largest id must be
+    /// known.
     pub fn look(&self, parser: &dyn Parser, block: &TextBlock, chunk: &Chunk, from: usize) {
         if !chunk.edges.looped() {
             return;
@@ -29,7 +29,7 @@ impl FirstLoop {
         }
     }
 
-    /// Its line, from 1, if it is in a block up to `last`.
+    /// Line of the loop, from 1, if it is in a block up to `last`.
     pub fn line(self, last: usize) -> Option<u64> {
         let found = self.found.into_inner().unwrap_or_else(|e| e.into_inner());
         found.filter(|&(index, _)| index <= last).map(|(_, line)| line)

@@ -5,13 +5,13 @@
 //! needed, since direction is dropped: in a general matrix the second of (i, j) and (j, i)
 //! counts as a duplicate.
 
-use super::chunk::{Chunk, End, Parser, gather};
+use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::edges::{line_end, pair_line};
 use super::scan::{self, Fault, fields, is_number, is_zero, quote, trim};
 use crate::Builder;
 use gramer_base::error::Result;
 
-/// What header and size line say.
+/// Content of header and size line.
 pub(crate) struct MatrixMarket {
     vertices: u64,
     entries: u64,
@@ -91,7 +91,7 @@ impl MatrixMarket {
         fault(0, "the size line `V V entries` is missing".into())
     }
 
-    /// What calls the graph directed, if anything does.
+    /// Claim that the graph is directed, if any.
     pub fn general(&self) -> Option<String> {
         self.general.then(|| "the matrix is general and not symmetric, which".to_string())
     }
@@ -167,7 +167,7 @@ impl Parser for MatrixMarket {
         Ok(())
     }
 
-    fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         end.check_vertices(self.vertices, self.line)?;
         let entries: u64 = chunks.iter().map(|c| c.entries).sum();
         if entries != self.entries {

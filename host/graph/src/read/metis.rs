@@ -6,13 +6,13 @@
 //! weight of an edge becomes its label. Sizes and further vertex weights are ignored.
 //! (METIS 5.1 manual, section 4.1.1.)
 
-use super::chunk::{Chunk, End, Parser, gather};
+use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::scan::{self, Fault, fields, quote};
 use crate::Builder;
 use crate::build::Pairs;
 use gramer_base::error::Result;
 
-/// What the header says.
+/// Content of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Metis {
     pub vertices: u64,
@@ -144,7 +144,7 @@ impl Parser for Metis {
         Ok(())
     }
 
-    fn finish(&self, mut chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, mut chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         let Metis { vertices, edges, .. } = *self;
         end.check_vertices(vertices, self.line)?;
         let (mut rows, mut entries, mut loops) = (0, 0, 0u64);

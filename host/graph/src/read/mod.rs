@@ -69,25 +69,25 @@ use crate::prepare::renumber;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result, shown};
 
-/// A graph, with the format it was read in and the reader's notes.
+/// Graph from a file, with its format and the reader's notes.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct GraphFile {
     /// The graph.
     pub graph: Graph,
-    /// The format that it was read in.
+    /// Format of the file.
     pub format: Format,
-    /// How the file was compressed.
+    /// Compression of the file.
     pub compression: Compression,
     /// Size of the decompressed text, or of the image, in bytes.
     pub bytes: u64,
     /// Remarks for the user.
     pub notes: Vec<String>,
-    /// What it took to bring the graph in its order once it was read: nothing where rows come in that order.
+    /// Time for reordering the graph after reading; 0 if rows were read in that order.
     pub ordering: Duration,
 }
 
-impl Loaded {
+impl GraphFile {
     /// Brings the graph in the order that is wanted.
     fn order(&mut self, order: Order, context: &Context) -> Result<()> {
         if order == Order::RankOn1 && self.graph.order() != order {
@@ -113,7 +113,7 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 /// [`Error::Io`] where the system refuses, [`Error::Input`] with file and line for content that
 /// is not a graph, [`Error::Usage`] for label options that don't fit, [`Error::Unsupported`] for
 /// graphs that are too large, [`Error::Interrupted`] after Ctrl-C.
-pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<GraphFile> {
     let _phase = gramer_base::memory::Phase::begin(&"reading the graph");
     let _span = info_span!("read", path = %shown(path)).entered();
     let mut loaded = match bvgraph::open(path, options, context)? {
@@ -186,7 +186,7 @@ pub fn read_bytes(
     bytes: Vec<u8>,
     options: &ReadOptions,
     context: &Context,
-) -> Result<Loaded> {
+) -> Result<GraphFile> {
     let bytes = Arc::new(bytes);
     let open = || Source::from_bytes(path, bytes.clone()).map(Some);
     let source = Source::from_bytes(path, bytes.clone())?;
@@ -218,7 +218,7 @@ fn read_source(
     again: &dyn Fn() -> Result<Option<Source>>,
     options: &ReadOptions,
     context: &Context,
-) -> Result<Loaded> {
+) -> Result<GraphFile> {
     let path = source.path.clone();
     let built = |text| built(text, options, context);
     match parse_source(source, options, context)? {
@@ -235,7 +235,7 @@ fn read_source(
 }
 
 /// Makes the rows of what was parsed.
-fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFile> {
     let Text { path, builder, names, format, guessed, compression, bytes, .. } = text;
     let Text { mut notes, claims, first_loop, .. } = text;
     // What the graph asks for is more than there is: then the file must be named.
@@ -269,10 +269,10 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
     if guessed {
         notes.push(guess::note(format));
     }
-    Ok(Loaded { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
+    Ok(GraphFile { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
-/// The same context with a memory limit reduced by this many bytes.
+/// Returns the context with a memory limit reduced by this many bytes.
 fn with_less(context: &Context, bytes: u64) -> Context {
     let mut context = context.clone();
     let budget = context.budget.as_deref().filter(|_| bytes > 0).cloned();

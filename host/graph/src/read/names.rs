@@ -5,7 +5,7 @@ use super::scan::{self, is_number};
 use super::table::Separator;
 
 /// Two columns, from 0.
-pub(crate) type Ends = (usize, usize);
+pub(crate) type EndColumns = (usize, usize);
 
 /// Usual names of both ends, in small letters without marks.
 const ENDS: &[(&str, &str)] = &[
@@ -101,13 +101,13 @@ pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) 
 }
 
 /// The columns whose names are those of both ends.
-pub(crate) fn ends(names: &[String]) -> Option<Ends> {
+pub(crate) fn ends(names: &[String]) -> Option<EndColumns> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     usual(&plain, ENDS).or_else(|| usual(&plain, LETTERS)).or_else(|| numbered(&plain))
 }
 
 /// The columns with names that hardly anything but ends of edges has: not those that vertices may have as well.
-pub(crate) fn usual_ends(names: &[String]) -> Option<Ends> {
+pub(crate) fn usual_ends(names: &[String]) -> Option<EndColumns> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     let stem = |name: &str| AROUND.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()));
     usual(&plain, ENDS)
@@ -122,7 +122,7 @@ pub(crate) fn says_ends(line: &[u8]) -> bool {
 }
 
 /// The columns with such names of both ends; names are plain.
-fn usual(names: &[String], ends: &[(&str, &str)]) -> Option<Ends> {
+fn usual(names: &[String], ends: &[(&str, &str)]) -> Option<EndColumns> {
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let bare: Vec<&str> = names.iter().map(|name| bare(name)).collect();
     [all, bare].iter().find_map(|names| {
@@ -135,7 +135,7 @@ fn usual(names: &[String], ends: &[(&str, &str)]) -> Option<Ends> {
 
 /// The only two columns whose names are alike up to a last digit or letter, as `node1` and `node2`; those in front,
 /// if there are several such pairs.
-fn numbered(names: &[String]) -> Option<Ends> {
+fn numbered(names: &[String]) -> Option<EndColumns> {
     let mut found = Vec::new();
     for (u, first) in names.iter().enumerate() {
         for (v, second) in names.iter().enumerate().skip(u + 1) {

@@ -6,7 +6,7 @@ use crate::Order;
 use crate::format::Format;
 use gramer_base::choice::Choice;
 
-/// How ids of vertices in edge lists are read.
+/// Interpretation of vertex ids in edge lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ids {
     /// As numbers, or all as texts if one of them is not a number.
@@ -59,12 +59,12 @@ pub struct VertexTable {
     pub label: Option<String>,
 }
 
-/// How to read a graph.
+/// Options for reading a graph.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// The format, where content should not decide.
     pub format: Option<Format>,
-    /// How ids of vertices in edge lists are read.
+    /// Interpretation of vertex ids in edge lists.
     pub ids: Ids,
     /// Whether a file is read whose head claims other numbers of vertices or edges than follow.
     pub allow_mismatch: bool,

@@ -14,7 +14,9 @@
 
 use std::collections::HashMap;
 
-use super::chunk::{Chunk, Declaration, EdgeLines, End, Parser, Second, gather_declared};
+use super::chunk::{
+    Chunk, Declaration, EdgeLines, FinishContext, Parser, SecondNumber, gather_declared,
+};
 use super::scan::{self, Fault, fields, is_comment, is_number, quote};
 use crate::Builder;
 use gramer_base::error::Result;
@@ -77,7 +79,7 @@ impl Records {
                 if let Some(second) = next().filter(|second| *second != b"-1") {
                     let number = scan::count(second)
                         .ok_or_else(|| format!("{} is not a degree", quote(second)))?;
-                    chunk.seconds.push(Second { id, number, line: number_of_line });
+                    chunk.seconds.push(SecondNumber { id, number, line: number_of_line });
                 }
                 chunk.declared.push(Declaration { id, label, line: number_of_line });
             }
@@ -144,7 +146,7 @@ pub(crate) const SEVERAL_LABELS: &str = "the vertex has several labels, but one 
 
 impl Records {
     /// Checks the numbers behind labels: they are degrees.
-    fn check_degrees(&self, chunks: &[Chunk], end: &mut End) -> Result<()> {
+    fn check_degrees(&self, chunks: &[Chunk], end: &mut FinishContext) -> Result<()> {
         let seconds =
             || chunks.iter().flat_map(|c| c.seconds.iter().map(move |s| (c.first_line, s)));
         if seconds().next().is_none() {
@@ -161,7 +163,7 @@ impl Records {
             }
             let other =
                 seconds().find(|(_, s)| degrees.get(&s.id).copied().unwrap_or(0) != s.number);
-            if let Some((first_line, &Second { id, number, line })) = other {
+            if let Some((first_line, &SecondNumber { id, number, line })) = other {
                 let (line, degree) =
                     (first_line + u64::from(line), degrees.get(&id).copied().unwrap_or(0));
                 if self.head == Head::Number {
@@ -202,7 +204,7 @@ impl Parser for Records {
         Ok(())
     }
 
-    fn finish(&self, mut chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, mut chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         if let Some(last) = chunks.last().filter(|c| c.goes_on)
             && let Some(line) = last.end
         {

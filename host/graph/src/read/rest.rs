@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read};
 
 use super::source::{BLOCK, Source};
 
-/// All of a source, from its first byte on, as a buffered reader.
-pub(crate) struct Rest {
+/// Buffered reader of a source from its first byte.
+pub(crate) struct SourceReader {
     source: Source,
     buffer: Vec<u8>,
     at: usize,
@@ -15,12 +15,12 @@ pub(crate) struct Rest {
 
 impl Source {
     /// The source with its first bytes, which have been read, in front.
-    pub fn behind(self, head: Vec<u8>) -> Rest {
-        Rest { source: self, bytes: head.len() as u64, buffer: head, at: 0, ended: false }
+    pub fn behind(self, head: Vec<u8>) -> SourceReader {
+        SourceReader { source: self, bytes: head.len() as u64, buffer: head, at: 0, ended: false }
     }
 }
 
-impl Rest {
+impl SourceReader {
     /// Bytes that were read.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -32,7 +32,7 @@ impl Rest {
     }
 }
 
-impl BufRead for Rest {
+impl BufRead for SourceReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.buffer.len() && !self.ended {
             self.buffer.clear();
@@ -49,7 +49,7 @@ impl BufRead for Rest {
     }
 }
 
-impl Read for Rest {
+impl Read for SourceReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let ready = self.fill_buf()?;
         let count = ready.len().min(buffer.len());

@@ -8,7 +8,7 @@ pub(crate) use gramer_base::error::quote;
 pub(crate) struct Fault {
     /// A byte of the line.
     pub at: usize,
-    /// What was wrong and what to do.
+    /// Fault and remedy.
     pub what: String,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn fields(line: &[u8]) -> Fields<'_> {
 #[derive(Clone)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
-    /// Whether a field is still to come, be it empty.
+    /// Whether a further field, possibly empty, follows.
     pending: bool,
 }
 

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
-use super::watch::Watch;
+use super::watch::FileSnapshot;
 use gramer_base::context::{Cancel, Progress};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::{self, InterruptibleReader, STDIN};
 use gramer_base::pages::in_large_pages;
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
@@ -39,13 +39,13 @@ fn named(path: &Path, ends: &[&str]) -> bool {
 
 /// An open input, decompressed.
 pub(crate) struct Source {
-    /// For messages.
+    /// Path for messages.
     pub path: PathBuf,
     pub compression: Compression,
     /// The file itself where it is a plain regular one; only such a file can be mapped.
     pub file: Option<File>,
     /// A regular file, plain or compressed, as it was when it was opened.
-    pub watch: Option<Watch>,
+    pub watch: Option<FileSnapshot>,
     reader: Box<dyn Read + Send>,
     cancel: Cancel,
     /// Whether something else followed the compressed data.
@@ -156,7 +156,7 @@ impl Source {
         Self::watched(path, cancel, None)
     }
 
-    /// As [`Source::open`], with the bytes of a regular file as a phase of `progress`.
+    /// As [`Source::open`], reporting the bytes of a regular file as a phase of `progress`.
     ///
     /// # Errors
     /// As [`Source::open`].
@@ -181,7 +181,7 @@ impl Source {
             return Self::new(shown, Box::new(raw), None, cancel);
         }
         let mappable = file.try_clone().map_err(refused)?;
-        let watch = Watch::new(shown.clone(), &file).map_err(refused)?;
+        let watch = FileSnapshot::new(shown.clone(), &file).map_err(refused)?;
         let raw: Box<dyn Read + Send> = match progress {
             Some(progress) => {
                 progress.begin(kind.len());

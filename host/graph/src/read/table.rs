@@ -3,10 +3,10 @@
 //! Two columns of numbers need none of this. Tables of other programs have an index in front, names in a first
 //! line, text, dates or nothing in further columns, and separators of other kinds.
 
-use super::names::{self, Ends};
+use super::names::{self, EndColumns};
 use super::scan::{self, Fault, fields, is_blank, is_comment, quote};
 
-/// What separates the columns of a line.
+/// Separator of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// White space, a comma, or both.
@@ -18,20 +18,20 @@ pub(crate) enum Separator {
 impl Separator {
     /// The fields of a trimmed line.
     #[inline]
-    pub fn split(self, line: &[u8]) -> Split<'_> {
-        Split { separator: self, rest: line, pending: !line.is_empty() }
+    pub fn split(self, line: &[u8]) -> FieldIter<'_> {
+        FieldIter { separator: self, rest: line, pending: !line.is_empty() }
     }
 }
 
 /// See [`Separator::split`].
-pub(crate) struct Split<'a> {
+pub(crate) struct FieldIter<'a> {
     separator: Separator,
     rest: &'a [u8],
-    /// Whether a field is still to come, be it empty.
+    /// Whether a further field, possibly empty, follows.
     pending: bool,
 }
 
-impl<'a> Split<'a> {
+impl<'a> FieldIter<'a> {
     /// Where the quoted text or the attributes in braces end with which `rest` begins, if it does.
     fn whole(&self) -> Option<usize> {
         match self.rest.first()? {
@@ -52,7 +52,7 @@ impl<'a> Split<'a> {
     }
 }
 
-impl<'a> Iterator for Split<'a> {
+impl<'a> Iterator for FieldIter<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -106,14 +106,14 @@ const SAMPLE: usize = 64;
 /// Columns of whole numbers that no edge list has without names.
 const TOO_MANY: usize = 6;
 
-/// How the lines of an edge list are made.
+/// Layout of an edge list's lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub separator: Separator,
     /// Columns of a line.
     pub columns: usize,
     /// Columns of the ids, from 0.
-    pub ends: Ends,
+    pub ends: EndColumns,
     /// Remarks on what was taken for what.
     pub notes: Vec<String>,
 }
@@ -124,7 +124,7 @@ impl Table {
         self.columns == 2 && self.ends == (0, 1) && self.separator == Separator::Blanks
     }
 
-    /// The columns that are not read, for a remark.
+    /// Ignored columns, for a remark.
     pub fn ignored(&self) -> Option<String> {
         let (u, v) = self.ends;
         let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -220,7 +220,7 @@ impl Table {
         Ok((table, body))
     }
 
-    /// Takes the columns that a first line names.
+    /// Selects columns by the names in the first line.
     fn by_names(
         &mut self,
         header: &Line<'_>,
@@ -294,7 +294,7 @@ impl Table {
         Ok(())
     }
 
-    /// Takes the columns that a comment in front of the first edge names, as `# FromNodeId ToNodeId` does.
+    /// Selects columns by the names in a comment before the first edge, such as `# FromNodeId ToNodeId`.
     fn by_comment(&mut self, number: u64, line: &[u8], notes: &mut Vec<String>) {
         let names = names::of(line, self.separator);
         if names.len() != self.columns {
@@ -313,13 +313,13 @@ impl Table {
 
 /// A line of the sample.
 struct Line<'a> {
-    /// From 1.
+    /// Line number, from 1.
     number: u64,
     at: usize,
     text: &'a [u8],
 }
 
-/// What separates the fields of these lines: white space and commas, unless another byte does it alike in all.
+/// Detects the separator of these lines: white space and commas, unless another byte occurs equally often in all.
 fn separator(lines: &[Line<'_>], told: Option<u8>) -> Separator {
     if let Some(told) = told.filter(|&byte| !matches!(byte, b',' | b' ')) {
         return Separator::Byte(told);

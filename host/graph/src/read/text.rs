@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::chunk::{Chunk, End, Parser};
+use super::chunk::{Chunk, FinishContext, Parser};
 use super::claims::Claims;
 use super::heads::{Head, Header, ReadHead};
 use super::loops::FirstLoop;
@@ -13,11 +13,11 @@ use super::scan::Fault;
 use super::source::{Blocks, Source};
 use super::whole::{as_table, as_texts, remark, text_in, whole};
 use super::{
-    Compression, Format, Ids, Loaded, ReadOptions, bvgraph, detect, foreign, guess, scan, shapes,
-    source,
+    Compression, Format, GraphFile, Ids, ReadOptions, bvgraph, detect, foreign, guess, scan,
+    shapes, source,
 };
 use crate::build::{EdgeBlock, Spill};
-use crate::format::{self, Read, Texts};
+use crate::format::{self, ReaderKind, Texts};
 use crate::{Builder, Dictionaries, image};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result};
@@ -28,7 +28,7 @@ const HEAD: usize = 256 << 10;
 
 /// An input before rows are made.
 pub(super) enum ParsedInput {
-    Image(Loaded),
+    Image(GraphFile),
     Text(Text),
     /// A text of numbers, until a line with an id or a label that is a text: how to read it, and a remark.
     Names(Texts, String),
@@ -46,7 +46,7 @@ pub(super) struct Text {
     pub compression: Compression,
     pub bytes: u64,
     pub notes: Vec<String>,
-    /// What its head says of the graph.
+    /// Claims of its head about the graph.
     pub claims: Claims,
     /// The line, from 1, of the first self loop, if there is one and the format tells.
     pub first_loop: Option<u64>,
@@ -82,7 +82,7 @@ fn parse_as_it_is(
     }
     let named = options.format.filter(|format| matches!(format, Format::Parquet | Format::Arrow));
     if let Some(format) = named.or(format::magic(&head))
-        && let Read::Whole(read) = format.entry().read
+        && let ReaderKind::Whole(read) = format.entry().read
     {
         return whole(source, head, (format, read), options, context).map(ParsedInput::Text);
     }
@@ -100,19 +100,19 @@ fn parse_as_it_is(
         return as_table(source, head, options, context).map(ParsedInput::Text);
     }
     match format.entry().read {
-        Read::Blocks { header, streams, texts } => {
+        ReaderKind::Blocks { header, streams, texts } => {
             let spill = spill(streams, &path, context)?;
             // `--ids number` keeps numeric ids numeric.
             let texts = texts.filter(|_| format != Format::Edges || options.ids == Ids::Auto);
             let chosen = FormatChoice { format, forced, guessed, texts };
             in_blocks(source, (head, ended), (chosen, header), spill, options, context)
         }
-        Read::Whole(read) => {
+        ReaderKind::Whole(read) => {
             let read = whole(source, head, (format, read), options, context);
             let text = read.map_err(|error| guess::told(error, format, guessed))?;
             Ok(ParsedInput::Text(Text { guessed, ..text }))
         }
-        Read::Own => unreachable!("no text, and read above"),
+        ReaderKind::Own => unreachable!("no text, and read above"),
     }
 }
 
@@ -120,7 +120,7 @@ fn parse_as_it_is(
 #[derive(Debug, Clone, Copy)]
 struct FormatChoice {
     format: Format,
-    /// Whether it was named.
+    /// Whether the user named the format.
     forced: bool,
     guessed: bool,
     texts: Option<Texts>,
@@ -182,7 +182,7 @@ fn in_blocks(
         return Ok(ParsedInput::Names(texts, note));
     }
     let (chunks, first_loop) = parsed?;
-    let mut end = End {
+    let mut end = FinishContext {
         path: path.clone(),
         notes: blocks.trailing().into_iter().collect(),
         max_vertices: options.max_vertices,
@@ -248,7 +248,7 @@ fn format_of(
     if options.columns.any() { Ok(format) } else { shapes::other(format, head, ended) }
 }
 
-/// Where edges go while they are read, if memory is limited.
+/// Opens the spill file of edges, if memory is limited.
 ///
 /// # Errors
 /// [`Error::Input`] for a format that is held in memory as a whole.
@@ -278,7 +278,7 @@ fn read_image(
     mut head: Vec<u8>,
     options: &ReadOptions,
     context: &Context,
-) -> Result<Loaded> {
+) -> Result<GraphFile> {
     let (graph, bytes) = match &source.file {
         Some(file) => image::open_file(&source.path, file, options.verify, context)?,
         None => {
@@ -290,7 +290,8 @@ fn read_image(
     };
     let notes = source.trailing().into_iter().collect();
     let compression = source.compression;
-    Ok(Loaded { graph, format: Format::Image, compression, bytes, notes, ordering: Duration::ZERO })
+    let format = Format::Image;
+    Ok(GraphFile { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
 /// Reads on until the format can be told, and whether that is all of the source.
@@ -413,7 +414,7 @@ fn extension(path: &Path) -> String {
 /// Edges of a chunk of several blocks: 32 MiB, nearly all of it in large pages.
 const MANY_EDGES: usize = 4 << 20;
 
-/// Most edges that a block of an edge list may have: no line of one is shorter than four bytes.
+/// Maximum number of edges that a block of an edge list may have: no line of one is shorter than four bytes.
 fn most_edges(text: &[u8]) -> usize {
     text.len() / 4 + 1
 }

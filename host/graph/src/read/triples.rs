@@ -3,7 +3,7 @@
 //! The relation is the label of the edge. Where two vertices have several relations, the one
 //! with the smallest number is kept and the others are counted as label conflicts.
 
-use super::chunk::{Chunk, End, Parser, gather};
+use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::scan::{self, Fault, fields, is_comment, quote};
 use crate::Builder;
 use gramer_base::error::Result;
@@ -66,7 +66,7 @@ impl Parser for Triples {
         Ok(())
     }
 
-    fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+    fn finish(&self, chunks: Vec<Chunk>, end: &mut FinishContext) -> Result<Builder> {
         let triples: u64 = chunks.iter().map(|c| c.edges.len() as u64).sum();
         if triples != self.count {
             let what = format!(

@@ -7,15 +7,15 @@ use std::time::SystemTime;
 
 use gramer_base::error::{Error, Place, Result};
 
-/// A regular file, as it was when it was opened.
-pub(super) struct Watch {
+/// Size and modification time of a regular file when it was opened.
+pub(super) struct FileSnapshot {
     path: PathBuf,
     file: File,
     size: u64,
     modified: SystemTime,
 }
 
-impl Watch {
+impl FileSnapshot {
     /// Begins to watch a file.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl Watch {
     pub fn new(path: PathBuf, file: &File) -> io::Result<Self> {
         let file = file.try_clone()?;
         let now = file.metadata()?;
-        Ok(Watch { path, file, size: now.len(), modified: now.modified()? })
+        Ok(FileSnapshot { path, file, size: now.len(), modified: now.modified()? })
     }
 
     /// Returns what was read if the file is unchanged; a change explains a fault in the text.

@@ -7,8 +7,8 @@ use super::claims::Claims;
 use super::scan::{self, quote};
 use super::source::Source;
 use super::text::{Text, complete_head};
-use super::{Format, Loaded, ReadOptions, VertexTable, edges, names};
-use crate::format::{self, Gathered, Reader, Sink, Texts};
+use super::{Format, GraphFile, ReadOptions, VertexTable, edges, names};
+use crate::format::{self, Reader, Sink, SinkContent, Texts};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::input::STDIN;
@@ -25,7 +25,7 @@ pub(super) fn whole(
     let mut sink = Sink::new(&path, format.entry().comments, options, context)?;
     let mut rest = source.behind(head);
     read(&mut rest, &mut sink)?;
-    let Gathered { builder, names, mut notes } = sink.finish()?;
+    let SinkContent { builder, names, mut notes } = sink.finish()?;
     notes.extend(rest.trailing());
     Ok(Text {
         builder,
@@ -62,7 +62,7 @@ pub(super) fn by_names(
     }
 }
 
-/// The same, of which `head` has been read.
+/// Reads a text of which `head` has been read.
 pub(super) fn as_texts(
     source: Source,
     head: Vec<u8>,
@@ -106,8 +106,8 @@ pub(crate) fn text_at(text: &[u8], at: usize) -> Option<&[u8]> {
     (!old_mac && fields().count() > 1 && fields().any(is_text)).then_some(line)
 }
 
-/// What to say if a line in the beginning of an edge list has an id that is a text: `None` if none has, nothing if it
-/// is the first line.
+/// Note on a text id at the beginning of an edge list: `None` without text ids, empty if it is in the first
+/// line.
 pub(super) fn text_in(
     parser: &dyn Parser,
     texts: Texts,
@@ -122,7 +122,7 @@ pub(super) fn text_in(
     Some(if first { String::new() } else { remark(texts, number, line) })
 }
 
-/// Says which line made texts of all ids or labels.
+/// Note on the line because of which all ids or labels are read as texts.
 pub(super) fn remark(texts: Texts, number: u64, line: &[u8]) -> String {
     let of = texts.of;
     let article = if of.starts_with('i') { "an" } else { "a" };
@@ -152,10 +152,10 @@ pub(super) fn read_once(path: &Path, note: &str) -> Error {
     Error::input(Place::file(path), what)
 }
 
-/// Takes the labels of a table of vertices.
+/// Adds the labels of a table of vertices.
 pub(super) fn vertex_table(
     table: &VertexTable,
-    loaded: &mut Loaded,
+    loaded: &mut GraphFile,
     options: &ReadOptions,
     context: &Context,
 ) -> Result<()> {

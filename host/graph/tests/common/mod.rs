@@ -4,16 +4,16 @@
 use std::path::Path;
 
 use gramer_base::{Context, Result};
-use gramer_graph::read::{Format, Loaded, ReadOptions, read_bytes};
+use gramer_graph::read::{Format, GraphFile, ReadOptions, read_bytes};
 
 /// Reads a text as if from a file of this name.
-pub fn parse_named(name: &str, text: &str, format: Option<Format>) -> Result<Loaded> {
+pub fn parse_named(name: &str, text: &str, format: Option<Format>) -> Result<GraphFile> {
     let options = ReadOptions { format, ..ReadOptions::default() };
     read_bytes(Path::new(name), text.into(), &options, &Context::with_threads(1))
 }
 
 /// Reads a text as if from a file `g`.
-pub fn parse(text: &str) -> Loaded {
+pub fn parse(text: &str) -> GraphFile {
     parse_named("g", text, None).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
@@ -26,7 +26,7 @@ pub fn refused(text: &str) -> String {
 }
 
 /// The edges by original id, the smaller one first.
-pub fn pairs(loaded: &Loaded) -> Vec<(u64, u64)> {
+pub fn pairs(loaded: &GraphFile) -> Vec<(u64, u64)> {
     let graph = &loaded.graph;
     let ids = graph.original_ids();
     let mut pairs: Vec<(u64, u64)> = (0..graph.vertices() as u32)

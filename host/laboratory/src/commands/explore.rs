@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::explore::measures::Metric;
 use crate::explore::parameter::{Parameter, Point, Variation, combinations};
-use crate::explore::simulator::{Ran, Simulator};
+use crate::explore::simulator::{RunOutcome, Simulator};
 use crate::explore::{
-    About, Measured, counts, csv, described, long_name, page, plot, supports, sweep, task,
+    About, PointResult, counts, csv, described, long_name, page, plot, supports, sweep, task,
 };
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_base::context::Context;
@@ -131,11 +131,11 @@ impl Args {
             .map(|settings| Point::new(&base, graph.view(), settings))
             .collect::<Result<_>>()?;
         let simulator = Simulator::new(&self.cache, context.threads(), self.max_cycles)?;
-        let note = |done: usize, at: usize, ran: &Ran| {
+        let note = |done: usize, at: usize, ran: &RunOutcome| {
             let what = match ran {
-                Ran::Done(kept) => format!("{} cycles", kept.result["cycles"]),
-                Ran::Limit => "too many cycles".into(),
-                Ran::Failed(_) => "failed".into(),
+                RunOutcome::Done(kept) => format!("{} cycles", kept.result["cycles"]),
+                RunOutcome::Limit => "too many cycles".into(),
+                RunOutcome::Failed(_) => "failed".into(),
             };
             tell(&format!(
                 "{done} of {}: {}: {what}",
@@ -175,7 +175,7 @@ impl Args {
 ///
 /// # Errors
 /// [`Error::Device`] if there are some.
-fn failures(all: &[Measured]) -> Result<()> {
+fn failures(all: &[PointResult]) -> Result<()> {
     let failed = || all.iter().filter_map(|p| Some((&p.settings, p.measures.as_ref().err()?)));
     let mut reasons: Vec<(&String, Vec<String>)> = vec![];
     for (settings, reason) in failed() {
@@ -197,7 +197,7 @@ fn failures(all: &[Measured]) -> Result<()> {
     )))
 }
 
-fn document(all: &[Measured], task: &str, graph: &Path, machine: &str) -> Value {
+fn document(all: &[PointResult], task: &str, graph: &Path, machine: &str) -> Value {
     let points: Vec<Value> = all
         .iter()
         .map(|point| {
@@ -235,7 +235,7 @@ fn document(all: &[Measured], task: &str, graph: &Path, machine: &str) -> Value 
 }
 
 fn table(
-    all: &[Measured],
+    all: &[PointResult],
     title: &str,
     folder: &Path,
     out: &mut dyn std::io::Write,
@@ -256,7 +256,7 @@ fn table(
 }
 
 /// Names of the parameters, then those of the metrics.
-fn header(all: &[Measured]) -> Vec<String> {
+fn header(all: &[PointResult]) -> Vec<String> {
     let settings = all.first().map_or(&[][..], |p| &p.settings);
     let readable = |name: &str| name.replace('_', " ");
     let names = settings.iter().map(|s| readable(s.parameter.name()));
@@ -269,7 +269,7 @@ fn header(all: &[Measured]) -> Vec<String> {
 }
 
 /// A point's row.
-fn cells(point: &Measured) -> Vec<String> {
+fn cells(point: &PointResult) -> Vec<String> {
     let head = point.settings.iter().map(|s| s.text.clone());
     let cells: Vec<String> = match &point.measures {
         Ok(m) => SHOWN

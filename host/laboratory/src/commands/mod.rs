@@ -27,7 +27,7 @@ use gramer_cli::{Completions, LONG_VERSION, LogArgs, ManArgs, Program, of_words}
         gramer-lab paper --quick\n  \
         gramer-lab simulate clique -k 4 graph.txt"
 )]
-pub struct Lab {
+pub struct Cli {
     #[command(subcommand)]
     command: Command,
 
@@ -53,7 +53,7 @@ enum Command {
     Man(ManArgs),
 }
 
-impl Program for Lab {
+impl Program for Cli {
     const NAME: &'static str = "gramer-lab";
 
     fn read(words: &[OsString]) -> Result<Self, clap::Error> {
@@ -86,5 +86,5 @@ impl Program for Lab {
 
 /// The command with all its options.
 pub fn command() -> clap::Command {
-    Lab::command()
+    Cli::command()
 }

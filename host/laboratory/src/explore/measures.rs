@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::sample::Sampled;
-use super::simulator::Kept;
+use super::sample::CycleEstimate;
+use super::simulator::PointFile;
 
 /// The counters of a run, summed over their units; of a sampled one only its cycles.
 #[derive(Debug, Clone)]
 pub struct Measures {
-    kept: Kept,
+    kept: PointFile,
     /// Half of the 95 % interval of sampled cycles.
     half: Option<f64>,
     clock_mhz: f64,
@@ -100,14 +100,19 @@ impl Metric {
 
 impl Measures {
     /// Of a run on a machine with this clock (MHz) and as many PUs.
-    pub fn new(kept: Kept, clock_mhz: u32, processing_units: u32) -> Self {
+    pub fn new(kept: PointFile, clock_mhz: u32, processing_units: u32) -> Self {
         let (clock_mhz, processing_units) = (clock_mhz.into(), processing_units.into());
         Measures { kept, half: None, clock_mhz, processing_units }
     }
 
     /// A sample's estimate of a task's cycles; all other numbers of the run are unknown.
-    pub fn sampled(task: &str, sample: &Sampled, clock_mhz: u32, processing_units: u32) -> Self {
-        let kept = Kept {
+    pub fn sampled(
+        task: &str,
+        sample: &CycleEstimate,
+        clock_mhz: u32,
+        processing_units: u32,
+    ) -> Self {
+        let kept = PointFile {
             identity: String::new(),
             task: task.into(),
             options: vec![],
@@ -133,7 +138,7 @@ impl Measures {
     }
 
     /// The cached result of the run.
-    pub fn kept(&self) -> &Kept {
+    pub fn kept(&self) -> &PointFile {
         &self.kept
     }
 

@@ -35,7 +35,7 @@ use maud::html;
 use measures::{Measures, Metric};
 use parameter::{Point, Setting};
 use plot::{Kind, Plot, Series};
-use simulator::{Ran, SimulatedTask, Simulator};
+use simulator::{RunOutcome, SimulatedTask, Simulator};
 
 /// Understands `clique:5`, `motif:4` and `fsm:3:2000` (vertices, support): what the simulator is to
 /// do.
@@ -114,14 +114,14 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
     choices.first(&machine.machine.name, &ask).map(|_| ())
 }
 
-/// A point of a sweep and what came of it.
+/// Point of a sweep with its result.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct PointResult {
     /// Settings.
     pub settings: Vec<Setting>,
-    /// Its numbers, unless it failed or took too long.
+    /// Measures, unless it failed or took too long.
     pub measures: Result<Measures, String>,
-    /// It took more cycles than allowed.
+    /// Whether it exceeded the limit of cycles.
     pub given_up: bool,
 }
 
@@ -136,8 +136,8 @@ pub fn sweep(
     task: &Task,
     points: &[Point],
     context: &Context,
-    told: &(dyn Fn(usize, usize, &Ran) + Sync),
-) -> Result<Vec<Measured>> {
+    told: &(dyn Fn(usize, usize, &RunOutcome) + Sync),
+) -> Result<Vec<PointResult>> {
     let ran = simulator.run(graph, simulated, points, context, told)?;
     let outcome = Cpu.run(graph, task, None, context)?;
     if !outcome.complete {
@@ -151,16 +151,16 @@ pub fn sweep(
         .iter()
         .zip(ran)
         .map(|(point, ran)| {
-            let given_up = matches!(ran, Ran::Limit);
+            let given_up = matches!(ran, RunOutcome::Limit);
             let measures = match ran {
-                Ran::Done(kept) => {
+                RunOutcome::Done(kept) => {
                     let m = &point.machine.machine;
                     Ok(Measures::new(*kept, m.clock_mhz, m.processing_units))
                 }
-                Ran::Limit => {
+                RunOutcome::Limit => {
                     Err(format!("left out by the setting `max_cycles` {}", simulator.max_cycles))
                 }
-                Ran::Failed(said) => Err(said),
+                RunOutcome::Failed(said) => Err(said),
             };
             if let Ok(measures) = &measures {
                 match labelled {
@@ -168,7 +168,7 @@ pub fn sweep(
                     false => same_counts(&expected, measures, &point.settings)?,
                 }
             }
-            Ok(Measured { settings: point.settings.clone(), measures, given_up })
+            Ok(PointResult { settings: point.settings.clone(), measures, given_up })
         })
         .collect()
 }
@@ -225,7 +225,7 @@ pub fn described(settings: &[Setting]) -> String {
 }
 
 /// A sweep as CSV: a column a parameter, then every metric (shares from 0 to 1).
-pub fn csv(all: &[Measured]) -> String {
+pub fn csv(all: &[PointResult]) -> String {
     let mut text = String::new();
     let Some(first) = all.first() else { return text };
     for setting in &first.settings {
@@ -256,7 +256,7 @@ pub fn csv(all: &[Measured]) -> String {
 /// The points as a plot of one metric: the parameter at `x` along the axis, a series for each
 /// combination of the others. With `relative`, all values are divided by that of the first point, or for
 /// cycles the other way round: a speed-up. `of` says what was run.
-pub fn plot(all: &[Measured], x: usize, metric: Metric, relative: bool, of: &str) -> Plot {
+pub fn plot(all: &[PointResult], x: usize, metric: Metric, relative: bool, of: &str) -> Plot {
     let mut positions: Vec<String> = vec![];
     let mut series: Vec<Series> = vec![];
     let mut x_title = String::new();
@@ -332,7 +332,7 @@ pub struct About<'a> {
 }
 
 /// Sentence on the counts of a sweep.
-pub fn counts(all: &[Measured]) -> String {
+pub fn counts(all: &[PointResult]) -> String {
     let found = all.iter().filter(|point| point.measures.is_ok()).count();
     match (found, all.len()) {
         (0, 1) => "the point failed: there is no result".into(),
@@ -347,7 +347,7 @@ pub fn counts(all: &[Measured]) -> String {
 /// A sweep as a page: what was run, its table, and the plots.
 pub fn page(
     about: &About<'_>,
-    all: &[Measured],
+    all: &[PointResult],
     header: &[String],
     rows: &[Vec<String>],
     plots: &[Plot],
@@ -414,14 +414,14 @@ pub fn page(
 }
 
 /// Whether the parameter of a setting has several values.
-fn varies(all: &[Measured], setting: &Setting) -> bool {
+fn varies(all: &[PointResult], setting: &Setting) -> bool {
     all.iter()
         .flat_map(|p| &p.settings)
         .any(|s| s.parameter == setting.parameter && s.text != setting.text)
 }
 
 /// The settings of a point whose parameters have several values; all where none has.
-fn varying(all: &[Measured], point: &Measured) -> Vec<Setting> {
+fn varying(all: &[PointResult], point: &PointResult) -> Vec<Setting> {
     let some: Vec<Setting> = point.settings.iter().filter(|s| varies(all, s)).cloned().collect();
     if some.is_empty() { point.settings.clone() } else { some }
 }

@@ -56,7 +56,7 @@ use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use serde_json::Value;
 
 use super::parameter::{Parameter, Point, Setting};
-use super::simulator::{Ran, SimulatedTask, Simulator};
+use super::simulator::{RunOutcome, SimulatedTask, Simulator};
 use gramer_accelerator::stream::UNITS_A_BEAT;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
@@ -81,27 +81,27 @@ const STUDENT: [f64; 15] = [
     2.145, 2.131,
 ];
 
-/// How much is drawn.
+/// Size and seed of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sampling {
+pub struct SampleSettings {
     /// Windows, 4 to 17.
     pub windows: usize,
     /// All windows together have one in this many of the units, but each at least twice as many as
     /// are in flight.
     pub one_in: usize,
-    /// Of the draws.
+    /// Seed.
     pub seed: u64,
 }
 
-impl Default for Sampling {
+impl Default for SampleSettings {
     fn default() -> Self {
-        Sampling { windows: 10, one_in: 20, seed: 1 }
+        SampleSettings { windows: 10, one_in: 20, seed: 1 }
     }
 }
 
-/// An estimate.
+/// Estimate of the cycles of a task.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampled {
+pub struct CycleEstimate {
     /// Cycles of the whole task.
     pub cycles: f64,
     /// Half of the interval that contains them with a confidence of 95 %.
@@ -163,9 +163,9 @@ pub fn estimate(
     simulated: &SimulatedTask,
     work: &[u64],
     point: &Point,
-    sampling: &Sampling,
+    sampling: &SampleSettings,
     context: &Context,
-) -> Result<Sampled> {
+) -> Result<CycleEstimate> {
     if let Some(why) = refusal(point) {
         return Err(Error::usage(why));
     }
@@ -174,13 +174,13 @@ pub fn estimate(
     }
     let machine = &point.machine.machine;
     let in_flight = (machine.processing_units * machine.slots) as usize;
-    let drawn = Draws::new(graph.view(), work, point, in_flight, sampling)?;
+    let drawn = SampleUnits::new(graph.view(), work, point, in_flight, sampling)?;
     let results = simulated_with(simulator, graph, simulated, point, &drawn, context)?;
     estimated(&drawn, work, in_flight, &results)
 }
 
-/// What a sample runs.
-struct Draws {
+/// Work units of a sample.
+struct SampleUnits {
     /// Units that always run.
     heavy: Vec<VertexId>,
     /// Units that draws are made of.
@@ -191,13 +191,13 @@ struct Draws {
     after: Vec<VertexId>,
 }
 
-impl Draws {
+impl SampleUnits {
     fn new(
         view: View<'_>,
         work: &[u64],
         point: &Point,
         in_flight: usize,
-        sampling: &Sampling,
+        sampling: &SampleSettings,
     ) -> Result<Self> {
         let size = (work.len() / sampling.one_in / sampling.windows)
             .max(2 * in_flight)
@@ -213,7 +213,7 @@ impl Draws {
         let windows = (0..sampling.windows).map(|_| part(size)).collect();
         let after = part(2 * in_flight);
         let sweep = sweep(view, point.room);
-        Ok(Draws { heavy, light, sweep, settling, windows, after })
+        Ok(SampleUnits { heavy, light, sweep, settling, windows, after })
     }
 
     /// The draws one after the other, with these windows.
@@ -241,7 +241,7 @@ fn simulated_with(
     graph: &Graph,
     simulated: &SimulatedTask,
     point: &Point,
-    drawn: &Draws,
+    drawn: &SampleUnits,
     context: &Context,
 ) -> Result<Vec<Value>> {
     let mut points = vec![];
@@ -257,16 +257,21 @@ fn simulated_with(
         .run(graph, simulated, &points, context, &|_, _, _| {})?
         .into_iter()
         .map(|ran| match ran {
-            Ran::Done(kept) => Ok(kept.result),
-            Ran::Limit => Err(Error::Device("a sample has too many cycles".into())),
-            Ran::Failed(said) => Err(Error::Device(said)),
+            RunOutcome::Done(kept) => Ok(kept.result),
+            RunOutcome::Limit => Err(Error::Device("a sample has too many cycles".into())),
+            RunOutcome::Failed(said) => Err(Error::Device(said)),
         })
         .collect()
 }
 
 /// The estimate from the results of [`simulated_with`].
-fn estimated(draws: &Draws, work: &[u64], in_flight: usize, results: &[Value]) -> Result<Sampled> {
-    let Draws { heavy, light, sweep, settling, windows, .. } = draws;
+fn estimated(
+    draws: &SampleUnits,
+    work: &[u64],
+    in_flight: usize,
+    results: &[Value],
+) -> Result<CycleEstimate> {
+    let SampleUnits { heavy, light, sweep, settling, windows, .. } = draws;
     let end = |of: &Value| of["cycles"].as_f64().unwrap_or(f64::NAN);
     let (without, with) = (&results[0], results.get(1));
     let taken = |unit: usize| without["taken"][unit / UNITS_A_BEAT].as_f64().unwrap_or(f64::NAN);
@@ -297,7 +302,7 @@ fn estimated(draws: &Draws, work: &[u64], in_flight: usize, results: &[Value]) -
     if !(cycles.is_finite() && half.is_finite()) {
         return Err(Error::Device(format!("the estimate is {cycles} ± {half}: too few units")));
     }
-    Ok(Sampled {
+    Ok(CycleEstimate {
         cycles,
         half,
         systematic,

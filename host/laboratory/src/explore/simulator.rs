@@ -36,9 +36,9 @@ pub struct SimulatedTask {
     pub words: Vec<String>,
 }
 
-/// What a point's file holds.
+/// Content of a point's file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Kept {
+pub struct PointFile {
     /// Hash of model and simulation.
     pub identity: String,
     /// Task.
@@ -49,14 +49,14 @@ pub struct Kept {
     pub result: Value,
 }
 
-/// What became of a point.
+/// Outcome of a point's run.
 #[derive(Debug, Clone)]
-pub enum Ran {
-    /// It ran to its end, now or before.
-    Done(Box<Kept>),
-    /// It has more cycles than allowed.
+pub enum RunOutcome {
+    /// Complete, simulated or from the cache.
+    Done(Box<PointFile>),
+    /// Exceeded the limit of cycles.
     Limit,
-    /// It failed; the message of the simulator.
+    /// Failed, with the simulator's message.
     Failed(String),
 }
 
@@ -120,7 +120,7 @@ impl Simulator {
         self.cached
     }
 
-    /// The same that simulates nothing: points without a kept result are [`Ran::Limit`].
+    /// The same that simulates nothing: points without a kept result are [`RunOutcome::Limit`].
     pub fn cached_alone(&self) -> Self {
         Simulator { cached: true, ..self.clone() }
     }
@@ -141,8 +141,8 @@ impl Simulator {
         task: &SimulatedTask,
         points: &[Point],
         context: &Context,
-        told: &(dyn Fn(usize, usize, &Ran) + Sync),
-    ) -> Result<Vec<Ran>> {
+        told: &(dyn Fn(usize, usize, &RunOutcome) + Sync),
+    ) -> Result<Vec<RunOutcome>> {
         let (file, hash) = self.image(graph)?;
         // Points of the same machine share its file, its identity and the lock of its build.
         let mut machines: BTreeMap<String, Machine> = BTreeMap::new();
@@ -153,7 +153,7 @@ impl Simulator {
                 entry.insert(machine);
             }
         }
-        let works: Vec<Work> = points
+        let works: Vec<SimulatorJob> = points
             .iter()
             .map(|point| {
                 let machine = &machines[&point.machine.to_yaml()];
@@ -161,12 +161,12 @@ impl Simulator {
                 let key = key(&[&machine.identity, &hash, &words.join("\n")]);
                 let [kept, limit] =
                     ["json", "limit"].map(|end| self.cache.join(format!("{key}.{end}")));
-                Work { machine, words, kept, limit }
+                SimulatorJob { machine, words, kept, limit }
             })
             .collect();
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
-        let outcomes: Vec<Mutex<Option<Result<Ran>>>> =
+        let outcomes: Vec<Mutex<Option<Result<RunOutcome>>>> =
             works.iter().map(|_| Mutex::new(None)).collect();
         on_threads(self.jobs.min(works.len()), |_| {
             loop {
@@ -235,29 +235,29 @@ impl Simulator {
 
     fn point(
         &self,
-        work: &Work,
+        work: &SimulatorJob,
         task: &SimulatedTask,
         graph: &Path,
         options: &[String],
         context: &Context,
-    ) -> Result<Ran> {
+    ) -> Result<RunOutcome> {
         context.cancel.check()?;
         if work.kept.exists() {
             let text =
                 fs::read_to_string(&work.kept).map_err(|e| Error::io(&work.kept, "read", e))?;
-            let kept: Kept = serde_json::from_str(&text).map_err(|e| {
+            let kept: PointFile = serde_json::from_str(&text).map_err(|e| {
                 let what = format!("is not a result of a point ({e}); remove the file");
                 Error::input(Place::file(&work.kept), what)
             })?;
-            return Ok(Ran::Done(Box::new(kept)));
+            return Ok(RunOutcome::Done(Box::new(kept)));
         }
         if self.cached {
-            return Ok(Ran::Limit);
+            return Ok(RunOutcome::Limit);
         }
         // A point that was given up before is, unless it may take longer now.
         let before = fs::read_to_string(&work.limit).ok().and_then(|text| text.trim().parse().ok());
         if before.is_some_and(|cycles: u64| cycles >= self.max_cycles) {
-            return Ok(Ran::Limit);
+            return Ok(RunOutcome::Limit);
         }
         let machine = ["--machine".to_string(), work.machine.path.display().to_string()];
         {
@@ -266,7 +266,7 @@ impl Simulator {
             if !*built {
                 let words = [&["--model".to_string()][..], &machine].concat();
                 if let Err(said) = self.child(&words, context)? {
-                    return Ok(Ran::Failed(said));
+                    return Ok(RunOutcome::Failed(said));
                 }
                 *built = true;
             }
@@ -280,22 +280,24 @@ impl Simulator {
             Err(said) if said.contains("no end after") => {
                 let text = format!("{}\n", self.max_cycles);
                 write_own(&work.limit, |out| out.write_all(text.as_bytes()))?;
-                return Ok(Ran::Limit);
+                return Ok(RunOutcome::Limit);
             }
-            Err(said) => return Ok(Ran::Failed(said)),
+            Err(said) => return Ok(RunOutcome::Failed(said)),
         };
         let result: Value = match serde_json::from_str(&said) {
             Ok(result) => result,
-            Err(e) => return Ok(Ran::Failed(format!("printed something else than JSON: {e}"))),
+            Err(e) => {
+                return Ok(RunOutcome::Failed(format!("printed something else than JSON: {e}")));
+            }
         };
-        let kept = Kept {
+        let kept = PointFile {
             identity: work.machine.identity.clone(),
             task: task.name.clone(),
             options: options.to_vec(),
             result,
         };
         write_own(&work.kept, |out| Ok(serde_json::to_writer_pretty(out, &kept)?))?;
-        Ok(Ran::Done(Box::new(kept)))
+        Ok(RunOutcome::Done(Box::new(kept)))
     }
 
     /// Runs the simulator to its end: what it printed, or what it said when it failed.
@@ -313,7 +315,7 @@ impl Simulator {
             .stderr(same(&said)?)
             .spawn()
             .map_err(|e| Error::io(&self.program, "start", e))?;
-        let mut child = Ended(child);
+        let mut child = ChildGuard(child);
         let begun = Instant::now();
         let status = loop {
             match child.0.try_wait() {
@@ -364,10 +366,10 @@ fn reason(printed: &str, status: &str) -> String {
     }
 }
 
-/// A child that doesn't outlive us.
-struct Ended(Child);
+/// Child process that is killed when it is dropped.
+struct ChildGuard(Child);
 
-impl Drop for Ended {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // It may have ended, and then there is nothing to do.
         let _ = self.0.kill();
@@ -383,7 +385,7 @@ struct Machine {
 }
 
 #[derive(Debug)]
-struct Work<'a> {
+struct SimulatorJob<'a> {
     machine: &'a Machine,
     words: Vec<String>,
     kept: PathBuf,

@@ -2,7 +2,7 @@
 
 use super::report::{Block, Section};
 use super::{Csv, Input, Lab, at, measures, of_task, value};
-use crate::explore::Measured;
+use crate::explore::PointResult;
 use crate::explore::measures::Metric;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
@@ -80,7 +80,7 @@ impl Curve {
     }
 
     /// The runs of a task on a graph.
-    pub(super) fn add(&mut self, input: &Input, task: &str, all: &[Measured]) {
+    pub(super) fn add(&mut self, input: &Input, task: &str, all: &[PointResult]) {
         let Curve { parameter, texts, .. } = self;
         self.csv.add(input, task, &[*parameter], all);
         let Some(first) = texts.first().and_then(|t| at(all, &[(*parameter, t)])) else { return };

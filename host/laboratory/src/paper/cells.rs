@@ -4,7 +4,7 @@ use super::Input;
 use super::report::ORDERS;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
-use crate::explore::{Measured, task};
+use crate::explore::{PointResult, task};
 use gramer_pattern::task::Task;
 
 /// `1,2,4,…` up to `last`.
@@ -14,18 +14,19 @@ pub(super) fn doubling(first: u32, last: u32) -> String {
 }
 
 /// The value of a parameter of a point.
-pub(super) fn value(point: &Measured, parameter: Parameter) -> &str {
+pub(super) fn value(point: &PointResult, parameter: Parameter) -> &str {
     point.settings.iter().find(|s| s.parameter == parameter).map_or("", |s| &s.text)
 }
 
 /// The measures of a point that has some.
-pub(super) fn measures(point: &Measured) -> Option<&Measures> {
+pub(super) fn measures(point: &PointResult) -> Option<&Measures> {
     point.measures.as_ref().ok()
 }
 
 /// The measures of the point with these values.
-pub(super) fn at<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> Option<&'a Measures> {
-    let fits = |p: &&Measured| wanted.iter().all(|&(parameter, text)| value(p, parameter) == text);
+pub(super) fn at<'a>(all: &'a [PointResult], wanted: &[(Parameter, &str)]) -> Option<&'a Measures> {
+    let fits =
+        |p: &&PointResult| wanted.iter().all(|&(parameter, text)| value(p, parameter) == text);
     all.iter().find(fits).and_then(measures)
 }
 
@@ -44,7 +45,7 @@ impl Csv {
         input: &Input,
         task: &str,
         settings: &[Parameter],
-        all: &[Measured],
+        all: &[PointResult],
     ) {
         for point in all {
             let found = measures(point);
@@ -70,7 +71,7 @@ pub(super) const NOT_RUN: &str = "not run";
 
 /// The points of a sweep with these values, in both orders of comparison.
 pub(super) fn in_orders<'a>(
-    all: &'a [Measured],
+    all: &'a [PointResult],
     wanted: &[(Parameter, &str)],
 ) -> [Option<&'a Measures>; 2] {
     ORDERS.map(|order| at(all, &[wanted, &[(Parameter::Order, order)]].concat()))

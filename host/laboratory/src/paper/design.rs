@@ -2,7 +2,7 @@
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
 use super::{Csv, Input, Lab, at, of_task, short, speed_up, times};
-use crate::explore::Measured;
+use crate::explore::PointResult;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
 use gramer_base::error::Result;
@@ -57,7 +57,7 @@ impl Slots {
     }
 
     /// The runs of a task on a graph.
-    pub(super) fn case(&mut self, input: &Input, task: &str, all: &[Measured]) {
+    pub(super) fn case(&mut self, input: &Input, task: &str, all: &[PointResult]) {
         for (which, order) in ORDERS.iter().enumerate() {
             let name = format!("{} {} {}", input.name, short(task), &order[..3]);
             let line = Series::of(&input.name, format!("{}, {order}", of_task(task)));
@@ -71,7 +71,7 @@ impl Slots {
         input: &Input,
         (name, line): (String, Series),
         which: usize,
-        points: &[Measured],
+        points: &[PointResult],
     ) {
         let run = |stealing: &str, slots: &str| {
             let wanted = [

@@ -8,9 +8,9 @@ use gramer_base::error::{Error, Place, Result};
 use super::claims::Row;
 use super::report::REPORT;
 
-/// A section as it stands in a report: its rows of the table of claims, and its text.
+/// Section of an existing report: its rows of the table of claims, and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierSection {
     /// The title.
     pub title: String,
     /// The claims.
@@ -24,7 +24,7 @@ pub struct Earlier {
 pub(crate) struct Report {
     /// The paragraphs before the table of claims.
     pub opening: Vec<String>,
-    sections: Vec<Earlier>,
+    sections: Vec<EarlierSection>,
     path: std::path::PathBuf,
 }
 
@@ -53,7 +53,7 @@ impl Report {
     ///
     /// # Errors
     /// [`Error::Usage`] if the report has none.
-    pub fn section(&self, title: &str) -> Result<Earlier> {
+    pub fn section(&self, title: &str) -> Result<EarlierSection> {
         let found = self.sections.iter().find(|section| section.title == title);
         found.cloned().ok_or_else(|| {
             Error::usage(format!(
@@ -81,8 +81,10 @@ fn parse(text: &str, path: &Path) -> Option<Report> {
         })
         .collect();
     // A section's rows are those of its figures and tables.
-    let mut all: Vec<Earlier> =
-        sections.into_iter().map(|(title, body)| Earlier { title, rows: vec![], body }).collect();
+    let mut all: Vec<EarlierSection> = sections
+        .into_iter()
+        .map(|(title, body)| EarlierSection { title, rows: vec![], body })
+        .collect();
     for row in rows {
         let of = all.iter_mut().find(|section| names(&section.title, &row.place))?;
         of.rows.push(row);

@@ -2,7 +2,7 @@
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, near, span};
 use super::{Csv, Input, Lab, at, axis_names, csv_table, of_task, speed_up};
-use crate::explore::Measured;
+use crate::explore::PointResult;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
@@ -71,7 +71,7 @@ fn runs(
     task: &str,
     share: &str,
     latency: &str,
-) -> Result<Vec<Measured>> {
+) -> Result<Vec<PointResult>> {
     let [share, slow] = [format!("on_chip={share}"), format!("latency={latency}")];
     let first = [&*share, &*slow, "order=ascending,descending"];
     let two = [&first[..], &["policy=uniform-lru,static-lru"]].concat();
@@ -83,7 +83,7 @@ fn runs(
 }
 
 /// The same of [`FOUR`], with the smaller share and one λ.
-fn runs_of_four(lab: &Lab<'_>, input: &Input) -> Result<Vec<Measured>> {
+fn runs_of_four(lab: &Lab<'_>, input: &Input) -> Result<Vec<PointResult>> {
     let [share, slow] = [format!("on_chip={}", SHARES[0]), format!("latency={LATENCY}")];
     let first = [&*share, &*slow, "order=ascending,descending"];
     let mut all =
@@ -160,7 +160,7 @@ impl Hierarchies {
     }
 
     /// The runs of a task on a graph; claims are held against the graph that the paper has.
-    pub(super) fn case(&mut self, input: &Input, task: &str, all: &[Measured]) {
+    pub(super) fn case(&mut self, input: &Input, task: &str, all: &[PointResult]) {
         for (which, order) in ORDERS.iter().enumerate() {
             for share in SHARES {
                 for latency in LATENCIES {
@@ -189,7 +189,7 @@ impl Hierarchies {
     }
 
     /// The runs of [`FOUR`].
-    pub(super) fn four(&mut self, all: &[Measured]) {
+    pub(super) fn four(&mut self, all: &[PointResult]) {
         self.size(1, all);
     }
 
@@ -209,7 +209,7 @@ impl Hierarchies {
         &mut self.variants[at]
     }
 
-    fn size(&mut self, size: usize, all: &[Measured]) {
+    fn size(&mut self, size: usize, all: &[PointResult]) {
         for (which, order) in ORDERS.iter().enumerate() {
             for (at, policy) in POLICIES.iter().enumerate() {
                 let found = find(all, [SHARES[0], LATENCY, order, policy, LAMBDA]).flatten();
@@ -346,7 +346,7 @@ impl Hierarchies {
 
 /// The runs of a point: none if it isn't among them, and an inner none if it was not run.
 fn find<'a>(
-    all: &'a [Measured],
+    all: &'a [PointResult],
     [share, latency, order, policy, lambda]: [&str; 5],
 ) -> Option<Option<&'a Measures>> {
     let mut wanted = vec![

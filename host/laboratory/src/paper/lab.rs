@@ -9,9 +9,9 @@ use super::cells::doubling;
 use super::{Input, Lab};
 use crate::explore::measures::Measures;
 use crate::explore::parameter::{Point, Variation, combinations};
-use crate::explore::sample::{Sampling, estimate, refusal, work};
-use crate::explore::simulator::{Ran, SimulatedTask};
-use crate::explore::{Measured, described, sweep, task};
+use crate::explore::sample::{SampleSettings, estimate, refusal, work};
+use crate::explore::simulator::{RunOutcome, SimulatedTask};
+use crate::explore::{PointResult, described, sweep, task};
 
 impl Lab<'_> {
     /// A sweep: `variations` as on the command line of `gramer-lab explore`. Points without a result
@@ -21,7 +21,7 @@ impl Lab<'_> {
         input: &Input,
         name: &str,
         variations: &[&str],
-    ) -> Result<Vec<Measured>> {
+    ) -> Result<Vec<PointResult>> {
         self.sweep_on(&self.base, input, name, variations)
     }
 
@@ -32,15 +32,15 @@ impl Lab<'_> {
         input: &Input,
         name: &str,
         variations: &[&str],
-    ) -> Result<Vec<Measured>> {
+    ) -> Result<Vec<PointResult>> {
         let points = self.points(base, input, variations)?;
         let (simulated, mined) = task(name)?;
         let tell = self.tell;
-        let told = |done: usize, at: usize, ran: &Ran| {
+        let told = |done: usize, at: usize, ran: &RunOutcome| {
             let what = match ran {
-                Ran::Done(kept) => format!("{} cycles", kept.result["cycles"]),
-                Ran::Limit => "too many cycles".into(),
-                Ran::Failed(said) => said.clone(),
+                RunOutcome::Done(kept) => format!("{} cycles", kept.result["cycles"]),
+                RunOutcome::Limit => "too many cycles".into(),
+                RunOutcome::Failed(said) => said.clone(),
             };
             let settings = described(&points[at].settings);
             let of = points.len();
@@ -74,7 +74,7 @@ impl Lab<'_> {
         name: &str,
         variations: &[&str],
         units: Option<&[WorkUnit]>,
-    ) -> Result<Vec<Measured>> {
+    ) -> Result<Vec<PointResult>> {
         let mut points = self.points(&self.base, input, variations)?;
         if let Some(units) = units {
             let file = self.simulator.units(units)?;
@@ -83,7 +83,7 @@ impl Lab<'_> {
             }
         }
         let (simulated, mined) = task(name)?;
-        let told = |_: usize, _: usize, _: &Ran| {};
+        let told = |_: usize, _: usize, _: &RunOutcome| {};
         sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)
     }
 
@@ -120,7 +120,7 @@ impl Lab<'_> {
             }
             let works = works.as_ref().expect("it was just set");
             let (simulator, context, sampling) =
-                (&self.simulator, self.context, Sampling::default());
+                (&self.simulator, self.context, SampleSettings::default());
             let s = estimate(simulator, &input.graph, simulated, works, point, &sampling, context)?;
             (self.tell)(&format!("    sampled: {:.0} ± {:.0}", s.cycles, s.half));
             let machine = &point.machine.machine;

@@ -105,7 +105,7 @@ pub struct Lab<'a> {
     /// The context.
     pub context: &'a Context,
     /// Where progress is told.
-    pub tell: Tell<'a>,
+    pub tell: Progress<'a>,
     /// Hash of the base machine's model and of the simulation around it, once a point has run.
     pub model: std::cell::RefCell<String>,
     /// Points that failed, in words.
@@ -114,8 +114,8 @@ pub struct Lab<'a> {
     pub left_out: std::cell::RefCell<BTreeSet<String>>,
 }
 
-/// Takes a line for people on how far the experiments are.
-pub type Tell<'a> = &'a (dyn Fn(&str) + Sync);
+/// Receiver of progress lines of the experiments.
+pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// What [`run`] is asked.
 #[derive(Debug, Clone)]
@@ -218,7 +218,7 @@ const EXPERIMENTS: &[(&str, &str, Experiment)] = &[
     ("scaling", "Beyond the paper: processing units and partitions", beyond::scaling),
     ("memory", "Beyond the paper: memory", beyond::memory),
     ("unit-order", "Noise by the order of the work units", unit_order::unit_order),
-    ("sampling", "Sampling of large runs", sampling::sampling),
+    ("sampling", "SampleSettings of large runs", sampling::sampling),
 ];
 
 /// Names of the experiments.
@@ -231,7 +231,7 @@ pub fn experiments() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// Errors of reading, simulating and writing. After [`gramer_base::Error::Interrupted`] the next run goes on with
 /// the points that are missing.
-pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
+pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<Vec<String>> {
     let before = match options.only.is_empty() {
         true => None,
         false => Some(earlier::Report::read(&options.out)?),

@@ -15,11 +15,11 @@ use super::hierarchies::{Hierarchies, SETTINGS};
 use super::report::{Block, ORDERS};
 use super::settings::Curves;
 use super::waits::Stalls;
-use crate::explore::Measured;
+use crate::explore::PointResult;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::{Parameter, Setting};
 use crate::explore::plot::{Plot, Series};
-use crate::explore::simulator::Kept;
+use crate::explore::simulator::PointFile;
 
 /// PUs and slots of the machine that was measured, and its MHz.
 const PUS: u32 = 8;
@@ -67,13 +67,13 @@ fn measures(row: &dyn Fn(&str) -> String) -> Measures {
             "pu.idle_no_work": [[part("no_work", all)]],
         }
     });
-    let kept = Kept { identity: String::new(), task: row("task"), options: vec![], result };
+    let kept = PointFile { identity: String::new(), task: row("task"), options: vec![], result };
     Measures::new(kept, MHZ, PUS)
 }
 
 /// The sweeps of a file: graph and task with their points, in its order.
-fn sweeps(file: &str, parameters: &[Parameter]) -> Vec<(Input, String, Vec<Measured>)> {
-    let mut all: Vec<(Input, String, Vec<Measured>)> = vec![];
+fn sweeps(file: &str, parameters: &[Parameter]) -> Vec<(Input, String, Vec<PointResult>)> {
+    let mut all: Vec<(Input, String, Vec<PointResult>)> = vec![];
     for row in rows(file) {
         // A hierarchy without λ has none.
         let named = parameters.iter().filter(|p| !row(p.name()).is_empty());
@@ -82,7 +82,8 @@ fn sweeps(file: &str, parameters: &[Parameter]) -> Vec<(Input, String, Vec<Measu
             "whole" => Ok(measures(&row)),
             other => Err(other.to_string()),
         };
-        let point = Measured { settings: named.map(setting).collect(), measures, given_up: false };
+        let point =
+            PointResult { settings: named.map(setting).collect(), measures, given_up: false };
         let (graph, task) = (row("graph"), row("task"));
         match all.last_mut().filter(|(input, of, _)| input.name == graph && *of == task) {
             Some((_, _, points)) => points.push(point),
@@ -128,8 +129,8 @@ fn figure_14() -> Vec<Block> {
         let mut curves = Curves::new(parameter, room, one);
         for (input, task, all) in sweeps(file, &[Parameter::Order, room, parameter]) {
             for order in ORDERS {
-                let of = |p: &&Measured| p.settings[0].text == order;
-                let points: Vec<Measured> = all.iter().filter(of).cloned().collect();
+                let of = |p: &&PointResult| p.settings[0].text == order;
+                let points: Vec<PointResult> = all.iter().filter(of).cloned().collect();
                 curves.add(&input, &task, order, &points);
             }
         }

@@ -7,7 +7,7 @@ use gramer_picture::page::{PreEscaped, document};
 use pulldown_cmark::{Options, Parser, html};
 
 use super::claims::{CLAIMS, Row, csv, tally};
-pub use super::earlier::Earlier;
+pub use super::earlier::EarlierSection;
 pub use super::verdict::{
     Cases, Finding, NOT_MEASURED, PARTLY, REPRODUCED, TOLERANCE, Verdict, far, near, rule, span,
 };
@@ -82,7 +82,7 @@ pub enum Part {
     /// Measured by this run.
     Measured(Section),
     /// As it stands in the report that this one replaces; its files stay.
-    Earlier(Earlier),
+    Earlier(EarlierSection),
 }
 
 impl From<Section> for Part {

@@ -10,7 +10,7 @@ use super::report::{Answer, Block, Cases, Claim, Finding, Section, Verdict, far,
 use super::{Csv, Input, Lab, NOT_RUN, csv_table, cycles, finds_nothing, in_orders, short, times};
 use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
-use crate::explore::{Measured, task};
+use crate::explore::{PointResult, task};
 use gramer_base::error::{Error, Result};
 use gramer_cpu::Cpu;
 use gramer_engine::EngineExt;
@@ -84,22 +84,22 @@ struct Case<'a> {
     rest: Option<(f64, f64)>,
 }
 
-/// Whether a case counts for the claim on the kernel's time.
+/// Relevance of a case for the claim on the kernel's time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Counts {
+enum Relevance {
     Yes,
     NotInPaper,
     NoPattern,
     BelowRounding,
 }
 
-impl Counts {
+impl Relevance {
     fn word(self) -> &'static str {
         match self {
-            Counts::Yes => "yes",
-            Counts::NotInPaper => "not in the paper",
-            Counts::NoPattern => "no: no frequent pattern",
-            Counts::BelowRounding => "no: below the rounding",
+            Relevance::Yes => "yes",
+            Relevance::NotInPaper => "not in the paper",
+            Relevance::NoPattern => "no: no frequent pattern",
+            Relevance::BelowRounding => "no: below the rounding",
         }
     }
 }
@@ -111,7 +111,7 @@ fn cell(number: Option<f64>, digits: usize) -> String {
 
 impl<'a> Case<'a> {
     /// The case of a sweep over both orders; the CPU engine runs it here.
-    fn new(lab: &Lab<'_>, input: &'a Input, name: &'a str, all: &'a [Measured]) -> Result<Self> {
+    fn new(lab: &Lab<'_>, input: &'a Input, name: &'a str, all: &'a [PointResult]) -> Result<Self> {
         let (_, mined) = task(name)?;
         let begun = Instant::now();
         if !Cpu.run(&input.graph, &mined, None, lab.context)?.complete {
@@ -134,13 +134,13 @@ impl<'a> Case<'a> {
         Some(run.as_ref()?.kernel / self.rest?.0)
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> Relevance {
         let nothing = self.found.iter().any(|&m| finds_nothing(self.name, m));
         match self.rest {
-            None => Counts::NotInPaper,
-            Some(_) if nothing => Counts::NoPattern,
-            Some((rest, rounding)) if rest <= rounding => Counts::BelowRounding,
-            Some(_) => Counts::Yes,
+            None => Relevance::NotInPaper,
+            Some(_) if nothing => Relevance::NoPattern,
+            Some((rest, rounding)) if rest <= rounding => Relevance::BelowRounding,
+            Some(_) => Relevance::Yes,
         }
     }
 
@@ -156,7 +156,7 @@ impl<'a> Case<'a> {
         row.push(set_up(self.name).to_string());
         row.push(self.rest.map_or("–".into(), |(rest, rounding)| format!("{rest} ± {rounding}")));
         row.extend(self.runs.iter().map(|run| match counts {
-            Counts::Yes => cell(self.share(run).map(|s| 100.0 * s), 1),
+            Relevance::Yes => cell(self.share(run).map(|s| 100.0 * s), 1),
             _ => "–".into(),
         }));
         row.push(counts.word().into());
@@ -208,10 +208,10 @@ struct Times {
 impl Times {
     fn add(&mut self, case: &Case<'_>) {
         match case.counts() {
-            Counts::NotInPaper => {}
-            Counts::NoPattern => self.no_pattern += 1,
-            Counts::BelowRounding => self.unresolved += 1,
-            Counts::Yes => {
+            Relevance::NotInPaper => {}
+            Relevance::NoPattern => self.no_pattern += 1,
+            Relevance::BelowRounding => self.unresolved += 1,
+            Relevance::Yes => {
                 for (shares, run) in self.shares.iter_mut().zip(&case.runs) {
                     shares.add(case.share(run));
                 }

@@ -6,7 +6,7 @@ use super::report::{Answer, Block, Claim, Finding, Section, Verdict};
 use super::{Lab, at, short};
 use crate::explore::measures::Metric;
 use crate::explore::parameter::{Point, Variation};
-use crate::explore::sample::{Sampled, Sampling, estimate, work};
+use crate::explore::sample::{CycleEstimate, SampleSettings, estimate, work};
 use crate::explore::task;
 use gramer_base::error::Result;
 use gramer_graph::generate::{Model, Recipe, generate};
@@ -14,7 +14,7 @@ use gramer_graph::prepare::renumber;
 
 use super::Input;
 
-const TITLE: &str = "Sampling of large runs";
+const TITLE: &str = "SampleSettings of large runs";
 
 /// Points that are estimated and run in full.
 pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
@@ -111,7 +111,7 @@ impl Comparison {
         let settings = Variation::parse(variant)?.values;
         let point = Point::new(base, input.graph.view(), &settings)?;
         self.seed += 1;
-        let sampling = Sampling { seed: self.seed, ..Sampling::default() };
+        let sampling = SampleSettings { seed: self.seed, ..SampleSettings::default() };
         let simulator = &lab.simulator;
         let s =
             estimate(simulator, &input.graph, &simulated, &works, &point, &sampling, lab.context)?;
@@ -121,7 +121,7 @@ impl Comparison {
         Ok(())
     }
 
-    fn add(&mut self, graph: &str, name: &str, setting: &str, full: f64, s: &Sampled) {
+    fn add(&mut self, graph: &str, name: &str, setting: &str, full: f64, s: &CycleEstimate) {
         let within = (full - s.cycles).abs() <= s.half;
         let off = 100.0 * (s.cycles / full - 1.0);
         let simulated = 100.0 * s.simulated as f64 / full;

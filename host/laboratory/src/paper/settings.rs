@@ -2,7 +2,7 @@
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, far, near, span};
 use super::{Csv, Input, Lab, at, measures, of_task, speed_up, value};
-use crate::explore::Measured;
+use crate::explore::PointResult;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
@@ -65,7 +65,7 @@ impl Curves {
         input: &Input,
         task: &str,
         order: &str,
-        all: &[Measured],
+        all: &[PointResult],
     ) -> Vec<Relative> {
         self.csv.add(input, task, &self.settings, all);
         let line = relative(all, at(all, &[(self.parameter, self.one)]), self.parameter);
@@ -173,7 +173,7 @@ impl Speeds {
 pub(super) type Relative = (String, Option<(f64, f64)>);
 
 /// The values of a parameter with the speed of each, that of `one` being 1.
-fn relative(all: &[Measured], one: Option<&Measures>, parameter: Parameter) -> Vec<Relative> {
+fn relative(all: &[PointResult], one: Option<&Measures>, parameter: Parameter) -> Vec<Relative> {
     let speed = |point| Some(speed_up(one?, measures(point)?));
     all.iter().map(|p| (value(p, parameter).to_string(), speed(p))).collect()
 }

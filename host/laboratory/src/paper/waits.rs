@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, span};
 use super::{Csv, Lab, NOT_RUN, at, axis_names, of_task, short};
-use crate::explore::Measured;
+use crate::explore::PointResult;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
@@ -41,7 +41,7 @@ pub(super) struct Stalls {
     /// The share of the cycles that a PU with one slot waits for memory, by order.
     one: [Cases; 2],
     /// Of the runs with one slot: the row, and waits, accesses and misses.
-    alone: Vec<(usize, Waits)>,
+    alone: Vec<(usize, MemoryStalls)>,
     /// By order, one of [`WAITS`] each.
     series: [[Series; 4]; 2],
 }
@@ -61,7 +61,7 @@ impl Stalls {
     }
 
     /// The runs of a task on a graph.
-    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[Measured]) {
+    pub(super) fn case(&mut self, graph: &str, task: &str, all: &[PointResult]) {
         self.names.push(format!("{graph} {}", short(task)));
         self.cases.push([graph.to_string(), of_task(task)]);
         for (which, order) in ORDERS.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Stalls {
         row.extend(WAITS.map(|metric| format!("{:.1}", m.shown(metric))));
         let misses = |hits| format!("{:.1}", 100.0 - m.shown(hits));
         row.extend([misses(Metric::VertexHits), misses(Metric::EdgeHits)]);
-        self.alone.push((self.rows.len(), Waits::of(m)));
+        self.alone.push((self.rows.len(), MemoryStalls::of(m)));
         self.one[which].add(Some(m.shown(Metric::WaitMemory)));
         for (series, metric) in self.series[which].iter_mut().zip(WAITS) {
             series.points.push((case, m.shown(metric), 0.0));
@@ -95,11 +95,11 @@ impl Stalls {
     /// Divides the waits of the runs with one slot into vertex and edge accesses, in the rows' last
     /// column, and says how.
     fn divide(&mut self) -> String {
-        let cases: Vec<Waits> = self.alone.iter().map(|(_, w)| *w).collect();
+        let cases: Vec<MemoryStalls> = self.alone.iter().map(|(_, w)| *w).collect();
         for row in &mut self.rows {
             row.push("–".into());
         }
-        match Waits::fit(&cases) {
+        match MemoryStalls::fit(&cases) {
             Some((access, miss, off)) if off < 0.1 => {
                 for &(at, w) in &self.alone {
                     let vertex = w.vertex(access, miss);
@@ -181,18 +181,18 @@ impl Stalls {
     }
 }
 
-/// Waits for memory of PUs with one slot, in cycles, and what they waited for.
+/// Cycles that PUs with one slot wait for memory, and the accesses and misses that cause them.
 #[derive(Debug, Clone, Copy)]
-struct Waits {
+struct MemoryStalls {
     cycles: f64,
     /// Vertices', edges'.
     accesses: [f64; 2],
     misses: [f64; 2],
 }
 
-impl Waits {
+impl MemoryStalls {
     fn of(m: &Measures) -> Self {
-        Waits {
+        MemoryStalls {
             cycles: m.sum("pu.idle_memory"),
             accesses: ["vertex", "edge"].map(|kind| m.sum(&format!("pu.{kind}_accesses"))),
             misses: ["vertex", "edge"].map(|kind| m.sum(&format!("partition.{kind}_misses"))),
@@ -209,7 +209,7 @@ impl Waits {
 
     /// Cycles of an access and of a miss besides, by least squares over the relative errors, and the
     /// largest of these. `None` for fewer than three cases or where they say nothing.
-    fn fit(cases: &[Waits]) -> Option<(f64, f64, f64)> {
+    fn fit(cases: &[MemoryStalls]) -> Option<(f64, f64, f64)> {
         let (mut aa, mut am, mut mm, mut a, mut m) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for w in cases {
             let accesses = (w.accesses[0] + w.accesses[1]) / w.cycles;
@@ -222,8 +222,9 @@ impl Waits {
         }
         let determinant = aa * mm - am * am;
         let (access, miss) = ((a * mm - m * am) / determinant, (m * aa - a * am) / determinant);
-        let off =
-            |w: &Waits| ((w.vertex(access, miss) + w.edge(access, miss)) / w.cycles - 1.0).abs();
+        let off = |w: &MemoryStalls| {
+            ((w.vertex(access, miss) + w.edge(access, miss)) / w.cycles - 1.0).abs()
+        };
         let worst = cases.iter().map(off).fold(0.0, f64::max);
         let good =
             cases.len() > 2 && [access, miss, worst].iter().all(|n| n.is_finite() && *n >= 0.0);
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn waits_are_divided_by_what_an_access_and_a_miss_cost() {
-        let waits = |accesses: [f64; 2], misses: [f64; 2]| Waits {
+        let waits = |accesses: [f64; 2], misses: [f64; 2]| MemoryStalls {
             cycles: 6.0 * (accesses[0] + accesses[1]) + 50.0 * (misses[0] + misses[1]),
             accesses,
             misses,
@@ -299,10 +300,12 @@ mod tests {
             waits([10.0, 500.0], [1.0, 5.0]),
             waits([300.0, 30.0], [2.0, 2.0]),
         ];
-        let (access, miss, off) = Waits::fit(&all).unwrap();
+        let (access, miss, off) = MemoryStalls::fit(&all).unwrap();
         assert!((access - 6.0).abs() < 1e-6 && (miss - 50.0).abs() < 1e-6 && off < 1e-6);
         assert!((all[0].vertex(access, miss) - 1100.0).abs() < 1e-3);
-        assert!(Waits::fit(&all[..2]).is_none() && Waits::fit(&[all[0]; 3]).is_none());
+        assert!(
+            MemoryStalls::fit(&all[..2]).is_none() && MemoryStalls::fit(&[all[0]; 3]).is_none()
+        );
     }
 
     #[test]

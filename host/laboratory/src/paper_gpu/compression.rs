@@ -2,7 +2,7 @@
 
 use gramer_base::error::Result;
 use gramer_cpu::Cpu;
-use gramer_engine::compress::{Compressed, compress};
+use gramer_engine::compress::{CompressionResult, compress};
 
 use super::{COMPRESSION, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section};
@@ -44,7 +44,7 @@ impl Table {
     fn add(
         &mut self,
         (k, cliques, compressing, removed): (usize, u128, u64, u64),
-        ours: &Compressed,
+        ours: &CompressionResult,
     ) {
         let (replaced, score) = (ours.replaced.len() as u64, ours.score);
         self.replaced += replaced;

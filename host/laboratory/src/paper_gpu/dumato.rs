@@ -4,7 +4,7 @@ use gramer_base::error::Result;
 use gramer_gpu::{Balance, Settings, Strategy, Tile};
 use gramer_pattern::task::{Induced, Task};
 
-use super::point::{Named, Point, at_least, shown, speed_up};
+use super::point::{NamedSettings, Point, at_least, shown, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near};
 
@@ -27,11 +27,11 @@ pub(super) fn motifs(k: usize) -> Task {
     Task::Motif { k, induced: Induced::Vertex }
 }
 
-fn wide(name: String, threshold: f64, donations: u32) -> Named {
+fn wide(name: String, threshold: f64, donations: u32) -> NamedSettings {
     balanced(name, Balance { threshold, donations, ..Balance::default() })
 }
 
-fn balanced(name: String, balance: Balance) -> Named {
+fn balanced(name: String, balance: Balance) -> NamedSettings {
     (name, Settings { strategy: Some(Strategy::Wide), balance, ..Settings::default() })
 }
 

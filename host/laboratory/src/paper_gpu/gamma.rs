@@ -8,11 +8,11 @@ use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::task::Task;
 
-use super::point::{Named, Point, shown, speed_up};
+use super::point::{NamedSettings, Point, shown, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near, span};
 
-fn table(name: &str, memory: Option<u64>, table: TableSettings) -> Named {
+fn table(name: &str, memory: Option<u64>, table: TableSettings) -> NamedSettings {
     let strategy = Some(Strategy::Table);
     (name.into(), Settings { strategy, memory, table, ..Settings::default() })
 }

@@ -15,7 +15,7 @@ use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
 use super::limits::within;
-use super::point::{Named, Point, shown, speed_up};
+use super::point::{NamedSettings, Point, shown, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near};
 
@@ -44,7 +44,7 @@ const STEPS: [(&str, &str, f64, f64); 3] = [
 ];
 
 /// SGSI's join with some of it left out.
-fn joined(name: &str, without: Ablation, layers: Layers) -> Named {
+fn joined(name: &str, without: Ablation, layers: Layers) -> NamedSettings {
     let join_settings = JoinSettings { layers, ..JoinSettings::default() };
     let table =
         TableSettings { join: Join::Prealloc, join_settings, without, ..Default::default() };
@@ -53,7 +53,7 @@ fn joined(name: &str, without: Ablation, layers: Layers) -> Named {
 }
 
 /// GSI-b, then a step more each time; behind them the whole without its write cache.
-fn steps() -> Vec<Named> {
+fn steps() -> Vec<NamedSettings> {
     let none = Ablation::default();
     let so = Ablation { sets: true, write_cache: true, ..none };
     let pc = Ablation { prealloc: true, ..so };

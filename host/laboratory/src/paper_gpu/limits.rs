@@ -19,24 +19,24 @@ pub(super) struct Limits {
     end: Option<(Instant, Duration)>,
 }
 
-/// What had no room in a limit.
+/// Exceeded time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Late {
-    /// The point took longer than one may, this long.
+pub(super) enum Timeout {
+    /// The limit of a point.
     Point(Duration),
-    /// The whole run took as long as it may, this long.
+    /// The limit of the whole run.
     Run(Duration),
-    /// Nothing is measured, and the report has no such point.
+    /// Measuring is off, and the report has no such point.
     Missing,
 }
 
-impl Late {
+impl Timeout {
     /// For the report.
     pub fn why(self) -> String {
         match self {
-            Late::Point(limit) => format!("not within {} s", limit.as_secs_f64()),
-            Late::Missing => "not among the points of the report".into(),
-            Late::Run(limit) => {
+            Timeout::Point(limit) => format!("not within {} s", limit.as_secs_f64()),
+            Timeout::Missing => "not among the points of the report".into(),
+            Timeout::Run(limit) => {
                 format!("not run to its end in the {} s of the whole run", limit.as_secs_f64())
             }
         }
@@ -51,16 +51,16 @@ impl Limits {
     }
 
     /// Whether the run has to come to its end.
-    pub fn over(&self) -> Option<Late> {
-        self.end.filter(|(end, _)| Instant::now() >= *end).map(|(_, run)| Late::Run(run))
+    pub fn over(&self) -> Option<Timeout> {
+        self.end.filter(|(end, _)| Instant::now() >= *end).map(|(_, run)| Timeout::Run(run))
     }
 
     /// What a point may take from now on, and what it is when it has.
-    pub fn of_point(&self) -> Option<(Duration, Late)> {
+    pub fn of_point(&self) -> Option<(Duration, Timeout)> {
         let left = self
             .end
-            .map(|(end, run)| (end.saturating_duration_since(Instant::now()), Late::Run(run)));
-        let own = self.point.map(|limit| (limit, Late::Point(limit)));
+            .map(|(end, run)| (end.saturating_duration_since(Instant::now()), Timeout::Run(run)));
+        let own = self.point.map(|limit| (limit, Timeout::Point(limit)));
         [left, own].into_iter().flatten().min_by_key(|(time, _)| *time)
     }
 }
@@ -136,12 +136,12 @@ mod tests {
         let none = Limits::begin(None, None);
         assert!(none.of_point().is_none() && none.over().is_none());
         let both = Limits::begin(Some(seconds(10)), Some(seconds(1000)));
-        assert_eq!(both.of_point(), Some((seconds(10), Late::Point(seconds(10)))));
+        assert_eq!(both.of_point(), Some((seconds(10), Timeout::Point(seconds(10)))));
         assert_eq!(both.over(), None);
         let short = Limits::begin(Some(seconds(10)), Some(seconds(5)));
         let (left, why) = short.of_point().unwrap();
-        assert!(left <= seconds(5) && why == Late::Run(seconds(5)));
+        assert!(left <= seconds(5) && why == Timeout::Run(seconds(5)));
         let over = Limits::begin(None, Some(Duration::ZERO));
-        assert_eq!(over.over(), Some(Late::Run(Duration::ZERO)));
+        assert_eq!(over.over(), Some(Timeout::Run(Duration::ZERO)));
     }
 }

@@ -38,14 +38,14 @@ use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_graph::{Builder, Graph, VertexId};
 
-use crate::paper::Tell;
+use crate::paper::Progress;
 use crate::paper::claims::CLAIMS;
 use crate::paper::earlier::Report;
 use crate::paper::report::{Block, PAGE, PaperReport, Part, REPORT, Section, rule};
 
-use limits::{Late, Limits};
+use limits::{Limits, Timeout};
 pub use point::Point;
-use unfinished::Unfinished;
+use unfinished::PartialRun;
 
 /// What [`run`] is asked.
 #[derive(Debug, Clone)]
@@ -81,47 +81,47 @@ type Experiment = fn(&Lab<'_>) -> Result<Vec<Section>>;
 
 /// Name, titles of the sections, function, and whether it measures on the device. The joins are last: how long their
 /// queries take is known least.
-const EXPERIMENTS: &[(&str, &[&str], Experiment, Place)] = &[
-    ("table-6.7", &["DuMato, table 6.7: balance off and on"], dumato::on_and_off, Place::Device),
-    ("table-6.6", &["DuMato, table 6.6: donations"], dumato::donations, Place::Device),
+const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
+    ("table-6.7", &["DuMato, table 6.7: balance off and on"], dumato::on_and_off, Site::Device),
+    ("table-6.6", &["DuMato, table 6.6: donations"], dumato::donations, Site::Device),
     (
         "figure-6.4",
         &["DuMato, figure 6.4: thresholds and threads"],
         dumato::thresholds,
-        Place::Device,
+        Site::Device,
     ),
-    ("table-6.5", &["DuMato, table 6.5: virtual warps"], dumato::tiles, Place::Device),
+    ("table-6.5", &["DuMato, table 6.5: virtual warps"], dumato::tiles, Site::Device),
     (
         "paradigms",
         &["Beyond DuMato: plans, formulas and exploration"],
         paradigms::sections,
-        Place::Device,
+        Site::Device,
     ),
     (
         "table-a.1",
         &["DuMato, table A.1: compression by cliques"],
         compression::sections,
-        Place::Host,
+        Site::Host,
     ),
     (
         "figure-26",
         &["GAMMA, figures 26, 32 and 34: mechanisms of the extension"],
         gamma::mechanisms,
-        Place::Device,
+        Site::Device,
     ),
-    ("figure-28", &["GAMMA, figure 28: which pages are copied"], gamma::access, Place::Device),
-    ("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort, Place::Device),
+    ("figure-28", &["GAMMA, figure 28: which pages are copied"], gamma::access, Site::Device),
+    ("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort, Site::Device),
     (
         "joins",
         &["GSI, table 3: the steps of the join", "SGSI, table 5: layers"],
         gsi::sections,
-        Place::Queries,
+        Site::Queries,
     ),
 ];
 
-/// Where an experiment measures.
+/// Site of an experiment's measurements.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Site {
     /// On the device, tasks that are known before.
     Device,
     /// On the device, queries that are drawn there.
@@ -142,7 +142,7 @@ fn parts(lab: &Lab<'_>, before: Option<&Report>) -> Result<Vec<Part>> {
         let only = &lab.options.only;
         let chosen = only.is_empty() || only.iter().any(|only| only == name);
         // Which queries were drawn the points don't say.
-        let known = lab.options.verdicts && place == Place::Queries;
+        let known = lab.options.verdicts && place == Site::Queries;
         match before {
             Some(before) if known || !chosen => {
                 for title in titles {
@@ -177,18 +177,18 @@ struct Input {
 struct Lab<'a> {
     options: &'a Options,
     context: &'a Context,
-    tell: Tell<'a>,
+    tell: Progress<'a>,
     /// Without labels.
     plain: Vec<Input>,
     /// With 10 labels of vertices and 100 of edges, as GSI's enron has (table 2); a few for a quick run.
     labelled: Vec<Input>,
     points: RefCell<Vec<Point>>,
-    unfinished: RefCell<Unfinished>,
+    unfinished: RefCell<PartialRun>,
     /// When the run in progress began, once its programs were built.
     begun: Cell<Option<Instant>>,
     failed: RefCell<Vec<String>>,
     limits: Limits,
-    late: RefCell<Vec<(String, Late)>>,
+    late: RefCell<Vec<(String, Timeout)>>,
 }
 
 /// Runs the experiments and writes the report: README.md, points.csv and points.json. Gives the points that
@@ -197,12 +197,12 @@ struct Lab<'a> {
 /// # Errors
 /// Errors of reading and writing; [`Error::Device`] where there is no such device, or settings of a task count
 /// different numbers; [`Error::Interrupted`].
-pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
+pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<Vec<String>> {
     let limits = Limits::begin(options.point_limit, options.time_limit);
     let again = options.verdicts || !options.only.is_empty();
     let before = if again { Some(Report::read(&options.out)?) } else { None };
     let chosen = |name: &str| options.only.is_empty() || options.only.iter().any(|o| o == name);
-    let on_device = |e: &&(&str, _, _, Place)| e.3 != Place::Host && chosen(e.0);
+    let on_device = |e: &&(&str, _, _, Site)| e.3 != Site::Host && chosen(e.0);
     let device = match !options.verdicts && EXPERIMENTS.iter().any(|e| on_device(&e)) {
         true => {
             let gpu = Gpu::open(&options.device, &Settings::default())?;
@@ -219,9 +219,9 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     let unfinished = match &device {
         Some(device) => {
             let run = format!("{device}, best of {}, graphs: {graphs}", options.best);
-            Unfinished::open(&options.out, run, tell)?
+            PartialRun::open(&options.out, run, tell)?
         }
-        None => Unfinished::default(),
+        None => PartialRun::default(),
     };
     let earlier = if again { earlier_points(&options.out)? } else { vec![] };
     let unfinished =
@@ -250,7 +250,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     // Points for which the time of the whole run was too short are measured by the same command again.
     let late = lab.late.into_inner();
     if !late.is_empty() {
-        let missing = late.iter().filter(|(_, late)| *late == Late::Missing).count();
+        let missing = late.iter().filter(|(_, late)| *late == Timeout::Missing).count();
         if missing > 0 {
             tell(&format!("points that the report lacks: {missing}"));
         }
@@ -258,7 +258,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
             tell(&format!("points that took longer than they may: {}", late.len() - missing));
         }
     }
-    if !late.iter().any(|(_, late)| matches!(late, Late::Run(_))) {
+    if !late.iter().any(|(_, late)| matches!(late, Timeout::Run(_))) {
         lab.unfinished.into_inner().end()?;
     }
     Ok(lab.failed.into_inner())
@@ -311,7 +311,7 @@ fn opening(lab: &Lab<'_>, device: Option<&str>, before: Option<&Report>) -> Vec<
         all.push(format!("**Points that failed**: {}.", failed.join("; ")));
     }
     let late = lab.late.borrow();
-    let missing = late.iter().filter(|(_, late)| *late == Late::Missing).count();
+    let missing = late.iter().filter(|(_, late)| *late == Timeout::Missing).count();
     if missing > 0 {
         all.push(format!(
             "{missing} points of today's experiments aren't in this report yet: they are *not run* below."
@@ -320,7 +320,7 @@ fn opening(lab: &Lab<'_>, device: Option<&str>, before: Option<&Report>) -> Vec<
     if late.len() > missing {
         let each: Vec<String> = late
             .iter()
-            .filter(|(_, late)| *late != Late::Missing)
+            .filter(|(_, late)| *late != Timeout::Missing)
             .map(|(what, late)| format!("{what}: {}", late.why()))
             .collect();
         all.push(format!(
@@ -415,12 +415,12 @@ fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input
 }
 
 /// A power law of labels: label i has a weight of 1 / (i + 1).
-struct Draw {
+struct LabelDistribution {
     rng: ChaCha8Rng,
     ends: Vec<f64>,
 }
 
-impl Draw {
+impl LabelDistribution {
     fn new(labels: u32, seed: u64) -> Self {
         let mut sum = 0.0;
         let mut ends: Vec<f64> = vec![];
@@ -429,7 +429,7 @@ impl Draw {
             ends.push(sum);
         }
         ends.iter_mut().for_each(|end| *end /= sum);
-        Draw { rng: ChaCha8Rng::seed_from_u64(seed), ends }
+        LabelDistribution { rng: ChaCha8Rng::seed_from_u64(seed), ends }
     }
 
     fn next(&mut self) -> u32 {
@@ -440,7 +440,8 @@ impl Draw {
 
 /// A graph with labels by a power law, as the paper gives them to graphs without.
 fn with_labels(graph: &Graph, vertex_labels: u32, edge_labels: u32) -> Graph {
-    let (mut vertices, mut edges) = (Draw::new(vertex_labels, 1), Draw::new(edge_labels, 2));
+    let (mut vertices, mut edges) =
+        (LabelDistribution::new(vertex_labels, 1), LabelDistribution::new(edge_labels, 2));
     let mut builder = Builder::new();
     let view = graph.view();
     for v in 0..graph.vertices() as VertexId {

@@ -5,7 +5,7 @@ use gramer_gpu::{Settings, Strategy};
 
 use super::Lab;
 use super::dumato::motifs;
-use super::point::{Named, shown};
+use super::point::{NamedSettings, shown};
 use crate::paper::report::{Block, Section};
 
 /// The strategies, with the largest motifs that each counts.
@@ -22,7 +22,7 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
         let input = lab.plain(graph);
         for k in 3..=largest {
             let name = format!("motifs of {k}");
-            let chosen: Vec<Named> = STRATEGIES
+            let chosen: Vec<NamedSettings> = STRATEGIES
                 .iter()
                 .filter(|(_, _, most)| k <= *most)
                 .map(|&(name, strategy, _)| {

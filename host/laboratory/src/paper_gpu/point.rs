@@ -10,7 +10,7 @@ use gramer_gpu::{Gpu, Settings};
 use gramer_pattern::task::Task;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{Late, within};
+use super::limits::{Timeout, within};
 use super::{Input, Lab};
 
 /// Runs that take longer are not repeated.
@@ -57,19 +57,19 @@ impl Point {
     }
 }
 
-/// What became of a setting.
-enum Measured {
+/// Outcome of a setting.
+enum PointOutcome {
     Took(Point),
     /// With the seconds that its last run had taken, if its programs were built.
-    Late(Late, Option<f64>),
+    Late(Timeout, Option<f64>),
     Failed(Error),
 }
 
 /// Measures a setting; the names of the point are given later.
 pub type Measure<'m> = dyn Fn(&Settings, &Context) -> Result<Point> + 'm;
 
-/// A setting by name.
-pub type Named = (String, Settings);
+/// Settings with their name.
+pub type NamedSettings = (String, Settings);
 
 impl Lab<'_> {
     /// Measures tasks in each setting, the tasks together; a setting that fails, or takes longer than it may, has
@@ -82,7 +82,7 @@ impl Lab<'_> {
         experiment: &str,
         input: &Input,
         (name, tasks): (&str, &[Task]),
-        settings: &[Named],
+        settings: &[NamedSettings],
     ) -> Result<Vec<Option<Point>>> {
         let measure =
             |settings: &Settings, context: &Context| self.measure(input, tasks, settings, context);
@@ -97,7 +97,7 @@ impl Lab<'_> {
         &self,
         experiment: &str,
         (input, name): (&str, &str),
-        settings: &[Named],
+        settings: &[NamedSettings],
         measure: &Measure<'_>,
     ) -> Result<Vec<Option<Point>>> {
         let mut all = vec![];
@@ -111,9 +111,9 @@ impl Lab<'_> {
                 (self.tell)(&what);
             }
             let measured =
-                match known.map_or_else(|| self.limited(settings, measure), Measured::Took) {
-                    Measured::Took(measured) => measured,
-                    Measured::Late(late, seconds) => {
+                match known.map_or_else(|| self.limited(settings, measure), PointOutcome::Took) {
+                    PointOutcome::Took(measured) => measured,
+                    PointOutcome::Late(late, seconds) => {
                         self.late.borrow_mut().push((what, late));
                         let own = [experiment, input, name, setting];
                         all.push(match seconds {
@@ -122,8 +122,8 @@ impl Lab<'_> {
                         });
                         continue;
                     }
-                    Measured::Failed(Error::Interrupted) => return Err(Error::Interrupted),
-                    Measured::Failed(error) => {
+                    PointOutcome::Failed(Error::Interrupted) => return Err(Error::Interrupted),
+                    PointOutcome::Failed(error) => {
                         self.failed.borrow_mut().push(format!("{what}: {error}"));
                         all.push(None);
                         continue;
@@ -179,12 +179,12 @@ impl Lab<'_> {
     }
 
     /// Measures as long as that may take.
-    fn limited(&self, settings: &Settings, measure: &Measure<'_>) -> Measured {
+    fn limited(&self, settings: &Settings, measure: &Measure<'_>) -> PointOutcome {
         if self.options.verdicts {
-            return Measured::Late(Late::Missing, None);
+            return PointOutcome::Late(Timeout::Missing, None);
         }
         if let Some(late) = self.limits.over() {
-            return Measured::Late(late, None);
+            return PointOutcome::Late(late, None);
         }
         self.begun.set(None);
         let limit = self.limits.of_point();
@@ -192,13 +192,13 @@ impl Lab<'_> {
         let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
         let run = |context: &Context| measure(&settings, context);
         match (within(time, self.context, run), limit) {
-            ((Ok(point), _), _) => Measured::Took(point),
+            ((Ok(point), _), _) => PointOutcome::Took(point),
             ((Err(Error::Interrupted), true), Some((_, late))) => {
-                let own = matches!(late, Late::Point(_));
+                let own = matches!(late, Timeout::Point(_));
                 let begun = self.begun.take().filter(|_| own);
-                Measured::Late(late, begun.map(|begun| begun.elapsed().as_secs_f64()))
+                PointOutcome::Late(late, begun.map(|begun| begun.elapsed().as_secs_f64()))
             }
-            ((Err(error), _), _) => Measured::Failed(error),
+            ((Err(error), _), _) => PointOutcome::Failed(error),
         }
     }
 

@@ -9,34 +9,34 @@ use gramer_base::output::{check_own, write_own};
 use serde::{Deserialize, Serialize};
 
 use super::Point;
-use crate::paper::Tell;
+use crate::paper::Progress;
 
 /// The file's name in the folder of the report.
 const NAME: &str = "unfinished.json";
 
-/// The points of a run so far.
+/// Points of an unfinished run.
 #[derive(Debug, Default)]
-pub(super) struct Unfinished {
+pub(super) struct PartialRun {
     /// The file; none where nothing is measured.
     path: Option<PathBuf>,
-    kept: Kept,
+    kept: PartialRunFile,
 }
 
-/// The file.
+/// Content of its file.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct PartialRunFile {
     /// The device and what else all points must have in common.
     run: String,
     points: Vec<Point>,
 }
 
-impl Unfinished {
+impl PartialRun {
     /// Those of a run like `run` in the folder of a report, if one was interrupted; else none.
     ///
     /// # Errors
     /// [`Error::Io`] if the file can't be read, [`Error::Usage`] if it is no plain file, none of this program or of
     /// another run: it is the user's to remove.
-    pub fn open(folder: &Path, run: String, tell: Tell<'_>) -> Result<Self> {
+    pub fn open(folder: &Path, run: String, tell: Progress<'_>) -> Result<Self> {
         let (path, run) =
             (folder.join(NAME), [&run, ", program ", env!("CARGO_PKG_VERSION")].concat());
         if folder.exists() {
@@ -45,7 +45,10 @@ impl Unfinished {
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Unfinished { path: Some(path), kept: Kept { run, points: vec![] } });
+                return Ok(PartialRun {
+                    path: Some(path),
+                    kept: PartialRunFile { run, points: vec![] },
+                });
             }
             Err(error) => return Err(Error::io(&path, "read", error)),
         };
@@ -55,7 +58,7 @@ impl Unfinished {
                 "{place}: {what}; remove it to begin anew, or name another folder"
             ))
         };
-        let kept: Kept = serde_json::from_str(&text)
+        let kept: PartialRunFile = serde_json::from_str(&text)
             .map_err(|e| refused(format!("is no file of points: {e}")))?;
         if kept.run != run {
             return Err(refused(format!("is of another run ({}, not {run})", kept.run)));
@@ -65,7 +68,7 @@ impl Unfinished {
             path.display(),
             kept.points.len()
         ));
-        Ok(Unfinished { path: Some(path), kept })
+        Ok(PartialRun { path: Some(path), kept })
     }
 
     /// The same with the points of a report.
@@ -127,7 +130,7 @@ mod tests {
     #[test]
     fn points_are_taken_over_by_the_same_run_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |run: &str| Unfinished::open(folder.path(), run.into(), &|_| {});
+        let open = |run: &str| PartialRun::open(folder.path(), run.into(), &|_| {});
         let mut first = open("a").unwrap();
         first.add(&point("on")).unwrap();
         first.add(&point("off")).unwrap();

@@ -101,7 +101,7 @@ impl Planner<'_> {
 
     /// A chain that emits every mapping, or a tree that counts; [`Planner::best`] counts the automorphisms.
     fn plan(&self, order: &[usize], restrictions: &Restrictions, emit: bool) -> (SearchPlan, f64) {
-        let mut growth = Growth {
+        let mut growth = PartialPlan {
             planner: self,
             order,
             below: &restrictions.below,
@@ -113,7 +113,7 @@ impl Planner<'_> {
         let root = order[0];
         let rest = all_vertices(self.pattern.vertices()) & !(1 << root);
         growth.step(root, rest, 0, &[None; MAX_VERTICES], 1.0);
-        let Growth { mut steps, sets, cost, .. } = growth;
+        let PartialPlan { mut steps, sets, cost, .. } = growth;
         measure_instead_of_making(&mut steps, &sets);
         let plan = SearchPlan {
             schema: SCHEMA,
@@ -174,8 +174,8 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
     }
 }
 
-/// A plan while it grows.
-struct Growth<'a> {
+/// Plan under construction.
+struct PartialPlan<'a> {
     planner: &'a Planner<'a>,
     order: &'a [usize],
     below: &'a [VertexSet],
@@ -185,7 +185,7 @@ struct Growth<'a> {
     cost: f64,
 }
 
-impl Growth<'_> {
+impl PartialPlan<'_> {
     /// Conditions of `w` against `placed` that don't follow from others of them.
     fn bounds(&self, w: usize, placed: VertexSet) -> VertexSet {
         let all = self.below[w] & placed;

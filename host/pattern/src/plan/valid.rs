@@ -9,8 +9,8 @@ use crate::plan::search::{
 };
 use crate::{MAX_VERTICES, VertexSet};
 
-/// What is wrong, and where in the plan.
-type Checked = Result<(), String>;
+/// Fault, with its position in the plan.
+type CheckResult = Result<(), String>;
 
 /// Fails with a message unless something holds.
 macro_rules! ensure {
@@ -37,7 +37,7 @@ impl SearchPlan {
     /// plan.steps[1].vertex = 7;
     /// assert_eq!(plan.check().unwrap_err(), "steps[1]: vertex 7 of a pattern of 3");
     /// ```
-    pub fn check(&self) -> Checked {
+    pub fn check(&self) -> CheckResult {
         let n = self.pattern.vertices();
         ensure!(self.schema == SCHEMA, "schema is {}, but must be {SCHEMA}", self.schema);
         ensure!(
@@ -78,7 +78,7 @@ impl SearchPlan {
         Ok(())
     }
 
-    fn class(&self, class: u8) -> Checked {
+    fn class(&self, class: u8) -> CheckResult {
         ensure!(usize::from(class) < self.classes.len(), "class {class} of {}", self.classes.len());
         Ok(())
     }
@@ -99,7 +99,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// A step and all below it. `placed` have their images, and `sets` are made.
-    fn step(&mut self, number: usize, placed: VertexSet, sets: &[usize]) -> Checked {
+    fn step(&mut self, number: usize, placed: VertexSet, sets: &[usize]) -> CheckResult {
         let at = |e| format!("steps[{number}]: {e}");
         let plan = self.plan;
         let Some(step) = plan.steps.get(number) else {
@@ -155,7 +155,7 @@ impl Walk<'_> {
 
     /// Whether the image of a step's vertex differs from all that were placed before; notes those that
     /// are larger.
-    fn place(&mut self, step: &Step, source: &Source, placed: VertexSet) -> Checked {
+    fn place(&mut self, step: &Step, source: &Source, placed: VertexSet) -> CheckResult {
         let plan = self.plan;
         let (mut less, mut apart) = (source.bounds, 0);
         let mut next = Some(source.set);
@@ -181,7 +181,13 @@ impl Walk<'_> {
     }
 
     /// A set that is made once `vertex`, the last of `placed`, has its image.
-    fn make(&mut self, number: usize, vertex: usize, placed: VertexSet, sets: &[usize]) -> Checked {
+    fn make(
+        &mut self,
+        number: usize,
+        vertex: usize,
+        placed: VertexSet,
+        sets: &[usize],
+    ) -> CheckResult {
         let Some(set) = self.plan.sets.get(number) else {
             return Err(format!("there is no sets[{number}]"));
         };
@@ -201,14 +207,14 @@ impl Walk<'_> {
         self.bounds(set.bounds, set.class, placed)
     }
 
-    fn bounds(&self, bounds: VertexSet, class: u8, placed: VertexSet) -> Checked {
+    fn bounds(&self, bounds: VertexSet, class: u8, placed: VertexSet) -> CheckResult {
         known(bits(bounds), placed)?;
         let same = bits(bounds).all(|u| self.class_of[u] == Some(class));
         ensure!(same, "a condition between vertices of different classes");
         Ok(())
     }
 
-    fn source(&self, source: &Source, placed: VertexSet, sets: &[usize]) -> Checked {
+    fn source(&self, source: &Source, placed: VertexSet, sets: &[usize]) -> CheckResult {
         ensure!(sets.contains(&source.set), "sets[{}] isn't made before it is used", source.set);
         self.bounds(source.bounds, self.plan.sets[source.set].class, placed)?;
         known(source.conflicts.iter().copied(), placed)?;
@@ -225,7 +231,7 @@ impl Walk<'_> {
         vertex: usize,
         placed: VertexSet,
         sets: &[usize],
-    ) -> Checked {
+    ) -> CheckResult {
         self.counted += match formula {
             Formula::One(source) => {
                 self.source(source, placed, sets)?;
@@ -260,7 +266,7 @@ impl Walk<'_> {
 }
 
 /// Whether all of these vertices have their images.
-fn known(vertices: impl Iterator<Item = usize>, placed: VertexSet) -> Checked {
+fn known(vertices: impl Iterator<Item = usize>, placed: VertexSet) -> CheckResult {
     for u in vertices {
         ensure!(u < MAX_VERTICES && placed >> u & 1 == 1, "vertex {u} has no image yet");
     }

@@ -1,10 +1,9 @@
-//! The device: registers and memory as the host sees them, and the simulation behind them.
+//! The device: registers and memory seen by the host, and the simulation behind them.
 //!
-//! The simulation has its own thread and runs whenever a compute unit has been started, so
-//! that a poll costs no simulated cycles. A compute unit begins when its three kernels have been
-//! started, however far apart in the host's time: all of its cycles are simulated time, and the
-//! same task takes the same number of them whatever the host's threads do. (Several compute units
-//! share the banks, and when they begin relative to each other is the host's doing.)
+//! The simulation has a separate thread and runs whenever a compute unit has been started, so polls cost no simulated
+//! cycles. A compute unit starts when all three of its kernels have been started, however far apart in host time. All
+//! its cycles are simulated time, so the same task takes the same number of cycles regardless of the host's threads.
+//! (Several compute units share the banks, and their relative start depends on the host.)
 
 mod run;
 mod simulation;
@@ -20,8 +19,8 @@ use gramer_machine::Accelerator;
 
 use crate::memory::Memory;
 
-/// Longest that the answer to a poll waits for the end of what is polled. The runtime polls without a
-/// pause: answered at once, it would keep a processor busy that the simulation could use.
+/// Longest delay of the answer to a poll while its kernel runs. The runtime polls in a tight loop: immediate
+/// answers would occupy a processor that the simulation can use.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// AXI4-Lite control bits.
@@ -45,7 +44,7 @@ struct Block {
 
 struct Control {
     blocks: Vec<Block>,
-    /// What ended the simulation, and what the host has not been told yet.
+    /// Error that ended the simulation, and messages not yet sent to the host.
     failure: Option<String>,
     untold: String,
 }
@@ -70,11 +69,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Device {
-    /// A device with the memory and the kernels of a machine; `library` is the model of its core,
+    /// Creates a device with the memory and kernels of a machine; `library` is the model of its core,
     /// or `None` for the functional one.
     ///
     /// # Errors
-    /// Where the system refuses a thread.
+    /// If the system refuses a thread.
     pub fn start(accelerator: Accelerator, library: Option<PathBuf>) -> Result<Arc<Self>> {
         let banks = (0..accelerator.memory.ddr_banks)
             .map(|b| (accelerator.bank_base(b), accelerator.memory.bank_bytes))
@@ -108,7 +107,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Simulated nanoseconds since the device began.
+    /// Simulated nanoseconds since the creation of the device.
     pub fn nanoseconds(&self) -> u64 {
         self.now.load(Ordering::Relaxed) * 1000 / u64::from(self.accelerator.machine.clock_mhz)
     }
@@ -146,8 +145,8 @@ impl Device {
         }
     }
 
-    /// Reads a register. The control register of a kernel that runs is answered after [`PATIENCE`],
-    /// or when a kernel has ended.
+    /// Reads a register. The answer for the control register of a running kernel is delayed by [`PATIENCE`], or
+    /// until a kernel ends.
     pub fn read_control(&self, address: u64) -> u32 {
         let mut control = lock(&self.control);
         let Some(at) = control.blocks.iter().position(|b| address & !0xffff == b.base) else {
@@ -170,7 +169,7 @@ impl Device {
         }
     }
 
-    /// Messages for the host's user that it has not seen.
+    /// Takes the pending messages for the host's user.
     pub fn messages(&self) -> String {
         std::mem::take(&mut lock(&self.control).untold)
     }
@@ -180,7 +179,7 @@ impl Device {
         lock(&self.control).failure.clone()
     }
 
-    /// Ends the simulation: whatever was started is done, and has no result.
+    /// Ends the simulation: started kernels are reported as done, without a result.
     fn fail(&self, error: &anyhow::Error) {
         let cycle = self.now.load(Ordering::Relaxed);
         let mut text = format!("the emulated device failed in cycle {cycle}: {error:#}");
@@ -196,8 +195,8 @@ impl Device {
         self.give_up(&mut control);
     }
 
-    /// After a failure whatever is started is done at once, and the result area says in its beat 0
-    /// that nothing came.
+    /// After a failure, started kernels are done immediately, and beat 0 of the result area reports no
+    /// beats.
     fn give_up(&self, control: &mut Control) {
         self.ended.notify_all();
         let units = control.blocks.len() / 3;

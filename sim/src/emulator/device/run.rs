@@ -1,5 +1,5 @@
-//! One compute unit between its start and its end, clock by clock: the core's model, what the host has
-//! written, and the data movers' traffic.
+//! One compute unit from start to end, clock by clock: the core's model, data written by the host, and the traffic of
+//! the data movers.
 
 use std::sync::Mutex;
 
@@ -12,14 +12,14 @@ use gramer_sim::watch::Watch;
 use super::{CONTINUE, DONE, lock};
 use crate::memory::Memory;
 
-/// Beats that a mover may have in flight: its bursts.
+/// Maximum of a mover's beats in flight: its bursts.
 const UNDER_WAY: u64 = 64;
 
 /// A simulated core.
 pub(super) struct Core {
     model: Model,
     pins: Box<Pins>,
-    /// Fills what isn't valid; without back-pressure no time depends on it.
+    /// Source of values for invalid data; without back-pressure, timing does not depend on it.
     rng: fastrand::Rng,
 }
 
@@ -57,7 +57,7 @@ impl Mover {
 pub(super) struct Run {
     pub(super) writes: Vec<(u32, u32)>,
     pub(super) written: usize,
-    /// Writes until the core has been started.
+    /// Register writes up to the start of the core.
     pub(super) arguments: usize,
     pub(super) stream: Vec<[u8; 64]>,
     pub(super) sent: usize,
@@ -66,7 +66,7 @@ pub(super) struct Run {
     pub(super) taken: Vec<[u8; 64]>,
     pub(super) checker: StreamChecker,
     pub(super) watch: Watch,
-    /// Where what the PUs do over time is wanted.
+    /// Timeline of the PUs, if requested.
     pub(super) recording: Recording,
     pub(super) done: bool,
     pub(super) continued: bool,
@@ -75,7 +75,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// One clock; whether the run has ended.
+    /// Simulates one clock; returns whether the run has ended.
     pub(super) fn clock(
         &mut self,
         now: u64,

@@ -1,5 +1,5 @@
-//! The thread behind the device: it begins a run when the host has started all kernels of a compute
-//! unit, simulates it or computes its answer, and ends it.
+//! Thread behind the device: starts a run when the host has started all kernels of a compute unit, simulates it or
+//! computes its result, and ends it.
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -14,16 +14,16 @@ use super::run::{Core, Mover, Run};
 use super::{CORE, DRAIN, Device, FILL, START, State, argument, lock};
 use crate::{functional, movers};
 
-/// Clocks between two looks at what the host has started.
+/// Clocks between two checks for newly started compute units.
 const SLICE: u64 = 512;
-/// Names the file that gets a line of JSON for each run: what each PU did over time.
+/// Environment variable: file that receives a line of JSON per run, the timeline of the PUs.
 const TIMELINE: &str = "GRAMER_EMULATOR_TIMELINE";
-/// Most beats of a mover's buffer, 64 GiB: a larger number is a mistake of the host.
+/// Maximum of beats in a mover's buffer, 64 GiB: a larger number is an error of the host.
 const MOST_BEATS: u64 = 1 << 30;
 
 impl Device {
-    /// Waits until a compute unit that isn't active has all its kernels started; with `poll`
-    /// returns at once. The unit's number, or `None`.
+    /// Waits until all kernels of an inactive compute unit have been started, or returns immediately with `poll`.
+    /// Returns the unit's number, or `None`.
     fn next_start(&self, active: &[Option<Run>], poll: bool) -> Option<usize> {
         let units = active.len();
         let mut control = lock(&self.control);
@@ -39,7 +39,7 @@ impl Device {
         }
     }
 
-    /// The functional model in place of the simulation: no time passes.
+    /// Runs the functional model instead of the simulation: no simulated time passes.
     pub(super) fn compute(&self) -> Result<()> {
         let a = &self.accelerator;
         let units = a.kernels.compute_units as usize;
@@ -104,7 +104,7 @@ impl Device {
         }
     }
 
-    /// What the host has asked of a compute unit.
+    /// Parameters of a compute unit's run, from the host's registers.
     fn begin(&self, unit: usize, ddr: &Ddr) -> Result<Run> {
         let a = &self.accelerator;
         let control = lock(&self.control);
@@ -171,7 +171,7 @@ impl Device {
         })
     }
 
-    /// Puts the results of a run into memory and says that its kernels are done.
+    /// Writes the results of a run to memory and reports its kernels as done.
     fn end(&self, unit: usize, run: &Run) {
         // Before the host hears of the end, and looks for it.
         if let Some(timeline) = run.recording.timeline() {

@@ -66,7 +66,7 @@ pub fn mine(
     context: &Context,
 ) -> Result<Outcome> {
     let FrequentRequest { limit, support, measure } = asked;
-    let mut core = OnCore::new(runs, graph, images);
+    let mut core = CoreRunner::new(runs, graph, images);
     let found = match (measure, limit) {
         (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
             by_embeddings(graph, max, support, together, context, |pattern| {
@@ -105,7 +105,7 @@ pub fn mine(
 }
 
 /// A graph on the core, with derived data.
-struct OnCore<'a> {
+struct CoreRunner<'a> {
     runs: &'a mut dyn Runs,
     levels: u32,
     lists: bool,
@@ -121,7 +121,7 @@ struct OnCore<'a> {
     all_triangles: Option<bool>,
 }
 
-impl<'a> OnCore<'a> {
+impl<'a> CoreRunner<'a> {
     fn new(runs: &'a mut dyn Runs, graph: &'a Graph, images: &'a PlanImages) -> Self {
         let mut labels = graph.view().vertex_labels.unwrap_or(&[NO_LABEL]).to_vec();
         labels.sort_unstable();
@@ -130,7 +130,7 @@ impl<'a> OnCore<'a> {
         let levels = runs.machine().set.as_ref().map_or(0, |set| set.plan_levels);
         let lists = super::matches::lists(runs.machine());
         let (wedges, triangles, all_triangles) = (None, HashMap::new(), None);
-        OnCore { runs, levels, lists, graph, images, pairs, wedges, triangles, all_triangles }
+        CoreRunner { runs, levels, lists, graph, images, pairs, wedges, triangles, all_triangles }
     }
 
     fn on(&self) -> PlanInput<'a> {

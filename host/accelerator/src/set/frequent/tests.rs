@@ -25,7 +25,7 @@ use crate::stream::{Record, RecordSink};
 use gramer_models::plan as reference;
 
 /// The functional model of some clusters, which hands records on in parts.
-struct OnModel {
+struct ModelRunner {
     machine: Accelerator,
     clusters: usize,
     runs: usize,
@@ -34,10 +34,10 @@ struct OnModel {
     most: usize,
 }
 
-impl OnModel {
+impl ModelRunner {
     fn new(clusters: usize) -> Self {
         let machine = named("set-small").unwrap().unwrap();
-        OnModel { machine, clusters, runs: 0, listed: 0, most: usize::MAX }
+        ModelRunner { machine, clusters, runs: 0, listed: 0, most: usize::MAX }
     }
 }
 
@@ -51,7 +51,7 @@ fn with_room<T>(machine: &Accelerator, mut stream: Vec<u8>, of: impl Fn(&[u8]) -
     }
 }
 
-impl Runs for OnModel {
+impl Runs for ModelRunner {
     fn sums(&mut self, _: &WedgeJob<'_>) -> Result<(Total, bool)> {
         Err(Error::Unsupported("frequent patterns are no houses".into()))
     }
@@ -121,9 +121,9 @@ fn graph(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
 
 /// Embeddings as sets of vertices with their pattern.
 #[derive(Default)]
-struct Keep(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>, Mutex<usize>);
+struct ListSink(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>, Mutex<usize>);
 
-impl Sink for Keep {
+impl Sink for ListSink {
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         // Which mapping of an occurrence comes depends on the engine: what is left of it are the edges.
         let mut edges: Vec<VertexId> = vec![];
@@ -166,8 +166,8 @@ fn random_graphs_have_the_patterns_and_lists_of_the_cpu_engine() {
         let labels = rng.u32(0..5);
         let graph = graph(&mut rng, 18, labels);
         let asked = asked(&mut rng, round);
-        let (ours, theirs) = (Keep::default(), Keep::default());
-        let mut runs = OnModel::new(1 + rng.usize(0..3));
+        let (ours, theirs) = (ListSink::default(), ListSink::default());
+        let mut runs = ModelRunner::new(1 + rng.usize(0..3));
         let images = PlanImages::default();
         let found =
             mine(&mut runs, (&graph, &images), asked, (Some(&ours), None), &context).unwrap();
@@ -197,7 +197,7 @@ fn triangles_are_listed_at_once_where_they_are_few() {
         (0..5).for_each(|v| builder.labelled_vertex(100 + v, 9));
         (0..5).for_each(|v| builder.edge(v, 100 + v));
         let graph = renumber(&builder.build(), &context).unwrap();
-        let (mut model, images) = (OnModel::new(2), PlanImages::default());
+        let (mut model, images) = (ModelRunner::new(2), PlanImages::default());
         let found = mine(&mut model, (&graph, &images), asked, (None, None), &context).unwrap();
         let wanted = Cpu.run(&graph, &task(asked), None, &context).unwrap();
         assert_eq!(found.results, wanted.results, "{vertices} vertices");
@@ -206,7 +206,7 @@ fn triangles_are_listed_at_once_where_they_are_few() {
         let mut builder = Builder::new();
         (0..vertices).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
         let plain = builder.build();
-        let mut model = OnModel::new(2);
+        let mut model = ModelRunner::new(2);
         let on = (&plain, &PlanImages::default());
         let found = mine(&mut model, on, asked, (None, None), &context).unwrap();
         assert_eq!(found.results, Cpu.run(&plain, &task(asked), None, &context).unwrap().results);
@@ -223,12 +223,12 @@ fn of_a_run_that_is_stopped_whole_levels_are_there() {
         let asked = FrequentRequest { limit: SizeLimit::MaxVertices(4), support: 2, measure };
         let whole = Cpu.run(&graph, &task(asked), None, &context).unwrap().results;
         let images = PlanImages::default();
-        let mut all = OnModel::new(1);
+        let mut all = ModelRunner::new(1);
         mine(&mut all, (&graph, &images), asked, (None, None), &context).unwrap();
         assert!(all.runs > 10, "{measure:?}: {} runs", all.runs);
         let mut sizes = BTreeSet::new();
         for most in 0..all.runs {
-            let mut runs = OnModel { most, ..OnModel::new(1) };
+            let mut runs = ModelRunner { most, ..ModelRunner::new(1) };
             let part = mine(&mut runs, (&graph, &images), asked, (None, None), &context).unwrap();
             assert!(!part.complete, "{measure:?} after {most} runs");
             let level = |pattern: &Pattern| match measure {
@@ -297,7 +297,7 @@ fn several_devices_share_candidates() {
         let barrier = Barrier::new(2);
         let together = Threads { barrier, next: Mutex::default(), found: Mutex::default() };
         let one = || {
-            let (mut runs, images) = (OnModel::new(1), PlanImages::default());
+            let (mut runs, images) = (ModelRunner::new(1), PlanImages::default());
             let with = (None, Some(&together as &dyn Peers));
             let found = mine(&mut runs, (&graph, &images), asked, with, &context).unwrap();
             (found.results, runs.runs)

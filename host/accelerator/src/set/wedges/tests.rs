@@ -145,7 +145,7 @@ fn patterns_are_known_in_any_order_of_their_vertices() {
 }
 
 /// The functional model of some clusters.
-struct OnModel {
+struct ModelRunner {
     machine: Accelerator,
     /// Runs of wedges and of plans.
     runs: [usize; 2],
@@ -153,7 +153,7 @@ struct OnModel {
     stopped: bool,
 }
 
-impl Runs for OnModel {
+impl Runs for ModelRunner {
     fn machine(&self) -> &Accelerator {
         &self.machine
     }
@@ -212,7 +212,7 @@ fn matches_are_counted_by_wedges_or_by_a_plan() {
         let run = |set: u32, stopped: bool, graph: &Graph, units: Units<'_>| {
             let mut machine = machine.clone();
             machine.set.as_mut().unwrap().reached = set;
-            let mut runs = OnModel { machine, runs: [0; 2], stopped };
+            let mut runs = ModelRunner { machine, runs: [0; 2], stopped };
             let wanted = Match::of(&runs.machine, &task, false).unwrap().unwrap();
             let images = PlanImages::default();
             let found = matches::run(&mut runs, (graph, &images), (&wanted, None), units);

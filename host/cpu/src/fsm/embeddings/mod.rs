@@ -26,7 +26,7 @@ use std::ops::ControlFlow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reach::{Dense, Form, by_form};
-use crate::{Job, Starts, run_units};
+use crate::{Job, StartVertices, run_units};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_engine::Sink;
@@ -39,7 +39,7 @@ use super::rows::{EdgeKinds, Rows};
 use super::tally::Tally;
 use super::trie::{CodeSets, Trie};
 use super::triples;
-use visit::{Counting, Listing, Triples};
+use visit::{CountVisitor, ListVisitor, Triples};
 use walker::Walker;
 
 /// The reported patterns of 2 to `max` vertices with their counts, and whether the run went to
@@ -117,7 +117,7 @@ fn parts(graph: View<'_>, max: usize, share: bool) -> Vec<f64> {
 /// Counts the edges of each kind.
 fn count_edges(graph: View<'_>, labels: &Labels, kinds: &EdgeKinds, job: Job<'_>) -> (Tally, bool) {
     let degree = |v: VertexId| graph.degree(v);
-    let units = Starts::vertices(graph).units(job, degree, |v| graph.degree(v) as u64);
+    let units = StartVertices::vertices(graph).units(job, degree, |v| graph.degree(v) as u64);
     let make = || Tally::new(kinds.bits());
     let (tallies, whole) = run_units(&units, job.context, make, |tally, unit| {
         let v = unit.start;
@@ -151,7 +151,7 @@ fn edge_patterns(kinds: &EdgeKinds, edges: &Tally) -> FxHashMap<Small, i128> {
 
 /// One work unit a start vertex and a range of its later neighbours.
 fn units(graph: View<'_>, rows: &Rows, job: Job<'_>) -> Groups {
-    Starts::numbered(graph, rows.originals()).units(
+    StartVertices::numbered(graph, rows.originals()).units(
         job,
         |v| rows.after(v, v).0.len(),
         |v| {
@@ -188,7 +188,7 @@ fn count_by<F: Form>(
     let (walkers, whole) = run_units(&units, context, make, |walker, unit| match size {
         // There is no vertex before the last two that a unit doesn't fix.
         3 => walker.unit(&mut Triples, unit.start, unit.range()),
-        _ => walker.unit(&mut Counting { last: size - 2 }, unit.start, unit.range()),
+        _ => walker.unit(&mut CountVisitor { last: size - 2 }, unit.start, unit.range()),
     });
     let mut counts: FxHashMap<Small, i128> = FxHashMap::default();
     for walker in walkers {
@@ -236,7 +236,7 @@ pub(super) fn list(
     let whole = by_form!(rows.vertices(), Walker::<Dense>::BYTES, F => {
         let make = || Walker::<F>::new(&rows, trie(), context);
         let (_, whole) = run_units(&units, context, make, |walker, unit| {
-            let mut visit = Listing { max, sink, aligned: &aligned };
+            let mut visit = ListVisitor { max, sink, aligned: &aligned };
             walker.unit(&mut visit, unit.start, unit.range())
         });
         whole

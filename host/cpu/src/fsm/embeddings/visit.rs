@@ -11,8 +11,8 @@ use crate::fsm::code::{MAX, Small};
 use crate::reach::Form;
 use gramer_engine::Sink;
 
-/// Takes the embeddings that a [`Walker`] reaches.
-pub(super) trait Visit<F: Form> {
+/// Visitor of the embeddings that a [`Walker`] reaches.
+pub(super) trait EmbeddingVisitor<F: Form> {
     /// Embeddings of this many vertices are visited without what waits to extend them.
     fn largest(&self) -> usize;
 
@@ -26,12 +26,12 @@ pub(super) trait Visit<F: Form> {
     ) -> ControlFlow<(), bool>;
 }
 
-/// Counts the embeddings that have two vertices more than `last`.
-pub(super) struct Counting {
+/// Visitor that counts the embeddings with two vertices more than `last`.
+pub(super) struct CountVisitor {
     pub(super) last: usize,
 }
 
-impl<F: Form> Visit<F> for Counting {
+impl<F: Form> EmbeddingVisitor<F> for CountVisitor {
     fn largest(&self) -> usize {
         usize::MAX
     }
@@ -53,7 +53,7 @@ impl<F: Form> Visit<F> for Counting {
 /// Counts the embeddings of three vertices one by one.
 pub(super) struct Triples;
 
-impl<F: Form> Visit<F> for Triples {
+impl<F: Form> EmbeddingVisitor<F> for Triples {
     fn largest(&self) -> usize {
         3
     }
@@ -71,15 +71,15 @@ impl<F: Form> Visit<F> for Triples {
     }
 }
 
-/// Hands over the embeddings of up to `max` vertices.
-pub(super) struct Listing<'a> {
+/// Visitor that lists the embeddings of up to `max` vertices.
+pub(super) struct ListVisitor<'a> {
     pub(super) max: usize,
     pub(super) sink: &'a dyn Sink,
     /// By code: the canonical pattern, and which of the code's vertices its vertices are.
     pub(super) aligned: &'a FxHashMap<Small, (Pattern, Vec<usize>)>,
 }
 
-impl<F: Form> Visit<F> for Listing<'_> {
+impl<F: Form> EmbeddingVisitor<F> for ListVisitor<'_> {
     fn largest(&self) -> usize {
         self.max
     }

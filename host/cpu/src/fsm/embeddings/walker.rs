@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use gramer_base::context::Context;
 
-use super::visit::Visit;
+use super::visit::EmbeddingVisitor;
 use crate::cycle::within;
 use crate::fsm::code::MAX;
 use crate::fsm::rows::Rows;
@@ -70,7 +70,7 @@ impl<'a, F: Form> Walker<'a, F> {
     /// `part` of the neighbours after it.
     pub(super) fn unit(
         &mut self,
-        visit: &mut impl Visit<F>,
+        visit: &mut impl EmbeddingVisitor<F>,
         root: u32,
         part: std::ops::Range<usize>,
     ) -> ControlFlow<()> {
@@ -130,7 +130,12 @@ impl<'a, F: Form> Walker<'a, F> {
     }
 
     /// Adds the waiting vertex at `at`; those from `first` up to it go on waiting.
-    fn grow(&mut self, visit: &mut impl Visit<F>, first: usize, at: usize) -> ControlFlow<()> {
+    fn grow(
+        &mut self,
+        visit: &mut impl EmbeddingVisitor<F>,
+        first: usize,
+        at: usize,
+    ) -> ControlFlow<()> {
         let (v, node) = self.waiting[at];
         if node == DEAD {
             return ControlFlow::Continue(());
@@ -234,7 +239,7 @@ impl<'a, F: Form> Walker<'a, F> {
         done
     }
 
-    /// What the edges of waiting vertices change in [`Walker::pairs`], those to vertices in a part of all.
+    /// Corrects [`Walker::pairs`] by the edges of waiting vertices to a part of the vertices.
     #[inline]
     fn last_edges(
         &mut self,

@@ -1,6 +1,6 @@
 //! The graph by class.
 
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
@@ -21,7 +21,7 @@ pub(super) struct Classes {
 impl Classes {
     /// Fails once `cancel` is raised.
     pub(super) fn new(graph: View<'_>, labels: &Labels, cancel: &Cancel) -> Result<Self> {
-        let mut looks = Looks::new(cancel);
+        let mut looks = CancelPoll::new(cancel);
         let vertices = graph.vertices();
         let mut class: Vec<u32> = Vec::with_capacity(vertices);
         for v in 0..vertices as VertexId {

@@ -6,7 +6,7 @@ use super::classes::Classes;
 use super::domain::Domain;
 use crate::fsm::code::{MAX, Small};
 
-/// What a thread keeps from candidate to candidate.
+/// Buffers of a thread, reused for all candidates.
 #[derive(Default)]
 pub(super) struct Scratch {
     image: [u32; MAX],
@@ -88,8 +88,8 @@ fn twins(code: &Small, i: usize, j: usize) -> bool {
         && matches!((leaf(i), leaf(j)), (Some(u), Some(w)) if u == w && code.edge(i, u) == code.edge(j, u))
 }
 
-/// Takes out images with fewer neighbours than they need in the domain of each neighbouring vertex, one or as many as it
-/// has twins, until nothing changes; `false` if a domain becomes too small.
+/// Removes images with too few neighbours in the domain of a neighbouring vertex (one, or one per twin of it) until
+/// nothing changes; returns `false` if a domain becomes too small.
 pub(super) fn make_consistent(
     rows: &Classes,
     code: &Small,

@@ -43,7 +43,7 @@ impl Domain {
         }
     }
 
-    /// Takes out what `keep` doesn't want; says whether anything was.
+    /// Removes elements for which `keep` is false; returns whether any were removed.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) -> bool {
         let before = self.size;
         for (w, word) in self.bits.iter_mut().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use gramer_base::context::{Cancel, Looks};
+use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 
 use super::classes::Classes;
@@ -29,7 +29,7 @@ pub(super) fn single_edges(
     wanted: usize,
     cancel: &Cancel,
 ) -> Result<(Vec<Frequent>, Vec<Kind>)> {
-    let mut looks = Looks::new(cancel);
+    let mut looks = CancelPoll::new(cancel);
     let mut domains: FxHashMap<Kind, Domain> = FxHashMap::default();
     for class in 0..classes as u32 {
         for v in rows.of(class) {

@@ -66,7 +66,7 @@ pub(super) fn mine(
     by_levels(graph, labels, (limit, support), together, context, None)
 }
 
-/// The same, where a device lists the occurrences of candidates whose domains don't say enough.
+/// Mines with a device that lists the occurrences of candidates whose domains are inconclusive.
 ///
 /// # Errors
 /// Those of `list` and `together`.
@@ -103,7 +103,7 @@ fn by_levels(
     let support_of = |f: &Frequent| smallest(f.domains.iter().map(|domain| &**domain)) as u128;
     let mut found: Vec<(Small, u128)> = level.iter().map(|f| (f.code, support_of(f))).collect();
     let listed = list.is_some().then(|| ListedGraph::new(graph, labels, &rows, wanted));
-    // A level has so many more candidates than the one before.
+    // Estimated growth of candidates from level to level.
     let growth = 2.0 + 0.5 * kinds.len() as f64;
     let _plan = context.progress.plan(|| (2..=max_edges as i32).map(|e| growth.powi(e)).collect());
     for edges in 2..=max_edges {

@@ -15,7 +15,7 @@ use super::level::Frequent;
 use super::{CandidateResult, SupportedPattern};
 use crate::fsm::code::Small;
 
-/// To bytes.
+/// Serializes results.
 pub(super) fn write(found: &[CandidateResult<SupportedPattern>], last: bool) -> Vec<u8> {
     let mut bytes = vec![];
     for (at, (frequent, support)) in found {
@@ -30,7 +30,7 @@ pub(super) fn write(found: &[CandidateResult<SupportedPattern>], last: bool) -> 
     bytes
 }
 
-/// What all processes have found, in the order of candidates.
+/// Deserializes the results of all processes, in the order of candidates.
 ///
 /// # Errors
 /// [`Error::Device`] for bytes of another graph or task.

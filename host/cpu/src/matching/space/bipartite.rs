@@ -6,8 +6,8 @@ use gramer_pattern::{MAX_VERTICES, VertexSet};
 /// Bipartite matching of a pattern vertex's neighbours with those of a graph vertex.
 #[derive(Default)]
 pub(super) struct Matching {
-    /// Of the neighbours of the graph vertex: the pattern vertices that each may stand for, and the one
-    /// that it does.
+    /// For each neighbour of the graph vertex: the pattern vertices that it may match, and the matched
+    /// one.
     may: Vec<VertexSet>,
     owner: Vec<u8>,
 }
@@ -24,7 +24,7 @@ impl Matching {
         self.may.clear();
         // More than `size` entries that serve the same vertices are never needed.
         let mut counts = [0u32; MAX_VERTICES];
-        // Whoever has `size` choices finds one whatever the others take.
+        // A vertex with `size` choices finds one whatever the others take.
         let mut scarce = wanted;
         for serves in near {
             let needed = serves & scarce;
@@ -53,7 +53,7 @@ impl Matching {
         })
     }
 
-    /// Looks for an entry for `w`, moving others. `seen` holds the vertices already moved.
+    /// Searches an augmenting path for `w`. `seen` holds the vertices already moved.
     fn augment(&mut self, w: usize, seen: &mut VertexSet) -> bool {
         *seen |= 1 << w;
         for i in 0..self.may.len() {

@@ -11,7 +11,7 @@ use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, automorphism_orbits_chain
 use super::Space;
 use super::bipartite::Matching;
 
-/// Most rounds of refinement; what is left after them is found by the search. From the third on, only
+/// Maximum number of rounds of refinement; what is left after them is found by the search. From the third on, only
 /// candidates are looked at that have lost something nearby.
 const ROUNDS: usize = 12;
 /// Filtering ends after a round that drops less than one candidate in this many.

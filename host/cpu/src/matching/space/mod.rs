@@ -25,7 +25,7 @@ use super::sets::Bits;
 use filter::Filter;
 use rows::Rows;
 
-/// Most entries of the tables from graph vertices to positions.
+/// Maximum number of entries of the tables from graph vertices to positions.
 const PLACES: usize = 1 << 20;
 /// In such a table: not a candidate of the class.
 const NOWHERE: u32 = u32::MAX;
@@ -34,7 +34,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(super) struct Lists<'g> {
     offsets: Cow<'g, [u64]>,
     items: Cow<'g, [u32]>,
-    /// The same as bits, where that pays.
+    /// The lists as bits, if that is faster.
     rows: Option<Rows>,
 }
 
@@ -75,12 +75,12 @@ pub(super) struct Space<'g> {
     classes: Vec<Option<Vec<VertexId>>>,
     /// For each pattern vertex, as bits: those that share a candidate with it.
     overlap: Vec<VertexSet>,
-    /// For each pattern vertex, as bits: those with a candidate next to one of its own.
+    /// For each pattern vertex, as bits: those with a candidate next to one of its candidates.
     linked: Vec<VertexSet>,
     /// By pattern vertex and neighbour.
     sizes: Vec<[ListSize; MAX_VERTICES]>,
     lists: Vec<Lists<'g>>,
-    /// What each entry of `lists` is: from class, to class, edge label.
+    /// Key of each entry of `lists`: from class, to class, edge label.
     keys: Vec<(u8, u8, Label)>,
     /// By class and graph vertex, where that pays: its position, or [`NOWHERE`].
     places: Vec<u32>,

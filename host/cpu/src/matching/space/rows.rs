@@ -3,9 +3,9 @@
 use super::Lists;
 use crate::sets::Bits;
 
-/// Most words of the rows of one plan: 4 MiB.
+/// Maximum number of words of the rows of one plan: 4 MiB.
 const WORDS: u64 = 1 << 19;
-/// Most words of the rows of one pair of classes, which stay in a processor's caches.
+/// Maximum number of words of the rows of one pair of classes, which stay in a processor's caches.
 const WORDS_OF_LISTS: usize = 1 << 17;
 
 /// One row per candidate of a class, with a bit per candidate of another.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use gramer_base::prefetch::prefetch;
 use gramer_graph::{VertexId, View};
 
-use super::Thirds;
+use super::CommonNeighbourLists;
 use crate::motif::edges::arc_to;
 use crate::reach::{ByVertex, Form};
 use crate::sets::gallop;
@@ -16,16 +16,16 @@ use crate::sets::gallop;
 const AHEAD: usize = 8;
 
 /// The chosen edges u–v opposite to the vertex `a`, with the common neighbours of u and v in a range of vertices.
-pub(super) struct Opposite<'a> {
+pub(super) struct OppositeEdges<'a> {
     pub graph: View<'a>,
-    pub thirds: &'a Thirds,
+    pub thirds: &'a CommonNeighbourLists,
     pub a: VertexId,
     pub part: Range<VertexId>,
     /// Room for the arcs of such edges.
     pub room: &'a mut Vec<usize>,
 }
 
-impl Opposite<'_> {
+impl OppositeEdges<'_> {
     /// Σ (W − 2) over these edges and neighbours b, `counts` giving W of a and b, or `missing` where that is zero.
     #[inline]
     pub fn sum<F: Form>(
@@ -59,7 +59,7 @@ impl Opposite<'_> {
     /// Calls `of` with the common neighbours of the ends of each edge.
     #[inline(always)]
     fn lists(&mut self, mut of: impl FnMut(&[AtomicU32])) {
-        let Opposite { graph, thirds, a, room: opposite, .. } = self;
+        let OppositeEdges { graph, thirds, a, room: opposite, .. } = self;
         for arc in graph.row(*a) {
             let u = graph.neighbours[arc];
             // The list is kept at the arc to the smaller end.
@@ -107,13 +107,17 @@ mod avx512 {
 
     /// Members that are looked up together.
     const LANES: usize = 16;
-    /// Most counts: their numbers are signed where they are looked up.
+    /// Maximum of counts: look-ups use signed indices.
     pub const MOST: usize = 1 << 31;
 
-    /// As [`Opposite::sum`], `counts` having all vertices. Lists that are shorter than a vector are looked up one by
-    /// one.
+    /// As [`OppositeEdges::sum`], with `counts` for all vertices. Elements of lists shorter than a vector are looked up
+    /// one by one.
     #[target_feature(enable = "avx512f,popcnt")]
-    pub fn sum(mut edges: Opposite<'_>, counts: &[u32], missing: impl Fn(VertexId) -> u32) -> u128 {
+    pub fn sum(
+        mut edges: OppositeEdges<'_>,
+        counts: &[u32],
+        missing: impl Fn(VertexId) -> u32,
+    ) -> u128 {
         let part = edges.part.clone();
         assert!(part.end as usize <= counts.len() && counts.len() <= MOST);
         let (first, end) =
@@ -176,7 +180,7 @@ mod tests {
         let graph = builder.build();
         let (graph, context) = (graph.view(), Context::with_threads(1));
         let counts = EdgeCounts::new(graph, Job::whole(&context)).unwrap();
-        let thirds = Thirds::new(graph, &counts, &context).unwrap();
+        let thirds = CommonNeighbourLists::new(graph, &counts, &context).unwrap();
         thirds.find(graph, Job::whole(&context)).unwrap();
         let vertices = graph.vertices() as VertexId;
         let chosen = |u: VertexId, v: VertexId| (u + v) % 3 != 0;
@@ -210,7 +214,8 @@ mod tests {
                     _ => panic!("{b} was known"),
                 };
                 let room = &mut vec![];
-                let mut edges = Opposite { graph, thirds: &thirds, a, part: part.clone(), room };
+                let mut edges =
+                    OppositeEdges { graph, thirds: &thirds, a, part: part.clone(), room };
                 assert_eq!(edges.one_by_one(|b| table.get(b), missing), expected, "{a} {part:?}");
                 assert_eq!(edges.sum::<Dense>(&table, missing), expected, "{a} {part:?}");
                 all += expected;

@@ -9,7 +9,7 @@ use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
-use crate::{Job, Starts, run_units, sets};
+use crate::{Job, StartVertices, run_units, sets};
 
 /// Number of members that two sets of bits have in common.
 #[inline(always)]
@@ -46,7 +46,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Most entries, six per triangle: 1 GiB.
+    /// Maximum number of entries, six per triangle: 1 GiB.
     const MOST: usize = 1 << 28;
 
     /// All lists; `None` if there is too much of them or the run was cancelled.
@@ -55,7 +55,8 @@ impl Common {
             let steps = |&u: &VertexId| graph.degree(v).min(graph.degree(u)) as u64 + 1;
             graph.neighbours(v).iter().map(steps).sum()
         };
-        let units = Starts::vertices(graph).units(Job::whole(context), |v| graph.degree(v), weight);
+        let units =
+            StartVertices::vertices(graph).units(Job::whole(context), |v| graph.degree(v), weight);
         let entries = AtomicUsize::new(0);
         let (parts, complete) = run_units(&units, context, Part::default, |part, unit| {
             let row = graph.row(unit.start).start;
@@ -186,7 +187,7 @@ impl<'a> Columns<'a> {
         Self::of_width(graph, vertices.div_ceil(64).min(Self::WORDS / vertices.max(1)))
     }
 
-    /// With bits for the first 64 · `width` vertices.
+    /// Creates tables with bits for the first 64 · `width` vertices.
     fn of_width(graph: View<'a>, width: usize) -> Self {
         let vertices = graph.vertices();
         let mut bits = zeroed_or_unwind(width * vertices);
@@ -237,7 +238,7 @@ impl<'a> Columns<'a> {
         set.listed.extend_from_slice(&vertices[with_bit..]);
     }
 
-    /// How many of a set are next to a vertex.
+    /// Number of a set's vertices next to a vertex.
     #[inline(always)]
     pub fn among(&self, set: &Sparse, v: VertexId) -> u32 {
         let row = self.words(v);

@@ -16,7 +16,7 @@ use super::common::{Columns, Common, Sparse, shared, shared_by_three};
 use super::moments::{Group, Kind, Moments};
 use super::triples::Triples;
 use crate::arcs::turned;
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 
 const NONE: u32 = u32::MAX;
 
@@ -36,7 +36,7 @@ pub(super) fn sums(
     let list = |v: VertexId| graph.degree(v);
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
         || Root::new(known),
@@ -89,7 +89,7 @@ struct Root<'a> {
     /// By number: common neighbours with the current p, and those of them next to the root; or
     /// [`NONE`] while that isn't known.
     with_p: Vec<[u32; 2]>,
-    /// Common neighbours of p and the opposite.
+    /// Number of common neighbours with the opposite.
     between: Sparse,
     /// The lists that the current p is in behind others, and by list the common neighbours of each of
     /// those others with p and the opposite, where a table has them.
@@ -100,11 +100,11 @@ struct Root<'a> {
 /// A vertex next to the root and to an opposite.
 #[derive(Debug, Clone, Copy, Default)]
 struct MiddleVertex {
-    /// Its number.
+    /// Number of this vertex.
     number: u32,
-    /// Its position in the row of the opposite.
+    /// Position in the row of the opposite.
     position: u32,
-    /// Its common neighbours with the opposite.
+    /// Number of common neighbours with the opposite.
     common: u32,
     /// Those of them next to the root, where the list is longer than this vertex.
     all: u32,
@@ -115,10 +115,10 @@ struct MiddleVertex {
 struct Visit {
     /// The arc from p to the opposite.
     arc: usize,
-    /// Where the list begins, and how many of it come before p.
+    /// Start of the list, and its number of entries before p.
     begin: usize,
     before: usize,
-    /// Where what they have in common begins, or [`NONE`].
+    /// Start of their common neighbours, or [`NONE`].
     with_both: u32,
 }
 

@@ -28,7 +28,7 @@ use common::Common;
 
 /// Vertices of a pattern.
 const K: usize = 6;
-/// Most neighbours of a vertex: sums of walks then fit, and a neighbourhood as bits 32 MiB.
+/// Maximum number of neighbours of a vertex: sums of walks then fit, and a neighbourhood as bits 32 MiB.
 const MOST_NEIGHBOURS: usize = 1 << 14;
 /// Connected sets of four vertices, estimated, from which on this is faster than to visit them.
 const SETS: f64 = if cfg!(test) { 0.0 } else { 2e6 };
@@ -123,7 +123,7 @@ pub(super) fn vertex_induced(
         return Ok(CountEnd::Large(reason));
     }
     let _plan = context.progress.plan(|| parts(view, &shape));
-    // The system is made once in a process, by one thread: beside the lists where there are several.
+    // The system is built once per process, by one thread, concurrently with the lists if there are several threads.
     let system = || _ = MotifSystem::of_six();
     let common = beside(context.threads(), system, || Common::new(view, context));
     let Some(common) = common else {
@@ -158,7 +158,7 @@ pub(super) fn vertex_induced(
     let Some(sums) = dense::sums(view, &common, system, job) else {
         return Ok(CountEnd::Stopped);
     };
-    let smaller = Smaller { view, counts: smaller };
+    let smaller = SmallerCounts { view, counts: smaller };
     let occurrences = |n: usize| {
         let place = |wanted: &usize| *wanted == n;
         match special.iter().find(|(known, _)| *known == n) {
@@ -182,13 +182,13 @@ pub(super) fn vertex_induced(
 }
 
 /// Numbers of smaller patterns.
-struct Smaller<'a> {
+struct SmallerCounts<'a> {
     view: View<'a>,
     /// Edge-induced, of 3, 4 and 5 vertices.
     counts: [Vec<u128>; 3],
 }
 
-impl Smaller<'_> {
+impl SmallerCounts<'_> {
     /// The number of occurrences from that of homomorphisms.
     fn occurrences(&self, pattern: &Pattern, homomorphisms: u128) -> u128 {
         let folded: u128 = folded(pattern)
@@ -318,7 +318,7 @@ mod tests {
                     &super::super::by_equations(&resident, k, Job::whole(&context)).unwrap(),
                 )
             });
-            let smaller = Smaller { view, counts };
+            let smaller = SmallerCounts { view, counts };
             let patterns = Dictionary::of(K).patterns();
             let all: Vec<&Pattern> = patterns.iter().collect();
             let shape = homomorphism::shape(view);

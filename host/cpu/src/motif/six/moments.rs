@@ -16,7 +16,7 @@ const SUBSETS: usize = 16;
 /// Those without q, which are the same for many sets, and those with it.
 const HALF: usize = SUBSETS / 2;
 
-/// What the four vertices of a set are.
+/// Subgraph of the four vertices of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Cycle,
@@ -49,8 +49,8 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// A product is at most 2^28, and so many sets and those of one more root and p, at most 2^28,
-    /// have a sum of at most 64 bits.
+    /// Sets between flushes. A product is at most 2^28; for this number of sets, plus those of one more root and p (at
+    /// most 2^28), sums fit into 64 bits.
     const MOST_SETS: u64 = 1 << 34;
 
     pub fn new() -> Self {
@@ -98,7 +98,7 @@ impl Moments {
         self.sets += u64::from(group.sets);
     }
 
-    /// To be called now and then: at least after the sets of each root and p.
+    /// Flushes the recent sums before they can overflow; must be called at least after the sets of each root and p.
     #[inline]
     pub fn keep_small(&mut self) {
         if self.sets > Self::MOST_SETS {
@@ -179,7 +179,7 @@ fn seen_by_members(kind: usize) -> [usize; 4] {
 mod tests {
     use super::*;
 
-    /// What one set adds, term by term, if so many vertices outside are next to exactly the members
+    /// Adds one set, term by term, given the number of vertices outside that are next to exactly the members
     /// of each subset.
     fn add_directly(sums: &mut [u128], system: &MotifSystem, kind: Kind, exactly: &[u32]) {
         for term in system.terms(BITS[kind as usize]) {

@@ -23,13 +23,13 @@ use gramer_base::memory::{filled_or_unwind, zeroed_or_unwind};
 use gramer_graph::{VertexId, View};
 
 use super::common::{shared, shared_by_three};
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 use table::{Bytes, CrossPairs, PairCounter, Sets, Table, Words};
 
 const NONE: u32 = u32::MAX;
-/// Most numbers of a root's table: 16 to 48 MiB. Tests have both, roots with a table and without.
+/// Maximum size of a root's table, in numbers: 16 to 48 MiB. Tests have both, roots with a table and without.
 const MOST_TABLE: usize = if cfg!(test) { 1 << 9 } else { 1 << 23 };
-/// What a step of a count costs beside a word of the triples' sets.
+/// Cost of a counting step, in words of the triples' sets.
 const STEP: usize = if cfg!(test) { 1 } else { 2 };
 
 /// Numbers of occurrences.
@@ -61,10 +61,10 @@ fn weight(graph: View<'_>, v: VertexId) -> u64 {
 /// The numbers; `None` once the run was cancelled.
 pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
     let list = |v: VertexId| graph.degree(v).min(1);
-    let units = Starts::vertices(graph).units(job, list, |v| weight(graph, v) + 1);
+    let units = StartVertices::vertices(graph).units(job, list, |v| weight(graph, v) + 1);
     let ran = job.run(
         &units,
-        || Last::new(graph),
+        || SideState::new(graph),
         |state, unit| {
             state.enter(unit.start);
             let flow = state.occurrences(&job.context.cancel);
@@ -74,7 +74,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
     );
     let sums = ran.sums(|states| {
         let mut sums = [0; 4];
-        for Last { found, .. } in &states {
+        for SideState { found, .. } in &states {
             let Sides { bipartite_and_edge, clique_and_caps, bipartite, prism } = *found;
             let found = [bipartite_and_edge, clique_and_caps, bipartite, prism];
             sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
@@ -87,7 +87,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
 
 /// A thread's state. The neighbours before the root have numbers by their position in its row, and
 /// the vertices next to some of them slots.
-struct Last<'a> {
+struct SideState<'a> {
     graph: View<'a>,
     found: Sides,
     /// The neighbours before the root.
@@ -103,7 +103,7 @@ struct Last<'a> {
     sizes: Vec<u32>,
     /// By number: the set that it is next to, which is that of its slot, or empty.
     near: Vec<u64>,
-    /// What is known by slot and number, where it is made.
+    /// Table by slot and number, if built.
     table: Table,
     /// Slots by number as bits, those of each of two numbers, and those that are numbers.
     columns: Vec<u64>,
@@ -147,9 +147,9 @@ fn threes(n: u64) -> u64 {
     n * (n - 1) / 2 * (n - 2) / 3
 }
 
-impl<'a> Last<'a> {
+impl<'a> SideState<'a> {
     fn new(graph: View<'a>) -> Self {
-        Last {
+        SideState {
             graph,
             found: Sides::default(),
             before: &[],
@@ -276,7 +276,7 @@ impl<'a> Last<'a> {
         }
     }
 
-    /// What two adjacent vertices add.
+    /// Adds the contribution of pairs of adjacent vertices.
     #[inline(always)]
     fn adjacent<W: PairCounter>(&mut self, cancel: &Cancel) -> ControlFlow<()> {
         W::fill(self);
@@ -326,7 +326,7 @@ impl<'a> Last<'a> {
         common * pairs - across.with_common + (b_in + c_in) * common
     }
 
-    /// What any two vertices add, from the triples of numbers: t slots that are next to all three are
+    /// Adds the contribution of all pairs of vertices, from triples of numbers: t slots next to all three form
     /// t · (t − 1) / 2 pairs.
     #[inline(always)]
     fn triples(&mut self, cancel: &Cancel) -> ControlFlow<()> {
@@ -388,7 +388,7 @@ impl<'a> Last<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The same pair by pair.
+    /// Adds the same contribution, pair by pair.
     #[inline(always)]
     fn pairs(&mut self, cancel: &Cancel) -> ControlFlow<()> {
         for b in 0..self.vertices.len() {

@@ -11,11 +11,11 @@ use gramer_base::memory::{filled_or_unwind, zeroed_or_unwind};
 use gramer_graph::{VertexId, View};
 
 use super::common::{Common, shared};
-use crate::{Job, Starts, run_units};
+use crate::{Job, StartVertices, run_units};
 
-/// Most entries of all tables: 256 MiB. Tests have vertices without a table, too.
+/// Maximum number of entries of all tables: 256 MiB. Tests have vertices without a table, too.
 const MOST: usize = if cfg!(test) { 1 << 8 } else { 1 << 27 };
-/// Most neighbours of a vertex with a table.
+/// Maximum number of neighbours of a vertex with a table.
 const MOST_NEIGHBOURS: usize = 1 << 12;
 
 /// By vertex: its table, by two of its neighbours the one with the larger position in its row first;
@@ -44,11 +44,11 @@ impl Triples {
             let degree = graph.degree(v) as u64;
             degree * degree * (degree / 64 + 1)
         };
-        let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
+        let units = StartVertices::vertices(graph).units(Job::whole(context), list, weight);
         let (states, complete) = run_units(
             &units,
             context,
-            || Maker {
+            || TripleState {
                 graph,
                 common,
                 place: zeroed_or_unwind(graph.vertices()),
@@ -76,7 +76,7 @@ impl Triples {
 }
 
 /// A thread's state.
-struct Maker<'a> {
+struct TripleState<'a> {
     graph: View<'a>,
     common: &'a Common,
     /// By neighbour of the current vertex: its position.
@@ -86,7 +86,7 @@ struct Maker<'a> {
     made: Vec<(VertexId, Vec<u16>)>,
 }
 
-impl Maker<'_> {
+impl TripleState<'_> {
     fn table(&mut self, v: VertexId, cancel: &Cancel) -> ControlFlow<()> {
         let (graph, row) = (self.graph, self.graph.neighbours(v));
         let width = row.len().div_ceil(64);
@@ -118,7 +118,7 @@ impl Maker<'_> {
     }
 }
 
-/// What a set has in common with each of as many sets as there are entries.
+/// Computes the sizes of the intersections of `set` with each of `sets`.
 fn fill(entries: &mut [u16], sets: &[u64], set: &[u64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {

@@ -10,7 +10,7 @@ use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
 
 use super::common::Common;
-use crate::{Job, Starts};
+use crate::{Job, StartVertices};
 
 /// Numbers of homomorphisms.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ pub(super) struct WalkCounts {
     pub clique_and_tail: u128,
     /// The 4-clique with a triangle at a vertex.
     pub clique_and_triangle: u128,
-    /// The 4-clique with a path of three edges beside one of its edges.
+    /// The 4-clique with a path of three edges parallel to one of its edges.
     pub clique_and_path: u128,
     /// The diamond with a path of three edges between its tips.
     pub diamond_and_path: u128,
@@ -79,11 +79,11 @@ pub(super) fn count(graph: View<'_>, common: &Common, job: Job<'_>) -> Option<Wa
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
     let list = |v: VertexId| graph.degree(v).min(1);
-    let at_vertex = AtVertex::new(graph, common);
-    let units = Starts::vertices(graph).units(job, list, weight);
+    let at_vertex = VertexWalks::new(graph, common);
+    let units = StartVertices::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
-        || Start::new(graph, common, &at_vertex),
+        || WalkState::new(graph, common, &at_vertex),
         |state, unit| {
             state.two_steps(unit.start);
             let mut flow = ControlFlow::Continue(());
@@ -118,17 +118,17 @@ pub(super) fn count(graph: View<'_>, common: &Common, job: Job<'_>) -> Option<Wa
 const INSIDE: u64 = u32::MAX as u64;
 
 /// By vertex: walks of two steps from it, and twice the triangles at it.
-struct AtVertex {
+struct VertexWalks {
     tails: Vec<u64>,
     triangles: Vec<u64>,
 }
 
-impl AtVertex {
+impl VertexWalks {
     fn new(graph: View<'_>, common: &Common) -> Self {
         let vertices = 0..graph.vertices() as VertexId;
         let tails = |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum();
         let triangles = |v| graph.row(v).map(|arc| u64::from(common.len(arc))).sum();
-        AtVertex {
+        VertexWalks {
             tails: vertices.clone().map(tails).collect(),
             triangles: vertices.map(triangles).collect(),
         }
@@ -136,10 +136,10 @@ impl AtVertex {
 }
 
 /// A thread's state; zero by vertex between starts.
-struct Start<'a> {
+struct WalkState<'a> {
     graph: View<'a>,
     common: &'a Common,
-    at_vertex: &'a AtVertex,
+    at_vertex: &'a VertexWalks,
     found: WalkCounts,
     /// By vertex: walks of two steps from the start, and those of them inside the neighbourhood
     /// that is being looked at.
@@ -158,9 +158,9 @@ struct Start<'a> {
 /// Bytes per vertex of a thread's state.
 pub(super) const BYTES: usize = 4 * 8 + 3 * 4;
 
-impl<'a> Start<'a> {
-    fn new(graph: View<'a>, common: &'a Common, at_vertex: &'a AtVertex) -> Self {
-        Start {
+impl<'a> WalkState<'a> {
+    fn new(graph: View<'a>, common: &'a Common, at_vertex: &'a VertexWalks) -> Self {
+        WalkState {
             graph,
             common,
             at_vertex,
@@ -281,8 +281,8 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// What lies on the 4-cycles with the edge at the end of an arc from the start, in both
-    /// directions: each walk of three steps to there is one.
+    /// Adds the contributions of the 4-cycles through the edge at the end of an arc from the start, in both
+    /// directions: each walk of three steps to its end is one.
     fn on_an_edge(&mut self, start: VertexId, arc: usize) {
         let (graph, common) = (self.graph, self.common);
         let end = graph.neighbours[arc];

@@ -8,12 +8,12 @@ use gramer_engine::{Count, Outcome, Peers};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::{OnDevice, made, unfinished};
+use super::{ResidentGraph, made, unfinished};
 use crate::formula::{self, Cycles};
 use crate::local::{self, Roots};
 use crate::resident::SUMS;
 
-/// Nothing where others were asked to stop.
+/// Returns `None` if the other devices were cancelled.
 fn unless_stopped<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(Error::Interrupted) => Ok(None),
@@ -26,7 +26,7 @@ fn numbers_of(bytes: &[u8]) -> Vec<u128> {
     bytes.as_chunks().0.iter().map(|&bytes| u128::from_le_bytes(bytes)).collect()
 }
 
-impl OnDevice {
+impl ResidentGraph {
     /// Cliques of four vertices and more that other devices of this kind count as well: all get the count, or their own
     /// if they stop. Also the device's part of the work.
     pub(in crate::engine) fn cliques_together(
@@ -57,8 +57,8 @@ impl OnDevice {
         Ok((Outcome::new(counts, complete), own))
     }
 
-    /// What one device does alone sooner than several do in shares: triangles, and motifs of three and five vertices. All get
-    /// the counts, and what part of the work they had.
+    /// Runs tasks that one device finishes earlier than several in shares: triangles, and motifs of three and five
+    /// vertices. All devices get the counts and their part of the work.
     pub(in crate::engine) fn alone(
         &self,
         task: &Task,

@@ -6,14 +6,14 @@ use crate::device::{Arg, Device};
 use crate::program::Program;
 use crate::table::shape::{LANES, NONE};
 
-use super::{MOST_ROWS, Paged, Source};
+use super::{MOST_ROWS, PagedLists, Source};
 
 /// Words that describe the first waiting element, as in `pages.cl`.
 pub(in crate::table) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
-/// Most vertices of an embedding; as in `table.clh`.
+/// Maximum number of vertices of an embedding; as in `table.clh`.
 const MOST_DEPTHS: usize = 16;
 
-/// Where the marks of a column begin, in words: those of columns in the arena lie behind those of all vertices.
+/// Start of a column's marks, in words: those of columns in the arena follow those of all vertices.
 pub(in crate::table) fn marks_of(vertices: usize, ids: u32) -> usize {
     match ids {
         NONE => 0,
@@ -30,9 +30,9 @@ pub(in crate::table) fn marks(vertices: usize, arena_words: u64) -> u64 {
 pub(in crate::table) struct Rows {
     /// Number of places.
     pub rows: u32,
-    /// Those that are to be done, from and to.
+    /// Range of elements to process.
     pub part: (u32, u32),
-    /// Where their marks begin, in words.
+    /// Start of their marks, in words.
     pub marks: usize,
     /// The graph's offsets, the arena and the shape.
     pub args: [Arg; 3],
@@ -47,7 +47,7 @@ fn done(first: u32, from: u32, to: u32) -> u32 {
     below(from) | !below(to)
 }
 
-impl Paged {
+impl PagedLists {
     /// Page of each slot, if elements wait for pages.
     pub fn state(&self) -> Option<Vec<u32>> {
         matches!(self.source, Source::Host(_)).then(|| self.heat.state())

@@ -8,17 +8,17 @@ use gramer_base::error::{Error, Result};
 use super::super::sort::{Piece, Records, Runs};
 use super::super::store::Segment;
 use super::filter::Terms;
-use super::grouping::{Keys, Sorting};
+use super::grouping::{Keys, SortInput};
 use super::groups::{Group, GroupKey, Groups, Key, KeyTable, Layout, Measure, functions_of};
 use super::mining::{Kernels, Mining, SegmentSteps};
 use super::others::{LevelPeers, Said};
-use super::source::{Functions, Use};
+use super::source::{FunctionRole, Functions};
 
-/// What keys of rows stand for on the device.
+/// Meaning of the keys of rows on the device.
 enum Meaning {
-    /// Themselves.
+    /// The key itself.
     Number,
-    /// Their group's number.
+    /// Number of the group.
     Group,
     /// By vertex the number of an image: of an orbit of a group's pattern, from 1 on; 0 is none.
     Images { numbers: HashMap<(usize, u8), u32>, groups: Vec<usize> },
@@ -31,7 +31,7 @@ pub(super) struct Aggregation<'k> {
     key: &'k Key,
     functions: Functions,
     keys: Keys,
-    sorting: Sorting,
+    sorting: SortInput,
     meaning: Meaning,
     /// Once there was a row.
     runs: Option<Runs>,
@@ -53,7 +53,7 @@ impl<'k> Aggregation<'k> {
         }
         let mut functions = functions_of(key);
         if let Measure::Sum(text) = measure {
-            functions.0.push((Use::Value, text.as_str().into()));
+            functions.0.push((FunctionRole::Value, text.as_str().into()));
         }
         let own = layout.width(key);
         let sums = matches!(measure, Measure::Sum(_));
@@ -74,20 +74,20 @@ impl<'k> Aggregation<'k> {
             // Pairs of an image and a vertex, each once.
             Measure::Mni => {
                 let records = Records { key: 2, weight: 0 };
-                Sorting { records, each: vertices, emit: Some(emit), sums }
+                SortInput { records, each: vertices, emit: Some(emit), sums }
             }
             Measure::Count => {
-                Sorting { records: Records { key: 1, weight: 2 }, each: 1, emit: None, sums }
+                SortInput { records: Records { key: 1, weight: 2 }, each: 1, emit: None, sums }
             }
             Measure::Sum(_) => {
-                Sorting { records: Records { key: 1, weight: 4 }, each: 1, emit: None, sums }
+                SortInput { records: Records { key: 1, weight: 4 }, each: 1, emit: None, sums }
             }
         };
         let known = KeyTable::new(key, layout);
         Ok(Aggregation { mining, known, key, functions, keys, sorting, meaning, runs: None })
     }
 
-    /// Takes the rows of a segment.
+    /// Adds the rows of a segment.
     ///
     /// # Errors
     /// [`Error::Usage`] where a function doesn't compile, [`Error::Interrupted`], [`Error::Device`], [`Error::Io`] of
@@ -139,7 +139,7 @@ impl<'k> Aggregation<'k> {
         Ok(())
     }
 
-    /// The groups that were met, from the merged segments: with others, of the rows of all.
+    /// Returns the groups of the merged segments; with other members, of the rows of all.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Interrupted`], [`Error::Io`] of the file for tables.

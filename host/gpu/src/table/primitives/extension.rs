@@ -8,7 +8,7 @@ use super::super::run::Step;
 use super::super::store::Segment;
 use super::filter::{EdgeFilter, Filter};
 use super::mining::{Kernels, Mining};
-use super::source::{Functions, Use};
+use super::source::{FunctionRole, Functions};
 use super::{MOST_EDGES, MOST_VERTICES, Positions};
 use crate::program::Program;
 
@@ -30,7 +30,7 @@ impl Extension {
         }
         let terms = filter.terms(columns, mining.labels())?;
         let steps = terms.steps(columns, by.of(columns)?);
-        let functions = Functions::keep(Use::Vertex, &filter.sources);
+        let functions = Functions::keep(FunctionRole::Vertex, &filter.sources);
         let kernels = Kernels::Extension { degrees: terms.has_degrees() };
         Ok(Extension { steps, program: mining.program(kernels, &functions)?, edges: false })
     }
@@ -44,7 +44,7 @@ impl Extension {
             )));
         }
         let steps = filter.step(mining.labels())?.into_iter().collect();
-        let functions = Functions::keep(Use::Edge, &filter.sources);
+        let functions = Functions::keep(FunctionRole::Edge, &filter.sources);
         Ok(Extension { steps, program: mining.program(Kernels::Edges, &functions)?, edges: true })
     }
 

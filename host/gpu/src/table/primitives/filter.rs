@@ -51,7 +51,7 @@ impl Filter {
         Filter { all: vec![condition], sources: vec![] }
     }
 
-    /// Everything.
+    /// Creates a filter that accepts everything.
     pub fn any() -> Self {
         Filter::default()
     }
@@ -125,7 +125,7 @@ impl Filter {
         self.all.is_empty() && self.sources.is_empty()
     }
 
-    /// Its conditions on a vertex that is added to so many.
+    /// Conditions on a vertex added to `size` vertices.
     pub(super) fn terms(&self, size: usize, labels: Labels) -> Result<Terms> {
         let mut terms = Terms::default();
         for condition in &self.all {
@@ -200,7 +200,7 @@ pub(super) struct Terms {
     edges: [u32; MOST_VERTICES],
     degrees: (u32, u32),
     pub canonical: bool,
-    /// They contradict each other.
+    /// Whether the conditions contradict each other.
     pub never: bool,
 }
 
@@ -231,7 +231,7 @@ impl Terms {
         self.degrees != (0, u32::MAX)
     }
 
-    /// As kernels read them.
+    /// Encodes the conditions for kernels.
     pub fn step(&self) -> Step {
         let mut next: Depth = [0; DEPTH_WORDS];
         next[5..].fill(NO_LABEL);
@@ -307,7 +307,7 @@ impl Default for EdgeFilter {
 }
 
 impl EdgeFilter {
-    /// Everything.
+    /// Creates a filter that accepts everything.
     pub fn any() -> Self {
         EdgeFilter::default()
     }
@@ -327,7 +327,7 @@ impl EdgeFilter {
         EdgeFilter { degrees: (0, degree), ..EdgeFilter::default() }
     }
 
-    /// With the new edge the embedding has at most this many vertices.
+    /// Requires at most this many vertices in the embedding with the new edge.
     pub fn vertices_at_most(vertices: usize) -> Self {
         let vertices = u32::try_from(vertices).unwrap_or(u32::MAX);
         EdgeFilter { vertices, ..EdgeFilter::default() }
@@ -367,7 +367,7 @@ impl EdgeFilter {
         plain && self.vertices == u32::MAX && self.sources.is_empty()
     }
 
-    /// As kernels read it; none where it keeps nothing.
+    /// Encodes the filter for kernels; `None` if it rejects everything.
     pub(super) fn step(&self, labels: Labels) -> Result<Option<Step>> {
         if self.label != NO_LABEL {
             labels.edges()?;

@@ -16,7 +16,7 @@ use crate::device::Arg;
 use crate::program::Program;
 
 const DICTIONARY: &str = include_str!("../../../kernels/dictionary.cl");
-/// Most rows that are sorted at a time: between these a stop is heard.
+/// Maximum number of rows that are sorted at a time: between these a stop is heard.
 const MOST_SORTED: u64 = 1 << 21;
 /// Unique numbers of the sets of keys that fill the dictionary, from 1 on.
 static OWNERS: AtomicU64 = AtomicU64::new(1);
@@ -47,14 +47,14 @@ pub(super) struct Keys {
 /// Computes the meaning of a key.
 pub(super) type KeyReader<'s> = dyn FnMut(&[u32], &mut [u32]) + 's;
 
-/// Takes a part of a list of rows whose keys have been resolved on the device.
+/// Receiver of parts of a list of rows with keys resolved on the device.
 type RowTaker<'t> = dyn FnMut(&TableRun<'_>, (u32, u32)) -> Result<()> + 't;
 
-/// What is sorted of rows whose keys are known.
+/// Records to sort for rows with known keys.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sorting {
+pub(super) struct SortInput {
     pub records: Records,
-    /// Records of a row; of more than one the kernel writes them that is named so.
+    /// Records per row; several are written by the kernel `emit`.
     pub each: usize,
     pub emit: Option<&'static str>,
     /// Whether the words behind a row's key are summed up.
@@ -72,7 +72,7 @@ struct Areas {
     left: u32,
     said: u32,
     values: u32,
-    /// Where records that are sorted lie first.
+    /// Initial location of the records to sort.
     first: u32,
     /// Room for keys on their way to the host, and then for the sort.
     rest: u32,
@@ -111,7 +111,7 @@ impl Keys {
         (from, to): (u32, u32),
         most: u32,
         values: Option<u32>,
-        (sorting, lanes): (Option<Sorting>, u64),
+        (sorting, lanes): (Option<SortInput>, u64),
     ) -> Areas {
         let (each, key) = sorting.map_or((0, 0), |s| (s.each as u64, u64::from(s.records.key)));
         let indexed = sorting.is_some_and(|s| s.sums);
@@ -149,7 +149,7 @@ impl Keys {
             fresh: found[1],
             left: found[2],
             said: found[3],
-            // Where nothing is written beside, what a key stands for is the record.
+            // Without separate values, the record itself is the value of a key.
             values: values.unwrap_or(if own { values_at } else { first }),
             first,
             rest: all,
@@ -159,8 +159,8 @@ impl Keys {
 }
 
 impl Mining {
-    /// Sorts what the rows of a segment of at most [`Mining::rows_of`] stand for, and keeps it in segments. `bits`
-    /// says how many bits of its words are in use so far.
+    /// Sorts the records of a segment of at most [`Mining::rows_of`] rows, and stores them in segments. `bits` is the
+    /// number of bits of its words in use so far.
     ///
     /// # Errors
     /// As [`Mining::extend`].
@@ -168,7 +168,7 @@ impl Mining {
         &self,
         over: &SegmentSteps<'_>,
         segment: Segment,
-        (keys, sorting): (&Keys, Sorting),
+        (keys, sorting): (&Keys, SortInput),
         (say, bits): (&mut KeyReader<'_>, &dyn Fn() -> [u32; 2]),
         runs: &mut Runs,
     ) -> Result<()> {
@@ -291,7 +291,7 @@ impl Mining {
         let more = |first: u32| [areas.keys + (first - from) * width, width];
         self.read_rows(run, kernel, (all, from, to), &more)?;
         let rows = to - from;
-        let teaching = Teaching { keys, program, areas };
+        let teaching = KeyResolver { keys, program, areas };
         if keys.number {
             let words = [rows, areas.keys, width, areas.values];
             return teaching.launch(run, "give_numbers", rows, (false, &words, false));
@@ -330,13 +330,13 @@ impl Mining {
 }
 
 /// Keys that the host resolves.
-struct Teaching<'t> {
+struct KeyResolver<'t> {
     keys: &'t Keys,
     program: &'t Program,
     areas: &'t Areas,
 }
 
-impl Teaching<'_> {
+impl KeyResolver<'_> {
     /// A kernel over this many rows, with the dictionary and the error word if it takes them.
     fn launch(
         &self,
@@ -359,7 +359,7 @@ impl Teaching<'_> {
         device.launch(self.program, kernel, &args, groups, LANES)
     }
 
-    /// Asks the host for what the keys of a list of rows stand for, some at a time; `told` is called when that lies on the
+    /// Resolves the keys of a list of rows on the host, in batches; calls `told` when the results are on the
     /// device.
     fn each(
         &self,

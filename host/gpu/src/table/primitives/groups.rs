@@ -7,9 +7,9 @@ use gramer_graph::NO_LABEL;
 use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits_chain};
 
 use super::mining::Mining;
-use super::source::{Functions, Use};
+use super::source::{FunctionRole, Functions};
 
-/// What rows are aggregated by (GAMMA, section 4.2.2).
+/// Key by which rows are aggregated (GAMMA, section 4.2.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Key {
@@ -29,7 +29,7 @@ impl Key {
     }
 }
 
-/// What is counted of the rows of a group.
+/// Measure of a group's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Measure {
@@ -121,7 +121,7 @@ impl Groups {
         self.chosen(|group| group.value >= value)
     }
 
-    /// The groups that `wanted` says: [`Table::filter`](super::Table::filter) keeps their rows.
+    /// Selects the groups for which `wanted` is true; [`Table::filter`](super::Table::filter) keeps their rows.
     pub fn chosen(&self, wanted: impl Fn(&Group) -> bool) -> Selection {
         let chosen = self.groups.iter().filter(|&group| wanted(group));
         Selection { key: self.key.clone(), chosen: chosen.map(|group| group.by.clone()).collect() }
@@ -161,7 +161,7 @@ impl Selection {
     }
 }
 
-/// How keys of rows are laid out, and what they mean.
+/// Layout and meaning of the keys of rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     /// Whether elements are edges.
@@ -303,7 +303,7 @@ impl<'k> KeyTable<'k> {
 pub(super) fn functions_of(key: &Key) -> Functions {
     match key {
         Key::Pattern => Functions::default(),
-        Key::Source(text) => Functions(vec![(Use::Key, text.as_str().into())]),
+        Key::Source(text) => Functions(vec![(FunctionRole::Key, text.as_str().into())]),
     }
 }
 

@@ -27,7 +27,7 @@ const EDGES: &str = include_str!("../../../kernels/edges.cl");
 /// Rows of a launch: between launches a stop is heard.
 pub(super) const MOST_ROWS: usize = 1 << 16;
 
-/// How vertices are ordered while tables are made. Rows always hold ids of the graph; the order decides what
+/// Order of the vertices while tables are built. Rows always hold ids of the graph; the order decides what
 /// [`Filter::above`](super::Filter::above) and canonical orders compare, and what functions in OpenCL C get as
 /// vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,7 +87,7 @@ impl Mining {
         Self::with(gpu, graph, Numbers::default(), &Context::default())
     }
 
-    /// The same with another order of vertices, and with a flag that stops operations.
+    /// Creates it with another order of vertices, and with a flag that stops operations.
     ///
     /// # Errors
     /// As [`Mining::new`], and [`Error::Interrupted`].
@@ -102,7 +102,7 @@ impl Mining {
         Self::labelled(gpu, graph, by, Labels { of_vertices, of_edges }, context)
     }
 
-    /// With vertices in this order, and with these of the graph's labels.
+    /// Creates it with vertices in this order, and with these of the graph's labels.
     fn labelled(
         gpu: &Gpu,
         graph: &Graph,
@@ -133,7 +133,7 @@ impl Mining {
         })
     }
 
-    /// For a task, with vertices in an order that is known: with all labels of the graph, or none.
+    /// Creates it for a task, with vertices in a known order, and with all labels of the graph or none.
     ///
     /// # Errors
     /// As [`Mining::with`].
@@ -163,7 +163,7 @@ impl Mining {
         self.grouped = GroupingTotals::default();
     }
 
-    /// How far the work is.
+    /// Progress of the work.
     pub(super) fn progress(&self) -> &Progress {
         &self.context.progress
     }
@@ -173,7 +173,7 @@ impl Mining {
     pub fn pages(&self) -> Option<(usize, usize)> {
         match &self.lock().lists {
             Lists::Whole(_) => None,
-            Lists::Paged(paged) => {
+            Lists::PagedLists(paged) => {
                 Some((PageShape::pages(paged.bits, self.by.neighbours.len()), paged.heat.slots()))
             }
         }
@@ -183,7 +183,7 @@ impl Mining {
     pub(crate) fn exchanged(&self) -> (u64, u64) {
         match &self.lock().lists {
             Lists::Whole(_) => (0, 0),
-            Lists::Paged(paged) => (paged.copied, paged.passes),
+            Lists::PagedLists(paged) => (paged.copied, paged.passes),
         }
     }
 
@@ -202,7 +202,7 @@ impl Mining {
         (from as u32, self.by.neighbours[entry as usize])
     }
 
-    /// What stops operations.
+    /// Cancellation of operations.
     pub(super) fn cancel(&self) -> &Cancel {
         &self.context.cancel
     }
@@ -239,7 +239,7 @@ impl Mining {
     pub(super) fn program(&self, kernels: Kernels, functions: &Functions) -> Result<Arc<Program>> {
         let pages = {
             let lists = &self.lock().lists;
-            (matches!(lists, Lists::Paged(_)), lists.wait())
+            (matches!(lists, Lists::PagedLists(_)), lists.wait())
         };
         if pages.1 {
             no_other_lists(kernels, functions)?;
@@ -247,7 +247,7 @@ impl Mining {
         self.built(kernels, functions, pages)
     }
 
-    /// The same where it is known whether lists are there by pages, and whether rows wait for them.
+    /// Builds a program, given whether lists are paged, and whether rows wait for pages.
     fn built(
         &self,
         kernels: Kernels,

@@ -32,8 +32,8 @@
 //! # Functions in OpenCL C
 //!
 //! [`Filter::source`], [`EdgeFilter::source`], [`Key::Source`] and [`Measure::Sum`] take text in OpenCL C 1.2 that
-//! defines the function which each names; helper functions beside it are welcome, and need names that no other
-//! text of the same operation has. Its first argument is the embedding:
+//! defines the function which each names. Additional helper functions are allowed; their names must be unique among
+//! the texts of an operation. Its first argument is the embedding:
 //!
 //! | | is |
 //! |---|---|
@@ -77,7 +77,7 @@ pub use mining::{Mining, Numbers};
 pub(in crate::table) use others::LevelPeers;
 pub use positions::Positions;
 pub use rows::Rows;
-pub use table::{Keep, Table};
+pub use table::{RowFilter, Table};
 pub use workflow::Workflow;
 
 /// Vertices of the largest embeddings.
@@ -89,7 +89,7 @@ pub const MOST_EDGES: usize = MOST_VERTICES - 1;
 pub trait Kind: private::Sealed {
     /// An element of a row.
     type Item: Copy + std::fmt::Debug + Ord;
-    /// What extensions keep.
+    /// Filter of extensions.
     type Filter: std::fmt::Debug + 'static;
     /// Whether elements are edges.
     #[doc(hidden)]
@@ -151,7 +151,7 @@ impl Kind for Edges {
 pub struct Page;
 
 mod private {
-    /// Nobody else has kinds of rows.
+    /// Prevents other crates from defining kinds of rows.
     pub trait Sealed {}
     impl Sealed for super::Vertices {}
     impl Sealed for super::Edges {}

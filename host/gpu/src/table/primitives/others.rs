@@ -76,7 +76,7 @@ impl LevelPeers<'_> {
         Ok(all.into_iter().map(|(by, orbits)| Group { by, value: least(orbits) }).collect())
     }
 
-    /// Says these words, and reads those of all with `read` until none are left.
+    /// Sends these words, and parses the words of all members with `read` until none are left.
     fn hear(self, words: &[u32], read: &mut dyn FnMut(&mut &[u32]) -> Option<()>) -> Result<()> {
         let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         for bytes in self.together.join(self.level, bytes)? {
@@ -124,7 +124,7 @@ impl Said {
     }
 }
 
-/// What rows have in common: its kind (0: a number, 1: a pattern, 2: one whose vertices have labels), then the number, or
+/// Serializes a group's key: its kind (0: a number, 1: a pattern, 2: a pattern with vertex labels), then the number, or
 /// the pattern's vertices with labels and edges with labels.
 fn put(by: &GroupKey, words: &mut Vec<u32>) {
     let pattern = match by {

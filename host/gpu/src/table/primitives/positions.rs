@@ -26,17 +26,17 @@ enum Selector {
 }
 
 impl Positions {
-    /// The vertex that came last.
+    /// Position of the vertex added last.
     pub fn last() -> Self {
         Positions(Selector::Last)
     }
 
-    /// Those whose bits are set.
+    /// Positions of the set bits.
     pub(super) fn of_bits(bits: u32) -> Self {
         Positions(Selector::These((0..MOST_VERTICES).filter(|at| bits >> at & 1 == 1).collect()))
     }
 
-    /// As bits, of an embedding of this many vertices.
+    /// Encodes the positions as bits, for an embedding of this size.
     pub(super) fn of(&self, size: usize) -> Result<u32> {
         let refuse = |what: String| Err(Error::usage(what));
         match &self.0 {
@@ -57,7 +57,7 @@ impl Positions {
         }
     }
 
-    /// The same, restricted to existing positions.
+    /// Encodes the positions as bits, restricted to existing ones.
     pub(super) fn within(&self, size: usize) -> Result<u32> {
         match &self.0 {
             Selector::These(all) => {

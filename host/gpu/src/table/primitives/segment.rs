@@ -113,7 +113,7 @@ pub(super) struct SegmentBuffer {
 }
 
 impl SegmentBuffer {
-    /// Of at most this many rows each, where that can be.
+    /// Creates a buffer of segments with at most this many rows each, if possible.
     pub fn new(room: &Room, most: usize) -> Self {
         SegmentBuffer { store: Store::new(room), open: None, most, rows: 0 }
     }
@@ -136,7 +136,7 @@ impl SegmentBuffer {
         Ok(())
     }
 
-    /// What there is, and the number of rows.
+    /// Returns the stored segments and the number of rows.
     ///
     /// # Errors
     /// Errors of [`Store::push`].

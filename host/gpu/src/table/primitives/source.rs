@@ -9,41 +9,43 @@ use super::super::{COMMON, SHARED};
 use crate::device::Device;
 
 pub(super) const EMBEDDING: &str = include_str!("../../../kernels/embedding.clh");
-/// What compilers call a user's text in their messages.
+/// Name of a user's text in compiler messages.
 const FILE: &str = "source_of_the_user";
 
-/// What a function is for.
+/// Role of a user's function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum FunctionRole {
     /// Whether a vertex is kept.
     Vertex,
     /// Whether an edge is kept.
     Edge,
-    /// What rows are aggregated by.
+    /// Key of aggregation.
     Key,
-    /// What is summed up.
+    /// Summed value.
     Value,
 }
 
-impl Use {
-    /// Its name, what it is called with, and its head.
+impl FunctionRole {
+    /// Returns its name, arguments and head.
     fn shape(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Use::Vertex => ("keep", "e, u", "bool keep(const embedding *e, uint u)"),
-            Use::Edge => ("keep", "e, u, v", "bool keep(const embedding *e, uint u, uint v)"),
-            Use::Key => ("key", "e", "uint key(const embedding *e)"),
-            Use::Value => ("value", "e", "ulong value(const embedding *e)"),
+            FunctionRole::Vertex => ("keep", "e, u", "bool keep(const embedding *e, uint u)"),
+            FunctionRole::Edge => {
+                ("keep", "e, u, v", "bool keep(const embedding *e, uint u, uint v)")
+            }
+            FunctionRole::Key => ("key", "e", "uint key(const embedding *e)"),
+            FunctionRole::Value => ("value", "e", "ulong value(const embedding *e)"),
         }
     }
 }
 
 /// The functions of a program.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Functions(pub Vec<(Use, Arc<str>)>);
+pub(super) struct Functions(pub Vec<(FunctionRole, Arc<str>)>);
 
 impl Functions {
     /// Filters alone.
-    pub fn keep(of: Use, sources: &[Arc<str>]) -> Self {
+    pub fn keep(of: FunctionRole, sources: &[Arc<str>]) -> Self {
         Functions(sources.iter().map(|text| (of, text.clone())).collect())
     }
 
@@ -76,7 +78,7 @@ pub(super) fn reads_lists(source: &str) -> bool {
 }
 
 /// A function under its own name, with the lines of its text.
-fn one(at: usize, of: Use, source: &str) -> String {
+fn one(at: usize, of: FunctionRole, source: &str) -> String {
     let (name, ..) = of.shape();
     format!(
         "#define {name} {name}_{at}\n#line 1 \"{FILE}\"\n{source}\n#undef {name}\n#line 1 \"kernels\"\n"
@@ -146,9 +148,9 @@ mod tests {
     fn functions_have_names_of_their_own() {
         let text = |t: &str| Arc::from(t);
         let functions = Functions(vec![
-            (Use::Vertex, text("first")),
-            (Use::Vertex, text("second")),
-            (Use::Value, text("third")),
+            (FunctionRole::Vertex, text("first")),
+            (FunctionRole::Vertex, text("second")),
+            (FunctionRole::Value, text("third")),
         ]);
         let text = functions.text();
         assert!(text.contains("#define KEEP(e, u) (keep_0(e, u) && keep_1(e, u))\n"), "{text}");

@@ -15,7 +15,7 @@ use super::mining::{Kernels, Mining, SegmentSteps};
 use super::others::{LevelPeers, own};
 use super::rows::{Rows, visit_rows};
 use super::segment::SegmentBuffer;
-use super::source::{Functions, Use};
+use super::source::{FunctionRole, Functions};
 use super::{Edges, FilterKind, Kind, Positions, Vertices};
 use crate::local::Member;
 
@@ -33,31 +33,31 @@ pub struct Table<'m, K: Kind> {
     kind: PhantomData<K>,
 }
 
-/// What [`Table::filter`] keeps.
+/// Rows that [`Table::filter`] keeps.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Keep<'f, K: Kind> {
+pub enum RowFilter<'f, K: Kind> {
     /// Rows whose last element fits the filter.
     Where(&'f K::Filter),
     /// Rows of these groups.
     In(&'f Selection),
 }
 
-impl<'f> From<&'f Filter> for Keep<'f, Vertices> {
+impl<'f> From<&'f Filter> for RowFilter<'f, Vertices> {
     fn from(filter: &'f Filter) -> Self {
-        Keep::Where(filter)
+        RowFilter::Where(filter)
     }
 }
 
-impl<'f> From<&'f EdgeFilter> for Keep<'f, Edges> {
+impl<'f> From<&'f EdgeFilter> for RowFilter<'f, Edges> {
     fn from(filter: &'f EdgeFilter) -> Self {
-        Keep::Where(filter)
+        RowFilter::Where(filter)
     }
 }
 
-impl<'f, K: Kind> From<&'f Selection> for Keep<'f, K> {
+impl<'f, K: Kind> From<&'f Selection> for RowFilter<'f, K> {
     fn from(selection: &'f Selection) -> Self {
-        Keep::In(selection)
+        RowFilter::In(selection)
     }
 }
 
@@ -87,9 +87,9 @@ impl<'m> Table<'m, Vertices> {
         Table::of(mining, own(member, mining.by.vertices()).map(|v| v as u32))
     }
 
-    /// Adds to each row, in turn, every vertex that isn't in it, is a neighbour of at least one of these
-    /// positions, and fits the filter (GAMMA, definition 1; DuMato's `extend`). A row that has no such vertex is
-    /// gone. `..` stands for all positions.
+    /// Extends each row by every vertex that isn't in it, is a neighbour of at least one of these positions, and fits
+    /// the filter (GAMMA, definition 1; DuMato's `extend`): one new row per vertex. Rows without such a vertex are
+    /// dropped. `..` stands for all positions.
     ///
     /// # Errors
     /// [`Error::Usage`] for positions that aren't there, labels that the graph hasn't, rows of 16 vertices, and a
@@ -100,8 +100,8 @@ impl<'m> Table<'m, Vertices> {
         self.extend_by(by.into(), &filter)
     }
 
-    /// The same, but the new vertex may be one that the row has: rows are homomorphic images, or walks.
-    /// [`Filter::distinct`] says from which vertices it has to differ.
+    /// As [`Table::extend_vertex`], but the new vertex may repeat one of the row: rows are homomorphic images, or
+    /// walks. [`Filter::distinct`] says from which vertices it has to differ.
     ///
     /// # Errors
     /// As [`Table::extend_vertex`].
@@ -140,10 +140,10 @@ impl<'m> Table<'m, Vertices> {
         self.aggregate_extensions_of(None, (by, filter), key, measure)
     }
 
-    /// The same of the rows of all devices, with others.
+    /// Aggregates the rows of all devices, together with other members.
     ///
     /// # Errors
-    /// Errors of the others besides.
+    /// Errors of the other operations.
     pub(in crate::table) fn aggregate_extensions_of(
         &self,
         others: Option<LevelPeers<'_>>,
@@ -198,9 +198,9 @@ impl<'m> Table<'m, Edges> {
         Table::of(mining, entries.skip(own).step_by(of))
     }
 
-    /// Adds to each row, in turn, every edge that isn't in it, shares a vertex with it, and fits the filter
-    /// (GAMMA, definition 1). A row that has no such edge is gone. Without [`EdgeFilter::canonical`] a set of
-    /// edges stands in the table once for each order in which its edges can come.
+    /// Extends each row by every edge that isn't in it, shares a vertex with it, and fits the filter (GAMMA,
+    /// definition 1): one new row per edge. Rows without such an edge are dropped. Without [`EdgeFilter::canonical`] a
+    /// set of edges occurs in the table once for each possible order of its edges.
     ///
     /// # Errors
     /// [`Error::Usage`] for labels that the graph hasn't, rows of 15 edges, and a function that doesn't compile;
@@ -230,10 +230,10 @@ impl<'m> Table<'m, Edges> {
         self.aggregate_extensions_of(None, filter, key, measure)
     }
 
-    /// The same of the rows of all devices, with others.
+    /// Aggregates the rows of all devices, together with other members.
     ///
     /// # Errors
-    /// Errors of the others besides.
+    /// Errors of the other operations.
     pub(in crate::table) fn aggregate_extensions_of(
         &self,
         others: Option<LevelPeers<'_>>,
@@ -295,10 +295,10 @@ impl<'m, K: Kind> Table<'m, K> {
     /// # Errors
     /// [`Error::Usage`] for positions that aren't there, labels that the graph hasn't, and a function that
     /// doesn't compile; [`Error::Interrupted`]; [`Error::Io`] of the file for tables; [`Error::Device`].
-    pub fn filter<'f>(&mut self, keep: impl Into<Keep<'f, K>>) -> Result<()> {
+    pub fn filter<'f>(&mut self, keep: impl Into<RowFilter<'f, K>>) -> Result<()> {
         match keep.into() {
-            Keep::Where(filter) => self.keep_where(filter),
-            Keep::In(selection) => self.keep_in(selection),
+            RowFilter::Where(filter) => self.keep_where(filter),
+            RowFilter::In(selection) => self.keep_in(selection),
         }
     }
 
@@ -308,11 +308,11 @@ impl<'m, K: Kind> Table<'m, K> {
             FilterKind::Vertex(filter) => {
                 let terms = filter.terms(self.columns - 1, mining.labels())?;
                 let step = (!terms.never).then(|| terms.step());
-                (step, terms.canonical, Functions::keep(Use::Vertex, &filter.sources))
+                (step, terms.canonical, Functions::keep(FunctionRole::Vertex, &filter.sources))
             }
             FilterKind::Edge(filter) => {
                 let step = filter.step(mining.labels())?;
-                (step, filter.is_canonical(), Functions::keep(Use::Edge, &filter.sources))
+                (step, filter.is_canonical(), Functions::keep(FunctionRole::Edge, &filter.sources))
             }
         };
         let program = mining.program(kernels::<K>(), &functions)?;
@@ -350,8 +350,8 @@ impl<'m, K: Kind> Table<'m, K> {
         Ok(())
     }
 
-    /// Puts rows with the same key into groups (GAMMA's `Aggregation`), and counts as the measure says. The
-    /// table stays.
+    /// Groups rows by key (GAMMA's `Aggregation`) and evaluates the measure of each group. The table is
+    /// unchanged.
     ///
     /// # Errors
     /// [`Error::Usage`] for [`Measure::Mni`] of another key than patterns, the pattern of rows that
@@ -360,10 +360,10 @@ impl<'m, K: Kind> Table<'m, K> {
         self.aggregate_of(None, key, measure)
     }
 
-    /// The same of the rows of all devices, with others.
+    /// Aggregates the rows of all devices, together with other members.
     ///
     /// # Errors
-    /// Errors of the others besides.
+    /// Errors of the other operations.
     pub(in crate::table) fn aggregate_of(
         &self,
         others: Option<LevelPeers<'_>>,

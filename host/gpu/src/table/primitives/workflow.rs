@@ -73,8 +73,8 @@ impl Workflow {
         self
     }
 
-    /// New vertices fit this filter as well, at each depth: `..` and [`Positions::last`] mean those of the
-    /// embedding as it is then.
+    /// Requires new vertices to fit this filter as well, at each depth: `..` and [`Positions::last`] refer to the
+    /// embedding at that depth.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = self.filter.and(filter);
@@ -167,17 +167,17 @@ impl Workflow {
     }
 
     /// Calls `take` with embeddings of k − 1 vertices, some at a time, and with their extension.
-    fn run(&self, mining: &Mining, take: &mut Take<'_>) -> Result<()> {
+    fn run(&self, mining: &Mining, take: &mut SegmentSink<'_>) -> Result<()> {
         self.check()?;
         self.run_from(mining, &Table::vertices(mining, &self.first)?, take)
     }
 
-    /// The same from the rows of a table of first vertices.
+    /// Runs from the rows of a table of first vertices.
     fn run_from(
         &self,
         mining: &Mining,
         table: &Table<'_, Vertices>,
-        take: &mut Take<'_>,
+        take: &mut SegmentSink<'_>,
     ) -> Result<()> {
         self.check()?;
         let extensions = (1..self.k)
@@ -195,7 +195,7 @@ impl Workflow {
         mining: &Mining,
         extensions: &[Extension],
         segment: Segment,
-        take: &mut Take<'_>,
+        take: &mut SegmentSink<'_>,
     ) -> Result<ControlFlow<()>> {
         let size = segment.rows.len();
         let extension = &extensions[size - 1];
@@ -206,7 +206,7 @@ impl Workflow {
         each(found, &mut |segment| self.deeper(mining, extensions, segment, take))
     }
 
-    /// What an extension makes of a segment.
+    /// Returns the extension of a segment.
     fn extended(
         &self,
         mining: &Mining,
@@ -232,10 +232,10 @@ impl Workflow {
     }
 }
 
-/// Takes some embeddings, and their extension.
-type Take<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
+/// Receiver of embeddings and their extension.
+type SegmentSink<'t> = dyn FnMut(Segment, &Extension) -> Result<ControlFlow<()>> + 't;
 
-/// Takes what was found, a segment at a time.
+/// Processes results, one segment at a time.
 fn each(
     found: SegmentBuffer,
     take: &mut dyn FnMut(Segment) -> Result<ControlFlow<()>>,

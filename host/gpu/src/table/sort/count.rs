@@ -16,19 +16,19 @@ use crate::memory::Buffer;
 
 /// Words below which segments are too short to be merged.
 const LEAST: usize = 1 << 12;
-/// Most numbers of a segment: a driver that copies more is deaf for long.
+/// Maximum size of a segment, in numbers: larger copies block the driver for too long.
 const MOST: u64 = 1 << 25;
 /// Numbers that are taken between two looks at the flag that stops a run.
 const LOOK: usize = 1 << 16;
 const RECORDS: Records = Records { key: 2, weight: 2 };
 
-/// What [`count_numbers`] took.
+/// Segments used by [`count_numbers`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segments {
     /// Segments that were sorted on the devices, each as large as its device's memory allows.
     pub sorted: u64,
-    /// Of these, those of each device.
+    /// Segments by device.
     pub by_device: Vec<u64>,
     /// Merges of two segments and more.
     pub merges: u64,
@@ -41,7 +41,7 @@ struct Place {
     device: Arc<Device>,
     arena: Buffer<u32>,
     fault: Buffer<u32>,
-    /// Most numbers of a segment.
+    /// Maximum size of a segment, in numbers.
     size: usize,
 }
 
@@ -157,7 +157,7 @@ fn taken(
     Ok(part)
 }
 
-/// Sorts each part on another device.
+/// Sorts each part on a different device.
 fn sorted(parts: Vec<Vec<u32>>, sorters: &mut [Sorter<'_>], cancel: &Cancel) -> Vec<Result<Piece>> {
     let one = |(part, sorter): (Vec<u32>, &mut Sorter<'_>)| {
         let size = part.len() as u32 / 2;

@@ -32,12 +32,12 @@ const DIGITS: u32 = 1 << DIGIT_BITS;
 /// Records from which on a stop is heard between the digits of a sort: a driver takes kernels long before they have run.
 const LONG: u32 = 1 << 22;
 
-/// What is sorted, in words.
+/// Layout of records, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Records {
-    /// Of a key: 1 or 2, the lower one first.
+    /// Words of a key: 1 or 2, the lower one first.
     pub key: u32,
-    /// Of a weight, which is added up where keys are equal: 2 or 4; 0: equal keys are one.
+    /// Words of a weight, which is added up for equal keys: 2 or 4; 0: equal keys are merged.
     pub weight: u32,
 }
 
@@ -91,8 +91,8 @@ fn tiles(size: u64, lanes: u64) -> u64 {
     size.div_ceil(lanes * u64::from(EACH)).max(1)
 }
 
-/// Where weights of records lie before they are added up: the place of the first, the words of one, and those from one
-/// to the next.
+/// Location of records' weights before they are added up: position of the first, words of one, and stride in
+/// words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weights {
     pub at: u32,
@@ -117,7 +117,7 @@ pub(super) struct Piece {
 /// A part of a piece.
 pub(super) type Part<'p> = (&'p [u32], &'p [u32]);
 
-/// Sorts in an arena.
+/// Sorter with an arena.
 pub(super) struct Sorter<'a> {
     device: Arc<Device>,
     program: Arc<Program>,
@@ -129,7 +129,7 @@ pub(super) struct Sorter<'a> {
 }
 
 impl<'a> Sorter<'a> {
-    /// With `every` elements are searched for in all other segments, and not only in those before their own.
+    /// Creates a sorter. With `every`, elements are searched in all other segments instead of only in earlier ones.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`] where the program isn't built.
@@ -173,7 +173,7 @@ impl<'a> Sorter<'a> {
         self.launch("sum_before", 1, &[words, size], false)
     }
 
-    /// Sorts records by this many bits of the words of their keys, from the lowest on. Equal ones stay in order.
+    /// Sorts records by this many bits of their keys' words, from the lowest. The sort is stable.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`], [`gramer_base::Error::Interrupted`].
@@ -259,8 +259,8 @@ impl<'a> Sorter<'a> {
         Ok(piece)
     }
 
-    /// Merges sorted pieces, of which there are at most as many as [`Sorter::capacity`] was asked for. Nothing else of the
-    /// arena stays.
+    /// Merges sorted pieces, at most the number passed to [`Sorter::capacity`]. Overwrites the rest of the
+    /// arena.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`].
@@ -320,7 +320,7 @@ impl<'a> Sorter<'a> {
         most as usize
     }
 
-    /// Puts words into the arena.
+    /// Writes words to the arena.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`].
@@ -328,7 +328,7 @@ impl<'a> Sorter<'a> {
         self.arena.write_at(&self.device.queue, at as usize, words)
     }
 
-    /// Looks at the error word of checked kernels.
+    /// Checks the error word of checked kernels.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`] for a fault that one has met.
@@ -337,7 +337,7 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Gives each part to another device, which all work at a time; what comes of them, in their order.
+/// Processes each part on a different device, concurrently; returns the results in order.
 fn each<P: Send>(
     parts: Vec<P>,
     sorters: &mut [Sorter<'_>],

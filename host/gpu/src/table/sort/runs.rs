@@ -16,9 +16,9 @@ use super::{Part, Piece, Records, Sorter};
 
 /// Number of segments of one tier that are merged into one.
 const WAYS: usize = 8;
-/// Most segments that are merged at once.
+/// Maximum number of segments that are merged at once.
 const MOST: usize = 2 * WAYS;
-/// Most records of a merge up to a checkpoint: between these a stop is heard.
+/// Maximum number of records of a merge up to a checkpoint: between these a stop is heard.
 const MOST_MERGED: usize = 1 << 21;
 
 /// Segments of sorted records with different keys.
@@ -51,7 +51,7 @@ struct Chunk {
 /// The parts of segments up to a checkpoint: a piece of each non-empty one.
 type Window = Vec<Piece>;
 
-/// What is left of a segment while it is merged.
+/// Rest of a segment during a merge.
 struct Cursor {
     chunks: VecDeque<Chunk>,
     loaded: Piece,
@@ -68,7 +68,7 @@ impl Runs {
         Runs { records, store, runs, chunk, capacity, segments: 0, merges: 0 }
     }
 
-    /// Most pieces of a merge.
+    /// Maximum of pieces in a merge.
     pub const PIECES: usize = MOST;
 
     /// Keeps a segment that was sorted.
@@ -187,7 +187,7 @@ impl Runs {
         }
     }
 
-    /// What is up to the next checkpoint; `None` at the end.
+    /// Returns the records up to the next checkpoint; `None` at the end.
     fn window(&mut self, cursors: &mut [Cursor]) -> Result<Option<Window>> {
         self.load(cursors)?;
         // The next checkpoint that isn't loaded: all smaller keys are.

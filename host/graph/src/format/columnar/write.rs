@@ -91,30 +91,30 @@ fn schema(graph: &Graph) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The values of a column that has all of them.
-enum Filling {
+/// Values of a column without nulls.
+enum ColumnValues {
     Numbers(Vec<u64>),
     Texts(Vec<String>),
 }
 
-impl Filling {
+impl ColumnValues {
     fn new(texts: bool) -> Self {
-        if texts { Filling::Texts(vec![]) } else { Filling::Numbers(vec![]) }
+        if texts { ColumnValues::Texts(vec![]) } else { ColumnValues::Numbers(vec![]) }
     }
 
     fn push(&mut self, name: Name<'_>) {
         match (self, name) {
-            (Filling::Numbers(all), Name::Number(number)) => all.push(number),
-            (Filling::Texts(all), name) => all.push(name.to_string()),
+            (ColumnValues::Numbers(all), Name::Number(number)) => all.push(number),
+            (ColumnValues::Texts(all), name) => all.push(name.to_string()),
             // A number too large for the dictionary has no text: such a graph isn't built.
-            (Filling::Numbers(all), Name::Text(_)) => all.push(0),
+            (ColumnValues::Numbers(all), Name::Text(_)) => all.push(0),
         }
     }
 
     fn take(&mut self) -> ArrayRef {
         match self {
-            Filling::Numbers(all) => Arc::new(UInt64Array::from(std::mem::take(all))),
-            Filling::Texts(all) => Arc::new(StringArray::from(std::mem::take(all))),
+            ColumnValues::Numbers(all) => Arc::new(UInt64Array::from(std::mem::take(all))),
+            ColumnValues::Texts(all) => Arc::new(StringArray::from(std::mem::take(all))),
         }
     }
 }
@@ -126,14 +126,14 @@ fn each_batch(
     let schema = schema(graph);
     let names = graph.names();
     let texts = names.vertices.is_some();
-    let mut columns = vec![Filling::new(texts), Filling::new(texts)];
+    let mut columns = vec![ColumnValues::new(texts), ColumnValues::new(texts)];
     let labels = graph.has_edge_labels();
     if labels {
-        columns.push(Filling::new(names.edge_labels.is_some()));
+        columns.push(ColumnValues::new(names.edge_labels.is_some()));
     }
     let mut rows = 0;
-    let mut flush = |columns: &mut Vec<Filling>| {
-        let arrays = columns.iter_mut().map(Filling::take).collect();
+    let mut flush = |columns: &mut Vec<ColumnValues>| {
+        let arrays = columns.iter_mut().map(ColumnValues::take).collect();
         write(RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?)
     };
     each_edge(graph, |u, v, label| {

@@ -12,16 +12,16 @@ use gramer_base::error::{Error, Place, Result};
 /// Bytes of a row from which on a quote was surely left open.
 const LONGEST_ROW: usize = LONGEST_LINE;
 
-/// The rows of a text. Blank lines and comments are none.
+/// Rows of a text, without blank lines and comments.
 pub(super) struct Rows<'r> {
-    by: By<'r>,
+    by: RowInput<'r>,
     path: PathBuf,
 }
 
-enum By<'r> {
+enum RowInput<'r> {
     /// White space separates fields: each line is a row.
     Blanks { lines: Content<'r>, line: Vec<u8> },
-    /// One byte does: a quoted field may go over several lines.
+    /// One byte separates fields: a quoted field may span several lines.
     Byte(Box<csv::Reader<Content<'r>>>),
 }
 
@@ -29,13 +29,13 @@ impl<'r> Rows<'r> {
     pub fn new(reader: &'r mut dyn BufRead, separator: Separator, path: &Path) -> Self {
         let by = match separator {
             Separator::Blanks => {
-                By::Blanks { lines: Content::new(reader, None, path), line: vec![] }
+                RowInput::Blanks { lines: Content::new(reader, None, path), line: vec![] }
             }
             Separator::Byte(byte) => {
                 let mut builder = csv::ReaderBuilder::new();
                 builder.has_headers(false).flexible(true).delimiter(byte).buffer_capacity(1 << 16);
                 let content = Content::new(reader, Some(byte), path);
-                By::Byte(Box::new(builder.from_reader(content)))
+                RowInput::Byte(Box::new(builder.from_reader(content)))
             }
         };
         Rows { by, path: path.to_path_buf() }
@@ -47,7 +47,7 @@ impl<'r> Rows<'r> {
     /// [`Error::Input`] for a quote that is never closed and for a line that is too long, [`Error::Io`].
     pub fn next(&mut self, row: &mut ByteRecord) -> Result<Option<u64>> {
         match &mut self.by {
-            By::Blanks { lines, line } => {
+            RowInput::Blanks { lines, line } => {
                 line.clear();
                 if !lines.append_line(line)? {
                     return Ok(None);
@@ -56,7 +56,7 @@ impl<'r> Rows<'r> {
                 Separator::Blanks.split(trim(line)).for_each(|field| row.push_field(field));
                 Ok(Some(lines.number))
             }
-            By::Byte(reader) => match reader.read_byte_record(row) {
+            RowInput::Byte(reader) => match reader.read_byte_record(row) {
                 Ok(true) => {
                     let line = row.position().map_or(1, csv::Position::line);
                     Ok(Some(reader.get_ref().line_of(line)))
@@ -73,8 +73,8 @@ impl<'r> Rows<'r> {
     /// Comments behind the first row: how many, and the line of the first one.
     pub fn comments(&self) -> Option<(u64, u64)> {
         let content = match &self.by {
-            By::Blanks { lines, .. } => lines,
-            By::Byte(reader) => reader.get_ref(),
+            RowInput::Blanks { lines, .. } => lines,
+            RowInput::Byte(reader) => reader.get_ref(),
         };
         content.comments
     }
@@ -141,7 +141,7 @@ impl<'r> Content<'r> {
                 break;
             }
             line.truncate(from);
-            // The next line that is handed out is so many lines farther than it seems.
+            // Lines dropped before the next line, which offset its number.
             let next = self.handed + 1;
             self.dropped.pop_if(|(line, _)| *line == next);
             self.dropped.push((next, self.number - self.handed));

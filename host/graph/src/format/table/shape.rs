@@ -410,7 +410,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Says what was taken for what.
+    /// Adds a note on the interpretation of the columns.
     fn remark(&self, names: &[String], sample: &Sample, sink: &mut Sink<'_>) {
         let line = sample.line;
         let of = |column: usize| match names.get(column).filter(|name| !name.is_empty()) {

@@ -4,10 +4,10 @@
 //! of the integers*, 1975; ζ of Boldi and Vigna, *Codes for the World Wide Web*, 2005. All begin at 0. Unlike
 //! the readers of `dsi-bitstream`, which trust a stream, this one says what is no code.
 
-/// What is wrong with a stream.
+/// Fault of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It ended within a code.
+    /// The stream ends within a code.
     End,
     /// A number doesn't fit into 64 bits.
     Large,

@@ -32,11 +32,11 @@ use self::bits::{Bits, Code, Fault};
 use self::properties::Properties;
 use super::claims::Claims;
 use super::text::{Text, within_budget};
-use super::{Compression, Format, Loaded, ReadOptions};
+use super::{Compression, Format, GraphFile, ReadOptions};
 use crate::build::{EdgeBlock, Spill};
 use crate::{Builder, Dictionaries, VertexId};
 use gramer_base::budget::register;
-use gramer_base::context::{Context, Looks};
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Place, Result, shown};
 use gramer_base::input::{self, second_file};
 use gramer_base::mapping::Mapping;
@@ -147,7 +147,7 @@ pub fn read_bvgraph(
     bytes: &[u8],
     options: &ReadOptions,
     context: &Context,
-) -> Result<Loaded> {
+) -> Result<GraphFile> {
     super::built(parse(path, properties, bytes, options, context)?, options, context)
 }
 
@@ -226,7 +226,7 @@ impl Lists<'_> {
     fn read_all(mut self, bytes: &[u8], context: &Context) -> Result<Vec<EdgeBlock>> {
         let Properties { nodes, arcs, arcs_line, window, .. } = *self.properties;
         let beside = self.path.with_extension("properties");
-        let mut looks = Looks::new(&context.cancel);
+        let mut looks = CancelPoll::new(&context.cancel);
         let budget = context.budget.as_ref();
         let spill = budget.map(|budget| Spill::create(&budget.folder)).transpose()?;
         let (mut blocks, mut block) = (vec![], EdgeBlock::default());

@@ -6,7 +6,7 @@ use super::bits::Code;
 use crate::build::MAX_GRAPH_VERTICES;
 use gramer_base::error::{Error, Place, Result, quote};
 
-/// How a graph is coded.
+/// Coding parameters of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Properties {
     pub nodes: u64,

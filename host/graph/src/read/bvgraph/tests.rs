@@ -167,7 +167,7 @@ fn encoded(recipe: &Recipe, lists: &[BTreeSet<u32>], rng: &mut ChaCha8Rng) -> (S
     (recipe.properties(lists.len(), arcs), stream(&numbers))
 }
 
-fn read(properties: &str, bytes: &[u8]) -> Result<Loaded> {
+fn read(properties: &str, bytes: &[u8]) -> Result<GraphFile> {
     let (options, context) = (ReadOptions::default(), Context::with_threads(1));
     read_bvgraph(Path::new("x.graph"), properties, bytes, &options, &context)
 }

@@ -146,7 +146,7 @@ fn line(others: u64, begin: u32) -> Line {
     Line { first, second, end, others: behind & behind.wrapping_sub(1) }
 }
 
-/// Takes the lines that end here where masks say that all are of two numbers, and gives where the next line begins.
+/// Parses the lines that end here, all of two numbers by the masks, and returns the start of the next line.
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 fn regular(bytes: &[u8; BYTES + LINE], masks: &Masks, pairs: &mut Vec<[u32; 2]>) -> usize {
     let lines = masks.line_feeds.count_ones() as usize;
@@ -169,7 +169,7 @@ fn regular(bytes: &[u8; BYTES + LINE], masks: &Masks, pairs: &mut Vec<[u32; 2]>)
     begin as usize
 }
 
-/// The same where there may be anything: up to the first line that isn't of two numbers.
+/// Parses arbitrary text, up to the first line that isn't two numbers.
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 pub fn line_by_line(bytes: &[u8; BYTES + LINE], masks: &Masks, pairs: &mut Vec<[u32; 2]>) -> usize {
     let (mut others, mut begin) = (masks.others, 0);

@@ -12,7 +12,7 @@ use super::{DIGITS, PairFacts};
 
 /// Lines whose numbers are made at a time.
 const LINES: usize = 4;
-/// Most lines that end in [`BYTES`], none of which is shorter than four bytes.
+/// Maximum number of lines that end in [`BYTES`], none of which is shorter than four bytes.
 const MOST_LINES: usize = BYTES / 4;
 
 /// Whether this processor has what [`pair_lines`] is compiled for.
@@ -71,11 +71,11 @@ pub fn pair_lines(
     at
 }
 
-/// What all lines of two numbers, and nothing else, have in common.
+/// Constants and accumulators for lines of exactly two numbers.
 struct Regular {
     /// Which of eight numbers a byte is a digit of.
     number: __m512i,
-    /// Where that digit is, from the number's end on.
+    /// Position of that digit, counted from the number's end.
     behind: __m512i,
     /// The largest numbers so far.
     most: __m256i,
@@ -94,7 +94,7 @@ impl Regular {
         }
     }
 
-    /// Takes the first so many lines, whose numbers begin and end there.
+    /// Parses the first lines, given the starts and ends of their numbers.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx2,bmi2")]
     fn take(

@@ -32,8 +32,8 @@ impl PairFacts {
     }
 }
 
-/// Takes lines of exactly two numbers of up to 8 digits, with one separator, from `at` on, and gives where the next
-/// line begins. It may stop at any line. What it sees of edges as it adds them, nobody needs to look at again.
+/// Parses lines of exactly two numbers of up to 8 digits with one separator, from `at` on, and returns the start of the
+/// next line. It may stop at any line. Also collects facts on the edges, which saves a second pass.
 #[inline]
 pub(crate) fn pair_lines(text: &[u8], at: usize, edges: &mut EdgeBlock) -> usize {
     #[cfg(target_arch = "x86_64")]

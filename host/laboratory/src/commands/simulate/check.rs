@@ -6,7 +6,7 @@ use anyhow::Result;
 use gramer::base::output::{check_output, is_one_file};
 use gramer_machine::{Accelerator, Core, lambda_range, lambda_steps};
 
-use super::{Mine, Options};
+use super::{MiningTask, Options};
 
 /// An option that is out of range or contradicts another.
 #[derive(Debug)]
@@ -54,16 +54,16 @@ pub fn check_outputs(options: &Options, machine: &Accelerator) -> Result<()> {
 /// Checks what clap can't: ranges that the machine sets.
 pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
     let Some(task) = options.task else { return Ok(()) };
-    let sums = a.core == Core::Set && matches!(task, Mine::Clique | Mine::Motif);
+    let sums = a.core == Core::Set && matches!(task, MiningTask::Clique | MiningTask::Motif);
     usage(sums || !options.writes_image(), || {
         "--image-out and --in-stream-out are of the set core, for cliques and motifs".into()
     })?;
-    if task == Mine::Match {
+    if task == MiningTask::Match {
         return check_match(options, a);
     }
     let of_match = options.pattern.is_some() || options.part != 1 || options.pus.is_some();
     usage(!of_match, || "--pattern, --part and --pus are options of match alone".into())?;
-    usage(options.clusters.is_none() || a.core == Core::Set && task != Mine::Fsm, || {
+    usage(options.clusters.is_none() || a.core == Core::Set && task != MiningTask::Fsm, || {
         "--clusters is an option of the set core alone".into()
     })?;
     usage(options.clusters != Some(0), || "--clusters must be at least 1".into())?;
@@ -73,15 +73,15 @@ pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
     }
     usage(!options.load, || format!("--load is of the set core, not of {}", a.machine.name))?;
     let (least, largest) = match task {
-        Mine::Clique => (3, a.machine.depth),
-        Mine::Motif => (3, a.applications.max_motif),
-        Mine::Fsm => (2, 3),
-        Mine::Match => return Ok(()),
+        MiningTask::Clique => (3, a.machine.depth),
+        MiningTask::Motif => (3, a.applications.max_motif),
+        MiningTask::Fsm => (2, 3),
+        MiningTask::Match => return Ok(()),
     };
     usage((least..=largest).contains(&k), || {
         format!("-k is {k}, but must be {least} to {largest} on machine {}", a.machine.name)
     })?;
-    usage(task == Mine::Fsm || options.support.is_none(), || {
+    usage(task == MiningTask::Fsm || options.support.is_none(), || {
         "--support is an option of fsm alone".into()
     })?;
     let slots = options.slots.unwrap_or(a.machine.slots);
@@ -102,15 +102,15 @@ pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
 }
 
 /// The same for a set core, which lacks most of the switches.
-fn check_set(options: &Options, a: &Accelerator, task: Mine, k: u32) -> Result<()> {
+fn check_set(options: &Options, a: &Accelerator, task: MiningTask, k: u32) -> Result<()> {
     let name = &a.machine.name;
     let (least, largest) = match task {
-        Mine::Clique => gramer_machine::set::K_RANGE,
-        Mine::Motif => (3, if a.has_wedges() { 5 } else { 4 }),
-        Mine::Fsm => {
+        MiningTask::Clique => gramer_machine::set::K_RANGE,
+        MiningTask::Motif => (3, if a.has_wedges() { 5 } else { 4 }),
+        MiningTask::Fsm => {
             return usage(false, || format!("machine {name} doesn't mine labelled patterns"));
         }
-        Mine::Match => return Ok(()),
+        MiningTask::Match => return Ok(()),
     };
     usage((least..=largest).contains(&k), || {
         format!("-k is {k}, but must be {least} to {largest} on machine {name}")

@@ -14,7 +14,7 @@ use gramer::prepare;
 use gramer_machine::Accelerator;
 
 use super::check::usage;
-use super::{GraphTask, Mine, Options, set};
+use super::{GraphTask, MiningTask, Options, set};
 
 /// Files of the in-streams: the given name with `.0`, `.1`, … appended, one for each cluster.
 pub fn in_streams(options: &Options, machine: &Accelerator) -> Vec<PathBuf> {
@@ -37,7 +37,7 @@ pub fn in_streams(options: &Options, machine: &Accelerator) -> Vec<PathBuf> {
 /// Tasks that the set core does not support, a graph that has to be cut into segments, and errors of files.
 pub fn export(options: &Options, machine: &Accelerator, asked: GraphTask<'_>) -> Result<()> {
     let (task, k, path) = asked;
-    let task = set::task(machine, task == Mine::Clique, k)?;
+    let task = set::task(machine, task == MiningTask::Clique, k)?;
     let context = gramer::Context::default();
     let graph = read_graph(path, &ReadOptions::default(), &context)?;
     let graph = prepare::renumber(&graph, &context)?;

@@ -20,9 +20,9 @@ use gramer_machine::{Accelerator, Core, lambda_range};
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::{OnChip, Simulation};
 
-/// What is mined.
+/// Mining task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mine {
+enum MiningTask {
     /// Cliques of k vertices.
     Clique,
     /// Vertex-induced patterns of k vertices.
@@ -36,9 +36,9 @@ enum Mine {
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// What is mined.
+    /// Mining task.
     #[arg(required_unless_present_any = ["model", "identity"])]
-    task: Option<Mine>,
+    task: Option<MiningTask>,
     /// Number of vertices of an embedding; for fsm, of the largest pattern (2 or 3).
     #[arg(short, required_unless_present_any = ["model", "identity", "pattern"])]
     k: Option<u32>,
@@ -270,7 +270,7 @@ fn mine(options: Options) -> Result<()> {
     if let Some(trace) = &options.trace {
         clear(trace)?;
     }
-    if let (Some(Mine::Match), Some(name), Some(graph)) =
+    if let (Some(MiningTask::Match), Some(name), Some(graph)) =
         (options.task, &options.pattern, &options.graph)
     {
         return output::print(&matched(&options, &accelerator, (&library, &hash), name, graph)?);
@@ -292,7 +292,7 @@ fn mine(options: Options) -> Result<()> {
 }
 
 /// Task, size and graph file.
-type GraphTask<'a> = (Mine, u32, &'a Path);
+type GraphTask<'a> = (MiningTask, u32, &'a Path);
 
 /// Results of the set core as text.
 fn on_set_core(
@@ -303,7 +303,7 @@ fn on_set_core(
     (task, k, graph): GraphTask<'_>,
 ) -> Result<String> {
     let simulation = &simulated(options, accelerator);
-    let (cliques, load) = (task == Mine::Clique, options.load);
+    let (cliques, load) = (task == MiningTask::Clique, options.load);
     let clusters = options.clusters.unwrap_or(usize::MAX);
     let asked = set::SetRequest {
         accelerator,

@@ -22,7 +22,7 @@ use gramer_sim::run::{
 };
 
 use super::output::{Listing, Part, TaskReport};
-use super::{GraphTask, Mine, Options, simulated};
+use super::{GraphTask, MiningTask, Options, simulated};
 
 /// Results of the paper's core as text; none if its list takes standard output.
 pub fn on_core(
@@ -251,13 +251,13 @@ struct Input {
 }
 
 /// Reads a graph and numbers its vertices by rank; frequent subgraphs get its labels.
-fn read_input(path: &Path, task: Mine, accelerator: &Accelerator) -> Result<Input> {
+fn read_input(path: &Path, task: MiningTask, accelerator: &Accelerator) -> Result<Input> {
     let context = gramer::Context::default();
     let loaded = read_graph(path, &ReadOptions::default(), &context)?;
     let graph = gramer::prepare::renumber(&loaded, &context)?;
     let mut labels = vec![0];
     let mut labelled = false;
-    if let (Mine::Fsm, Some(all)) = (task, graph.view().vertex_labels) {
+    if let (MiningTask::Fsm, Some(all)) = (task, graph.view().vertex_labels) {
         labels = all.to_vec();
         labels.sort_unstable();
         labels.dedup();
@@ -272,7 +272,7 @@ fn read_input(path: &Path, task: Mine, accelerator: &Accelerator) -> Result<Inpu
         accelerator.machine.name
     );
     ensure!(
-        task != Mine::Fsm || !graph.has_edge_labels(),
+        task != MiningTask::Fsm || !graph.has_edge_labels(),
         "machine {} doesn't read edge labels; use the CPU engine: gramer mine fsm",
         accelerator.machine.name
     );
@@ -282,17 +282,17 @@ fn read_input(path: &Path, task: Mine, accelerator: &Accelerator) -> Result<Inpu
 /// Runs the passes of a task: counts by the name of their pattern.
 fn counts(
     bench: &mut Bench,
-    task: Mine,
+    task: MiningTask,
     k: u32,
     support: Option<u64>,
 ) -> Result<Vec<(String, u64)>> {
     Ok(match task {
-        Mine::Clique => {
+        MiningTask::Clique => {
             let names = [format!("{k}-clique")];
             let outcome = bench.pass(bench.settings.clone(), &names, true)?;
             names.into_iter().zip(outcome.counts).collect()
         }
-        Mine::Motif => {
+        MiningTask::Motif => {
             let all = Dictionary::of(k as usize);
             let entry = |key| all.number(key).map_or(0, |n| 0x8000 | n as u16);
             let names: Vec<String> = all.patterns().iter().map(pattern::name).collect();
@@ -305,7 +305,7 @@ fn counts(
             let outcome = bench.pass(settings, &names, true)?;
             names.into_iter().zip(outcome.counts).collect()
         }
-        Mine::Fsm => bench.frequent(k, support.unwrap_or(0))?,
-        Mine::Match => bail!("the paper's core doesn't match patterns"),
+        MiningTask::Fsm => bench.frequent(k, support.unwrap_or(0))?,
+        MiningTask::Match => bail!("the paper's core doesn't match patterns"),
     })
 }

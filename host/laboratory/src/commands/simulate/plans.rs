@@ -52,12 +52,12 @@ pub struct PatternResult {
     /// Occurrences, if all units ran.
     pub count: Option<u128>,
     /// Of each program: the one that counts, then what counts what is too much.
-    pub runs: Vec<OfProgram>,
+    pub runs: Vec<ProgramRuns>,
 }
 
-/// The runs of a program.
+/// Runs of a program.
 #[derive(Default)]
-pub struct OfProgram {
+pub struct ProgramRuns {
     /// Its count, from the units that ran; without a program the sum of products.
     pub count: u128,
     /// Units that there are, and that ran.
@@ -120,11 +120,11 @@ fn of_program(
     core: &mut Model,
     (view, image): (View<'_>, &PlanImage),
     program: &Program,
-) -> Result<(u128, OfProgram)> {
+) -> Result<(u128, ProgramRuns)> {
     let (machine, part) = (asked.accelerator, asked.part);
     let count = machine.kernels.compute_units as usize;
     let all = units(view, Units::All, image, program, walkers(machine, count));
-    let mut done = OfProgram { units: (all.len(), 0), ..OfProgram::default() };
+    let mut done = ProgramRuns { units: (all.len(), 0), ..ProgramRuns::default() };
     let streams = deal(machine, (program, image), sample(all, part), count);
     let mut sum = 0;
     for stream in streams.iter().take(asked.clusters) {
@@ -197,7 +197,7 @@ pub fn json(asked: &PatternRequest<'_>, done: &PatternResult) -> Result<String> 
             "seconds": seconds,
         })
     };
-    let run = |run: &OfProgram| {
+    let run = |run: &ProgramRuns| {
         serde_json::json!({
             "count": run.count,
             "units": run.units.0,

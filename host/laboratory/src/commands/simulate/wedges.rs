@@ -15,7 +15,7 @@ use gramer_models::wedges as reference;
 use gramer_sim::model::Model;
 use gramer_sim::run::{DONE, status_name};
 
-use super::plans::{OfProgram, PatternRequest, PatternResult, cluster, has_room, sample};
+use super::plans::{PatternRequest, PatternResult, ProgramRuns, cluster, has_room, sample};
 
 /// Runs a shape.
 ///
@@ -31,7 +31,7 @@ pub fn mine(asked: &PatternRequest<'_>, shape: Shape, view: View<'_>) -> Result<
     cluster(asked, &mut core, (&image, &empty), true)?;
     let count = machine.kernels.compute_units as usize;
     let all = units(machine, view, Units::All, &image, shape);
-    let mut done = OfProgram { units: (all.len(), 0), ..OfProgram::default() };
+    let mut done = ProgramRuns { units: (all.len(), 0), ..ProgramRuns::default() };
     let mut total = Total::default();
     let streams = deal(machine, shape, sample(all, asked.part), count);
     for stream in streams.iter().take(asked.clusters) {

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     __m128i, _mm_add_epi8, _mm_add_epi64, _mm_and_si128, _mm_sad_epu8, _mm_setzero_si128,
 };
 
-use super::{Last, members, shared};
+use super::{SideState, members, shared};
 
 /// Of two sets S(b) and S(c): pairs of adjacent vertices, one of each; and those of them with the first
 /// or the second in both sets, added up.
@@ -17,13 +17,13 @@ pub(super) struct CrossPairs {
     pub with_common: i64,
 }
 
-/// How these are found.
+/// Method for counting these.
 pub(super) trait PairCounter {
     /// Makes what is needed of the current root.
-    fn fill(state: &mut Last<'_>);
+    fn fill(state: &mut SideState<'_>);
 
-    /// Those of the sets of two slots.
-    fn across(state: &Last<'_>, b: usize, c: usize) -> CrossPairs;
+    /// Counts the pairs of the sets of two slots.
+    fn across(state: &SideState<'_>, b: usize, c: usize) -> CrossPairs;
 }
 
 /// Rows by slot, in the form of the current root's way: in the same memory.
@@ -34,14 +34,14 @@ pub(super) struct Table {
     stride: usize,
 }
 
-/// Without a table.
+/// Counting without a table.
 pub(super) struct Sets;
 
 impl PairCounter for Sets {
-    fn fill(_: &mut Last<'_>) {}
+    fn fill(_: &mut SideState<'_>) {}
 
     #[inline(always)]
-    fn across(state: &Last<'_>, b: usize, c: usize) -> CrossPairs {
+    fn across(state: &SideState<'_>, b: usize, c: usize) -> CrossPairs {
         let (first, second) = (state.set(b), state.set(c));
         let (mut pairs, mut with_common) = (0, 0);
         for number in members(first, first) {
@@ -60,7 +60,7 @@ impl PairCounter for Sets {
 pub(super) struct Bytes<const N: usize>;
 
 impl<const N: usize> PairCounter for Bytes<N> {
-    fn fill(state: &mut Last<'_>) {
+    fn fill(state: &mut SideState<'_>) {
         let mut words = std::mem::take(&mut state.table.words);
         words.clear();
         words.resize(N * state.vertices.len(), 0);
@@ -79,7 +79,7 @@ impl<const N: usize> PairCounter for Bytes<N> {
     }
 
     #[inline(always)]
-    fn across(state: &Last<'_>, b: usize, c: usize) -> CrossPairs {
+    fn across(state: &SideState<'_>, b: usize, c: usize) -> CrossPairs {
         let rows = bytemuck::cast_slice::<_, u8>(&state.table.words).as_chunks::<N>().0;
         let blocks = |row: usize| rows[row].as_chunks::<BLOCK>().0.iter();
         let b = blocks(2 * b).zip(blocks(2 * b + 1));
@@ -181,7 +181,7 @@ impl Words {
 }
 
 impl PairCounter for Words {
-    fn fill(state: &mut Last<'_>) {
+    fn fill(state: &mut SideState<'_>) {
         let stride = Self::stride(state.before.len());
         let mut words = std::mem::take(&mut state.table.words);
         words.clear();
@@ -200,7 +200,7 @@ impl PairCounter for Words {
     }
 
     #[inline(always)]
-    fn across(state: &Last<'_>, b: usize, c: usize) -> CrossPairs {
+    fn across(state: &SideState<'_>, b: usize, c: usize) -> CrossPairs {
         let Table { words, stride, .. } = &state.table;
         let row = |slot: usize, at: usize| &words[(3 * slot + at) * stride..][..*stride];
         CrossPairs {

@@ -20,7 +20,10 @@ fn graph(vertices: u64, seed: u64) -> Graph {
 }
 
 /// What a way of counting finds below the current root, as one array.
-fn found(state: &mut Last<'_>, way: impl FnOnce(&mut Last<'_>) -> ControlFlow<()>) -> [u128; 4] {
+fn found(
+    state: &mut SideState<'_>,
+    way: impl FnOnce(&mut SideState<'_>) -> ControlFlow<()>,
+) -> [u128; 4] {
     state.found = Sides::default();
     assert!(way(state).is_continue());
     let found = &state.found;
@@ -31,7 +34,7 @@ fn found(state: &mut Last<'_>, way: impl FnOnce(&mut Last<'_>) -> ControlFlow<()
 fn with_and_without_tables_and_by_triples_and_pairs() {
     let (graph, cancel) = (graph(150, 3), Cancel::default());
     let view = graph.view();
-    let mut state = Last::new(view);
+    let mut state = SideState::new(view);
     let mut widths = [0; 4];
     for root in (0..view.vertices() as VertexId).step_by(15) {
         state.enter(root);
