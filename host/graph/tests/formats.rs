@@ -159,6 +159,22 @@ fn pajek_in_all_its_sections() {
     );
     assert!(refused("*Vertices 3000000\n*Edges\n1 2\n").contains("3000000 vertices are declared"));
     assert!(notes(&parse("*Vertices 2\n1 a\n"), "no section of edges follows"));
+    // NetworkX writes tabs within names, and no quotes around these.
+    let text =
+        "*vertices 2\n1 a\tb 0.0 0.0 ellipse\n2 c\t7 0.0 0.0 ellipse\n*edges\n1 2 1.0 l x\ty\n";
+    let tabs = parse(text);
+    assert_eq!(
+        (vertices(&tabs), edges(&tabs)),
+        (vec!["a\tb".into(), "c\t7".into()], vec!["a\tb-c\t7:x\ty".into()])
+    );
+    let parted = parse("*Vertices 2\n1\ta\t0.1\t0.2\tbox\n2\tb\n*Edges\n1\t2\t1\n");
+    assert_eq!(edges(&parted), ["a-b"]);
+    let blanks = parse("*Vertices 2\n1 New York 0.1 0.2\n2 b\n*Edges\n1 2\n");
+    assert!(notes(
+        &blanks,
+        "`York` behind a label in line 2 is left out: a label with blanks belongs in quotes"
+    ));
+    assert!(refused("*Vertices 2\n1 \"two\nlines\"\n*Edges\n1 2\n").starts_with("g:2: a quote"));
 }
 
 #[test]
