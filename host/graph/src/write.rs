@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::format::{Format, Keeps, write_by, write_vertices};
+use super::format::{Format, Keeps, check_names, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
 use gramer_base::error::{Error, Result};
 
@@ -72,12 +72,15 @@ fn read_only(format: Format) -> Error {
 /// `arabesque` want a label but the graph has none.
 ///
 /// # Errors
-/// Those of the stream.
+/// Those of the stream, and one that names a vertex or a label whose text the format can't hold.
 ///
 /// # Panics
 /// For [`Format::Image`] (see [`super::image::write`]) and formats that are only read.
 pub fn write_text(out: &mut dyn Write, graph: &Graph, format: Format) -> io::Result<()> {
     let write = format.entry().write.expect("a text format that is written");
+    if format.entry().keeps.texts {
+        check_names(graph, format)?;
+    }
     write(out, graph)
 }
 
@@ -118,10 +121,11 @@ pub(crate) fn matrix_market(out: &mut dyn Write, graph: &Graph) -> io::Result<()
 /// [`vertex_table`](super::read::ReadOptions::vertex_table).
 ///
 /// # Errors
-/// Those of the stream.
+/// Those of the stream, and one that names a vertex or a label whose text a table can't hold.
 pub fn write_labels(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
     let names = graph.names();
     if names.vertices.is_some() || names.vertex_labels.is_some() {
+        check_names(graph, Format::Table)?;
         return write_vertices(out, graph);
     }
     let mut text = Text::new(out);

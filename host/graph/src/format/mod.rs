@@ -24,6 +24,7 @@ mod nodelink;
 mod orca;
 mod pajek;
 mod records;
+mod refusal;
 mod sink;
 mod table;
 mod transactions;
@@ -34,6 +35,7 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use columnar::magic;
+pub(crate) use refusal::check as check_names;
 pub(crate) use sink::{Gathered, Sink, labels_of};
 pub(crate) use table::{read as read_table, read_vertices, write_by, write_vertices};
 

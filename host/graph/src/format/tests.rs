@@ -1,11 +1,14 @@
 //! The table of formats, walked.
 
+mod names;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::*;
+use crate::Dictionaries;
 use crate::read::{Loaded, ReadOptions, read_bytes};
 use crate::write::each_edge;
 use gramer_base::Context;

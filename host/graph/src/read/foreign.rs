@@ -68,9 +68,8 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "a page of HTML",
         is: |text| {
-            text.starts_with("<!doctype html")
-                || text.starts_with("<html")
-                || text.contains("<html")
+            // A name in a table may hold the tag as well.
+            text.starts_with("<!doctype html") || text.starts_with('<') && text.contains("<html")
         },
         cure: "the download may have failed: open its address in a browser, and fetch the file behind the link",
     },

@@ -4,6 +4,7 @@
 //! their names, or told by [`Columns`](crate::read::Columns). A file whose ids are all numbers is an edge list, which
 //! all threads read.
 
+mod blanks;
 mod column;
 mod rows;
 mod shape;
@@ -171,11 +172,20 @@ pub(crate) fn write_by(
     rows.flush()
 }
 
-/// Names of both columns of ends, which are recognised as no vertex is called so.
-pub(super) fn free_names(graph: &Graph) -> (&'static str, &'static str) {
-    let pairs = [("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver")];
-    let free = |name| graph.names().vertices.is_none() || graph.id_of_name(name).is_none();
-    pairs.into_iter().find(|(u, v)| free(u) && free(v)).unwrap_or(pairs[0])
+/// Names of both columns of ends, which readers know, and which no vertex and no edge label has.
+pub(super) fn free_names(graph: &Graph) -> (String, String) {
+    let names = graph.names();
+    let taken = |name: &str| {
+        let mut texts = [&names.vertices, &names.edge_labels].into_iter().flatten();
+        texts.any(|texts| texts.number(name).is_some())
+    };
+    let free = |(u, v): &(String, String)| !taken(u) && !taken(v);
+    let usual = [("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver")];
+    let usual = usual.into_iter().map(|(u, v)| (u.into(), v.into()));
+    // Readers take `source_id_id` for `source`.
+    let longer = (1..)
+        .map(|n| (format!("source{}", "_id".repeat(n)), "target".to_string() + &"_id".repeat(n)));
+    usual.chain(longer).find(free).unwrap_or_default()
 }
 
 /// Writes the vertices of a graph as a table, with their labels.
