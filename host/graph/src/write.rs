@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::format::{Format, Keeps, check_names, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Result};
 
 /// What a format can't hold of a graph, and what happened to the ids, for the user.
@@ -30,7 +31,8 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     }
     let alone = (0..graph.vertices()).filter(|&v| view.degree(v as VertexId) == 0).count();
     if alone > 0 && !isolated {
-        notes.push(format!("{format} holds no vertices without edges: {alone} are left out"));
+        let alone = counted(alone, "is left out", "are left out");
+        notes.push(format!("{format} holds no vertices without edges: {alone}"));
     }
     let first = entry.first_id;
     let own = |(&id, own): (&u64, u64)| id == own;

@@ -231,7 +231,9 @@ class Graph(_Sources, _NumberTasks):
     # -- what it is ------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return f"<gramer.Graph: {self.vertices} vertices, {self.edges} edges>"
+        vertices, edges = self.vertices, self.edges
+        of_vertices = "vertex" if vertices == 1 else "vertices"
+        return f"<gramer.Graph: {vertices} {of_vertices}, {edges} {'edge' if edges == 1 else 'edges'}>"
 
     @property
     def vertices(self) -> int:

@@ -9,6 +9,7 @@ use super::fields::{Numbered, first_words, number, words};
 use crate::Graph;
 use crate::read::scan::{self, is_blank};
 use crate::write::each_edge;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, quote};
 
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -217,8 +218,10 @@ impl Sections<'_> {
                 let (row, count) = (self.row, numbered.count);
                 numbered.check(sink, line, row)?;
                 if parts.len() as u64 != count {
-                    let what =
-                        format!("row {row} of the matrix has {} numbers, not {count}", parts.len());
+                    let what = format!(
+                        "row {row} of the matrix has {}, not {count}",
+                        counted(parts.len(), "number", "numbers")
+                    );
                     return Err(self.fault(line, what));
                 }
                 let entries = (1..).zip(parts).filter(|(_, value)| !scan::is_zero(value));
@@ -246,8 +249,11 @@ impl Sections<'_> {
         }
         if self.section == Section::Matrix && self.row < numbered.count {
             let (row, count) = (self.row, numbered.count);
-            let what =
-                format!("the matrix has {row} rows, but {count} vertices: the file is cut off");
+            let what = format!(
+                "the matrix has {}, but {}: the file is cut off",
+                counted(row, "row", "rows"),
+                counted(count, "vertex", "vertices")
+            );
             return Err(sink.fault(what));
         }
         sink.check_vertices(numbered.count, self.graph.edges() as u64, numbered.line)?;
@@ -259,7 +265,8 @@ impl Sections<'_> {
             }
         }
         if let Some(left) = self.left {
-            sink.note(format!("the graph has two sides: the first {left} vertices are of one"));
+            let left = counted(left, "vertex is", "vertices are");
+            sink.note(format!("the graph has two sides: the first {left} of one"));
         }
         if let Some((line, name)) = self.skipped {
             sink.note(format!("the section {name} in line {line} is left out"));

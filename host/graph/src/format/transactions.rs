@@ -7,6 +7,7 @@ use std::io::BufRead;
 use super::Sink;
 use super::fields::{number, words};
 use crate::read::scan::{self, quote};
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// Whether a line begins a graph; `t # -1` ends the last one.
@@ -86,7 +87,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         sink.note("the last line has no end: the file may be cut off");
     }
     sink.note(format!(
-        "the file holds {graphs} graphs: vertex v of graph i, from 0, has the id i × 2^32 + v"
+        "the file holds {}: vertex v of graph i, from 0, has the id i × 2^32 + v",
+        counted(graphs, "graph", "graphs")
     ));
     Ok(())
 }

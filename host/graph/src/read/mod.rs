@@ -67,6 +67,7 @@ use self::whole::{opened_again, vertex_table};
 use super::{Graph, Order};
 use crate::prepare::renumber;
 use gramer_base::context::Context;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, shown};
 
 /// A graph, with the format it was read in and the reader's notes.
@@ -258,12 +259,8 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
     notes.extend(claims.check(&path, &graph, options.allow_mismatch)?);
     let conflicts = graph.stats().label_conflicts;
     if conflicts > 0 {
-        notes.push(match conflicts {
-            1 => "1 duplicate edge has another label than the one kept (the smallest)".into(),
-            _ => format!(
-                "{conflicts} duplicate edges have another label than the one kept (the smallest)"
-            ),
-        });
+        let conflicts = counted(conflicts, "duplicate edge has", "duplicate edges have");
+        notes.push(format!("{conflicts} another label than the one kept (the smallest)"));
     }
     notes.extend(loops::left_out(&graph, first_loop));
     if guessed {
@@ -288,7 +285,8 @@ fn check_most(path: &Path, vertices: u64, options: &ReadOptions) -> Result<()> {
     match options.max_vertices {
         Some(most) if vertices > most => {
             let what = format!(
-                "the graph has {vertices} vertices, but the setting `max_vertices` is {most}"
+                "the graph has {}, but the setting `max_vertices` is {most}",
+                counted(vertices, "vertex", "vertices")
             );
             Err(Error::input(Place::file(path), what))
         }

@@ -21,6 +21,7 @@ use crate::names::AHEAD;
 use crate::read::is_number;
 use crate::write::each_edge;
 use crate::{Graph, VertexId};
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 #[cfg(feature = "columnar")]
@@ -88,10 +89,10 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         ));
     }
     if let Some((comments, line)) = rows.comments() {
-        let lines = if comments == 1 { "line begins" } else { "lines begin" };
+        let lines = counted(comments, "line begins", "lines begin");
         sink.note(format!(
-            "{comments} {lines} with # or % and are taken as comments, the first is line {line}; a name that \
-             begins so belongs in quotes"
+            "{lines} with # or % and are taken as comments, the first is line {line}; a name that begins so belongs \
+             in quotes"
         ));
     }
     Ok(())
@@ -129,11 +130,10 @@ fn check_width(row: &ByteRecord, shape: &Shape, line: u64, sink: &Sink<'_>) -> R
     if by_byte && ends && !more {
         return Ok(());
     }
-    let columns = if row.len() == 1 { "column" } else { "columns" };
     let shown = quote(row.iter().collect::<Vec<_>>().join(&b' ').as_slice());
     let what = format!(
-        "{shown} has {} {columns}, but the first line has {}; a name with a separator in it belongs in quotes",
-        row.len(),
+        "{shown} has {}, but the first line has {}; a name with a separator in it belongs in quotes",
+        counted(row.len(), "column", "columns"),
         shape.width
     );
     Err(sink.fault_at(line, what))
