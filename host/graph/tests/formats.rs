@@ -263,6 +263,8 @@ fn several_graphs_are_transactions() {
     );
     assert_eq!(vertices(&read), ["0:C", "1:N", "4294967296:C", "4294967297:C"]);
     assert!(notes(&read, "the file holds 2 graphs"));
+    let empty = parse("t # 0\nv 0 1\nv 1 1\ne 0 1 1\nt # 1\nt # 2\nv 0 1\nt # 3\nt # -1\n");
+    assert!(notes(&empty, "2 graphs have no vertex: counts per graph leave such out"));
     for (from, to, message) in [
         ("v 1 C", "v 0 C", "g:7: vertex 0 is declared twice in this graph"),
         (
