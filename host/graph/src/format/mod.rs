@@ -375,7 +375,7 @@ formats! {
         write: Some(columnar::write_parquet),
         ..TEXT
     }
-    Arrow "arrow" "Arrow IPC file (Feather): a table of edges, of builds with the feature `columnar`" {
+    Arrow "arrow" "Arrow IPC file (Feather) or stream: a table of edges, of builds with the feature `columnar`" {
         writes: &["arrow", "feather"],
         comments: b"",
         keeps: Keeps { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
