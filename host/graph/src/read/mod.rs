@@ -20,6 +20,7 @@ mod loops;
 mod matrix_market;
 mod metis;
 pub(crate) mod names;
+mod ogb;
 mod options;
 mod pairs;
 mod records;
@@ -117,7 +118,11 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
     let _phase = gramer_base::memory::Phase::begin(&"reading the graph");
     let _span = info_span!("read", path = %shown(path)).entered();
-    let mut loaded = match bvgraph::open(path, options, context)? {
+    let own = match bvgraph::open(path, options, context)? {
+        Some(text) => Some(text),
+        None => ogb::open(path, options, context)?,
+    };
+    let mut loaded = match own {
         Some(text) => built(text, options, context)?,
         None => {
             let open = || Source::watched(path, &context.cancel, Some(&context.progress));
