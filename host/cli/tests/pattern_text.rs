@@ -57,7 +57,7 @@ fn labels_where_the_graph_has_none_are_refused_in_every_answer() {
     let folder = Folder::new();
     folder.file("g.txt", "1 2\n2 3\n");
     for (pattern, lacks) in [("a:C-b:N", "no vertex labels"), ("a-[binds]-b", "no edge labels")] {
-        for more in [&[][..], &["--per", "graph"], &["--per", "vertex"]] {
+        for more in [&[][..], &["--per", "graph"], &["--list", "-"]] {
             let words = ["mine", "match", "--pattern", pattern, "g.txt"];
             let fault = folder.fault(&[&words, more].concat(), 2);
             assert!(fault.contains("the pattern asks for the label"), "{fault}");

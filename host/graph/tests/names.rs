@@ -334,6 +334,14 @@ fn tables_of_vertices() {
         assert_eq!(labels(&loaded), ["red", "blue", "red"], "{text:?}: {:?}", loaded.notes);
         assert!(loaded.graph.vertex_label_number("blue").is_some());
     }
+    // A first row over numbers with decimal commas names the columns, whatever the vertices are called.
+    let shares = load("source;share\nalice;0,5\nbob;1,5\ncarol;0,5\n", None, None).unwrap();
+    assert_eq!(labels(&shares), ["0,5", "1,5", "0,5"]);
+    assert!(
+        !shares.notes.iter().any(|note| note.contains("not in the graph")),
+        "{:?}",
+        shares.notes
+    );
     let several = load("id,type\nalice,red\nalice,blue\n", None, None).unwrap_err().to_string();
     assert!(
         several.contains("nodes.csv:3: vertex `alice` has the labels `red` and `blue`"),

@@ -180,7 +180,7 @@ fn says_ends_of(row: &ByteRecord) -> bool {
 }
 
 /// Whether a field may be a quantity, a time or nothing: no name.
-fn is_quantity(field: &[u8]) -> bool {
+pub(super) fn is_quantity(field: &[u8]) -> bool {
     let none = ["", "na", "n/a", "nan", "null", "none", "inf", "-inf", "true", "false"];
     let lower = field.to_ascii_lowercase();
     let marks = |b: &u8| b.is_ascii_digit() || b" -+.,:/TZeE%".contains(b);

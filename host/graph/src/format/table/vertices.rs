@@ -6,7 +6,7 @@ use csv::ByteRecord;
 
 use super::column::column;
 use super::rows::Rows;
-use super::shape::{Sample, field};
+use super::shape::{Sample, field, is_quantity};
 use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
@@ -139,7 +139,14 @@ fn columns(
     // A name that no column has is wrong, but a name.
     let by_name =
         |name: &Option<String>| name.as_ref().is_some_and(|name| !is_number(name.as_bytes()));
-    let header = no_number && (told(&table.id) || told(&table.label) || id.is_some())
+    // Text over a column of numbers names it.
+    let over_numbers = |column: usize| {
+        let mut fields = sample.rows[1..].iter().map(|row| sample.field(row, column));
+        let number = |field: &[u8]| field.iter().any(u8::is_ascii_digit) && is_quantity(field);
+        !is_quantity(names[column].as_bytes()) && fields.len() > 0 && fields.all(number)
+    };
+    let header = no_number
+        && (told(&table.id) || told(&table.label) || id.is_some() || (0..width).any(over_numbers))
         || by_name(&table.id)
         || by_name(&table.label);
     if !header {
