@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 
 use super::*;
 use crate::read::{VertexTable, read};
-use crate::write::{write_labels, write_text};
+use crate::write::write_labels;
 use gramer_base::error::quote;
 
 /// Parts of names: separators, quotes, line ends, marks of comments, blanks, and the words of formats.
