@@ -130,8 +130,8 @@ fn labels_from(
     let Table { labels, rows, unused, .. } = table;
     if unused > 0 {
         notes.push(format!(
-            "{} of the {rows} in the table {} to vertices without an edge, which are not in the graph",
-            counted(unused, "label", "labels"),
+            "{unused} of {} {} to vertices without an edge, which are not in the graph",
+            counted(rows, "label", "labels"),
             noun(unused, "belongs", "belong")
         ));
     }
