@@ -370,7 +370,7 @@ fn matrix_market() {
     assert_eq!((g.graph.vertices(), g.graph.edges(), g.graph.stats().self_loops), (5, 2, 1));
     let g = parse(text("real general\n3 3 4\n1 2 0.5\n2 1 -1e3\n2 3 0.0\n3 1 0.1\n")).unwrap();
     assert_eq!(pairs(&g.graph), [(1, 2), (1, 3)]);
-    let zero = "1 entries of the matrix are zero, which is not an edge";
+    let zero = "1 entry of the matrix is zero, which is not an edge";
     let again = "1 edge is given again, in this or the other direction, and left out";
     let directed = "the matrix is general and not symmetric, which says that edges are directed: direction is dropped";
     assert_eq!(g.notes, [zero, directed, again]);
@@ -378,11 +378,11 @@ fn matrix_market() {
     assert_eq!(parse(text("pattern general\n9 9 0\n")).unwrap().graph.vertices(), 9);
 
     for (rest, line, reason) in [
-        ("pattern symmetric\n3 3 2\n2 1\n", 2, "says 2 entries, but 1 follow"),
-        ("pattern symmetric\n3 3 1\n2 1\n3 1\n", 2, "says 1 entries, but 2"),
+        ("pattern symmetric\n3 3 2\n2 1\n", 2, "says 2 entries, but 1 follows"),
+        ("pattern symmetric\n3 3 1\n2 1\n3 1\n", 2, "says 1 entry, but 2"),
         ("pattern symmetric\n3 3 1\n0 1\n", 3, "index 0 is not between 1 and 3"),
         ("pattern symmetric\n3 3 1\n4 1\n", 3, "index 4 is not between 1 and 3"),
-        ("pattern symmetric\n3 3 1\n2 1 1\n", 3, "it has 1 values, but the banner says 0"),
+        ("pattern symmetric\n3 3 1\n2 1 1\n", 3, "it has 1 value, but the banner says 0"),
         ("real symmetric\n3 3 1\n2 1\n", 3, "it has 0 values, but the banner says 1"),
         ("real symmetric\n3 3 1\n2 1 x\n", 3, "`x` is not a number"),
         ("real symmetric\n3 4 1\n2 1 1\n", 2, "3 rows and 4 columns"),
@@ -421,7 +421,7 @@ fn triples() {
         None,
         &[
             ("3\n0 1 5\n1 2 9\n", 1, "3 triples are announced, but 2 follow"),
-            ("1\n0 1 5\n1 2 9\n", 1, "1 triples are announced, but 2 follow"),
+            ("1\n0 1 5\n1 2 9\n", 1, "1 triple is announced, but 2 follow"),
             ("2\n0 1 5\n1 2\n", 3, "the relation is missing"),
             ("2\n0 1 5\n1 2 4294967295\n", 3, "label `4294967295` is out of range"),
             ("2\n0 1 5\n1 2 3 4\n", 3, "`4` is too much"),

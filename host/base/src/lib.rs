@@ -9,6 +9,7 @@ compile_error!(
 pub mod budget;
 pub mod choice;
 pub mod context;
+pub mod counted;
 pub mod error;
 pub mod input;
 pub mod mapping;

@@ -10,6 +10,7 @@ use crate::report::pretty;
 use crate::report::symbols::new_table;
 use gramer_accelerator::launch::lacking;
 use gramer_accelerator::runtime::{Obstacle, PlatformDevice, devices};
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// Options of the subcommand.
@@ -93,7 +94,7 @@ fn table(listed: &DeviceEntry, out: &mut dyn Write) -> io::Result<()> {
         0 => "unknown".to_string(),
         bytes => format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64),
     };
-    let threads = format!("{} threads", listed.cpu.threads);
+    let threads = counted(listed.cpu.threads, "thread", "threads");
     let version = format!("gramer {}", env!("CARGO_PKG_VERSION"));
     table.add_row(["cpu".into(), String::new(), threads, gib(listed.cpu.memory), version]);
     let Emulator { machines, missing: lacks } = &listed.emulator;
@@ -109,7 +110,8 @@ fn table(listed: &DeviceEntry, out: &mut dyn Write) -> io::Result<()> {
     }
     for d in &listed.gpus {
         let kind = if d.kind == "cpu" { "a processor behind OpenCL" } else { d.kind };
-        let device = format!("{} ({kind}, {} units)", d.name, d.compute_units);
+        let units = counted(d.compute_units, "unit", "units");
+        let device = format!("{} ({kind}, {units})", d.name);
         table.add_row([
             d.device.clone(),
             d.platform.clone(),

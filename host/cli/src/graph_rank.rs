@@ -13,6 +13,7 @@ use crate::report::pretty;
 use crate::report::symbols::{new_table, seconds};
 use crate::usage::threads;
 use gramer_base::context::Context;
+use gramer_base::counted::{counted, noun};
 use gramer_base::error::{Error, Result};
 use gramer_cpu::Cpu;
 use gramer_engine::reference::{Comparison, accesses};
@@ -250,7 +251,8 @@ fn percent(share: f64) -> String {
 impl Ranking {
     fn table(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let on = &self.on_1;
-        writeln!(out, "{} vertices, {} edges", self.vertices, self.edges)?;
+        let vertices = counted(self.vertices, "vertex", "vertices");
+        writeln!(out, "{vertices}, {}", counted(self.edges, "edge", "edges"))?;
         writeln!(
             out,
             "ON_1: largest {}, median {}, smallest {}",
@@ -261,7 +263,9 @@ impl Ranking {
             let Top { percent, vertices, .. } = top;
             writeln!(
                 out,
-                "  the top {percent} % ({vertices} vertices) have {share} % of the edge entries"
+                "  the top {percent} % ({}) {} {share} % of the edge entries",
+                counted(*vertices, "vertex", "vertices"),
+                noun(*vertices, "has", "have")
             )?;
         }
         let Priority { tau, vertex_bound, edge_bound } = self.priority;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gramer_base::context::Context;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Result};
 use gramer_graph::NO_LABEL;
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, quotients};
@@ -135,8 +136,8 @@ fn list_of_names() -> String {
             (_, Some((_, what))) => what.to_string(),
             (Some(pattern), None) => {
                 let edges = pattern.edges().into_iter().map(|(i, j)| format!(" {i}-{j}"));
-                let of = if pattern.vertices() == 1 { "vertex" } else { "vertices" };
-                format!("{} {of}{}", pattern.vertices(), edges.collect::<String>())
+                let size = counted(pattern.vertices(), "vertex", "vertices");
+                format!("{size}{}", edges.collect::<String>())
             }
             (None, None) => String::new(),
         };

@@ -706,7 +706,7 @@ fn graph_rank_says_what_the_top_is_worth() {
     // The share is that of as many vertices as are said: 1 % of five are one.
     let first = run(&["graph", "rank", "--top", "1"], &graph);
     let said = text(&first.stdout);
-    assert!(said.contains("the top 1 % (1 vertices) have 25.00 % of the edge entries"), "{said}");
+    assert!(said.contains("the top 1 % (1 vertex) has 25.00 % of the edge entries"), "{said}");
     assert_eq!(document["priority"]["tau"], 0.5);
     assert_eq!(document["priority"]["vertex_bound"], 2);
     assert_eq!(document["priority"]["edge_bound"], 6);

@@ -152,7 +152,7 @@ fn conversion_says_what_gets_lost() {
     assert_eq!(out, "3 5\n");
     assert!(err.contains("edges holds no vertex labels"), "{err}");
     assert!(err.contains("edges holds no edge labels"), "{err}");
-    assert!(err.contains("edges holds no vertices without edges: 1 are left out"), "{err}");
+    assert!(err.contains("edges holds no vertices without edges: 1 is left out"), "{err}");
     let (out, err) = convert("tve", &[]);
     assert_eq!(out, "t 3 1\nv 0 7 1\nv 1 8 1\nv 2 9 0\ne 0 1 2\n");
     assert!(err.contains("vertices are numbered from 0 in the order of the graph"), "{err}");

@@ -53,6 +53,20 @@ const GRAPH: &str = "t # 0\nv 0 1\nv 1 2\nv 2 1\nv 3 2\nv 4 1\n\
     e 0 1 7\ne 1 2 7\ne 0 2 8\ne 2 3 8\ne 3 4 7\n";
 
 #[test]
+fn labels_where_the_graph_has_none_are_refused_in_every_answer() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n2 3\n");
+    for (pattern, lacks) in [("a:C-b:N", "no vertex labels"), ("a-[binds]-b", "no edge labels")] {
+        for more in [&[][..], &["--per", "graph"], &["--list", "-"]] {
+            let words = ["mine", "match", "--pattern", pattern, "g.txt"];
+            let fault = folder.fault(&[&words, more].concat(), 2);
+            assert!(fault.contains("the pattern asks for the label"), "{fault}");
+            assert!(fault.contains(lacks) && fault.contains(" --"), "{fault}");
+        }
+    }
+}
+
+#[test]
 fn a_pattern_is_a_line_of_text() {
     let folder = Folder::new();
     folder.file("g.lg", GRAPH);

@@ -174,7 +174,7 @@ fn what_was_changed_is_refused_with_its_line() {
             "gramer-cliques 1 4 5 7 1 1\nv 1 4294967295\n",
             "x.cliques:2: `v 1 4294967295`: a label is at most",
         ),
-        (&good[..good.len() - 6], "announces 1 cliques and 1 edges, and 1 and 0 follow"),
+        (&good[..good.len() - 6], "announces 1 clique and 1 edge, and 1 and 0 follow"),
         (
             &good.replace("e 4 5", "e 4 3"),
             "a graph of 5 vertices and 7 edges, and its lines make one of 4 and 6",

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::format::{Capabilities, Format, write_by, write_vertices};
+use super::format::{Capabilities, Format, check_names, write_by, write_vertices};
 use super::{Graph, Label, VertexId};
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Result};
 
 /// Returns remarks for the user: parts of a graph that a format can't store, and changes of ids.
@@ -30,7 +31,8 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     }
     let alone = (0..graph.vertices()).filter(|&v| view.degree(v as VertexId) == 0).count();
     if alone > 0 && !isolated {
-        notes.push(format!("{format} holds no vertices without edges: {alone} are left out"));
+        let alone = counted(alone, "is left out", "are left out");
+        notes.push(format!("{format} holds no vertices without edges: {alone}"));
     }
     let first = entry.first_id;
     let own = |(&id, own): (&u64, u64)| id == own;
@@ -72,12 +74,15 @@ fn read_only(format: Format) -> Error {
 /// `arabesque` want a label but the graph has none.
 ///
 /// # Errors
-/// Those of the stream.
+/// Those of the stream, and one that names a vertex or a label whose text the format can't hold.
 ///
 /// # Panics
 /// For [`Format::Image`] (see [`super::image::write`]) and formats that are only read.
 pub fn write_text(out: &mut dyn Write, graph: &Graph, format: Format) -> io::Result<()> {
     let write = format.entry().write.expect("a text format that is written");
+    if format.entry().keeps.texts {
+        check_names(graph, format)?;
+    }
     write(out, graph)
 }
 
@@ -118,10 +123,11 @@ pub(crate) fn matrix_market(out: &mut dyn Write, graph: &Graph) -> io::Result<()
 /// [`vertex_table`](super::read::ReadOptions::vertex_table).
 ///
 /// # Errors
-/// Those of the stream.
+/// Those of the stream, and one that names a vertex or a label whose text a table can't hold.
 pub fn write_labels(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
     let names = graph.names();
     if names.vertices.is_some() || names.vertex_labels.is_some() {
+        check_names(graph, Format::Table)?;
         return write_vertices(out, graph);
     }
     let mut text = Text::new(out);

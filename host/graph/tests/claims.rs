@@ -46,10 +46,7 @@ fn what_a_head_says_is_compared() {
         ["line 1 says 9 vertices, but 3 have an edge: the others are not in the graph"]
     );
     let notes = parse("# Nodes: 2 Edges: 1\n0 1\n1 2\n2 0\n").notes;
-    assert_eq!(
-        notes,
-        ["line 1 says 1 edges, but 3 follow", "line 1 says 2 vertices, but 3 follow"]
-    );
+    assert_eq!(notes, ["line 1 says 1 edge, but 3 follow", "line 1 says 2 vertices, but 3 follow"]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn gexf_claims_and_values() {
         (vec!["Ada:x".into(), "Bob:y".into()], vec!["Ada-Bob:likes".into()])
     );
     let message = refused(&text.replace("edges count=\"1\"", "edges count=\"5\""));
-    assert!(message.contains("the head says 5 edges, but 1 follow"), "{message}");
+    assert!(message.contains("the head says 5 edges, but 1 follows"), "{message}");
     assert!(
         refused(&text.replace("nodes count=\"2\"", "nodes count=\"3\""))
             .contains("3 vertices, but 2 follow")
@@ -159,6 +159,22 @@ fn pajek_in_all_its_sections() {
     );
     assert!(refused("*Vertices 3000000\n*Edges\n1 2\n").contains("3000000 vertices are declared"));
     assert!(notes(&parse("*Vertices 2\n1 a\n"), "no section of edges follows"));
+    // NetworkX writes tabs within names, and no quotes around these.
+    let text =
+        "*vertices 2\n1 a\tb 0.0 0.0 ellipse\n2 c\t7 0.0 0.0 ellipse\n*edges\n1 2 1.0 l x\ty\n";
+    let tabs = parse(text);
+    assert_eq!(
+        (vertices(&tabs), edges(&tabs)),
+        (vec!["a\tb".into(), "c\t7".into()], vec!["a\tb-c\t7:x\ty".into()])
+    );
+    let parted = parse("*Vertices 2\n1\ta\t0.1\t0.2\tbox\n2\tb\n*Edges\n1\t2\t1\n");
+    assert_eq!(edges(&parted), ["a-b"]);
+    let blanks = parse("*Vertices 2\n1 New York 0.1 0.2\n2 b\n*Edges\n1 2\n");
+    assert!(notes(
+        &blanks,
+        "`York` behind a label in line 2 is left out: a label with blanks belongs in quotes"
+    ));
+    assert!(refused("*Vertices 2\n1 \"two\nlines\"\n*Edges\n1 2\n").starts_with("g:2: a quote"));
 }
 
 #[test]
@@ -171,7 +187,7 @@ fn dimacs_of_three_challenges() {
     assert!(notes(&flow, "values of vertices are left out, the first in line 2"));
     assert!(notes(&flow, "weights of edges are left out") && notes(&flow, "direction is dropped"));
     for (text, message) in [
-        ("p edge 3 5\ne 1 2\n", "the head says 5 edges, but 1 follow"),
+        ("p edge 3 5\ne 1 2\n", "the head says 5 edges, but 1 follows"),
         ("p edge 3 1\ne 1 4\n", "g:2: vertex 4 is out of range"),
         ("p edge 3 1\ne 0 1\n", "g:2: vertex 0 is out of range"),
         ("p edge 3 1\ne 1\n", "g:2: the number of a vertex is missing"),
@@ -195,7 +211,7 @@ fn graph6_and_sparse6_with_and_without_heads() {
     assert_eq!(pairs(&sparse), [(0, 1), (0, 2), (1, 2), (5, 6)]);
     assert_eq!(sparse.graph.vertices(), 7);
     for (name, text, message) in [
-        ("g.g6", "DQ\n", "a graph of 5 vertices has 2 bytes, but 1 follow"),
+        ("g.g6", "DQ\n", "a graph of 5 vertices has 2 bytes, but 1 follows"),
         ("g.g6", "DQc\nDQc\n", "g.g6:2: a second graph begins here"),
         ("g.g6", "~?\n", "the number of vertices is cut off"),
         ("g.g6", "D c\n", "is not a byte of this format"),
@@ -247,6 +263,8 @@ fn several_graphs_are_transactions() {
     );
     assert_eq!(vertices(&read), ["0:C", "1:N", "4294967296:C", "4294967297:C"]);
     assert!(notes(&read, "the file holds 2 graphs"));
+    let empty = parse("t # 0\nv 0 1\nv 1 1\ne 0 1 1\nt # 1\nt # 2\nv 0 1\nt # 3\nt # -1\n");
+    assert!(notes(&empty, "2 graphs have no vertex: counts per graph leave such out"));
     for (from, to, message) in [
         ("v 1 C", "v 0 C", "g:7: vertex 0 is declared twice in this graph"),
         (
@@ -273,21 +291,21 @@ fn other_lists_are_checked() {
         (Format::Ligra, "AdjacencyGraph\n99999999999999\n2\n", "are too large"),
         (Format::Ligra, "AdjacencyGraph\n2\n2\n1\n0\n1\n0\n", "begin at 1 and end at 0"),
         (Format::Lad, "3\n1 1\n1 0\n", "3 vertices are declared, but the lines of 2 follow"),
-        (Format::Lad, "2\n1 1\n3 0\n", "g:3: this line has 1 numbers behind the degree 3"),
+        (Format::Lad, "2\n1 1\n3 0\n", "g:3: this line has 1 number behind the degree 3"),
         (Format::Lad, "2\n1 1\n1 2\n", "g:3: vertex 2 is out of range"),
         (Format::Orca, "3 2\n0 1\n1 3\n", "g:3: vertex 3 is out of range"),
         (Format::Orca, "3 2\n0 1\n1 2 5\n", "g:3: `1 2 5` is not an edge"),
         (
             Format::Leda,
             "LEDA.GRAPH\nvoid\nvoid\n-2\n2\n|{}|\n",
-            "2 vertices are declared, but 1 follow",
+            "2 vertices are declared, but 1 follows",
         ),
         (
             Format::Leda,
             "LEDA.GRAPH\nvoid\nvoid\n-2\n1\n|{}|\n2\n1 1 0 |{}|\n",
-            "says 2 edges, but 1 follow",
+            "says 2 edges, but 1 follows",
         ),
-        (Format::Multiline, "a 2\nb {}\n", "1 neighbours of this vertex are missing"),
+        (Format::Multiline, "a 2\nb {}\n", "1 neighbour of this vertex is missing"),
         (Format::Matrix, "a,b\nc,0,1\nd,1,0\n", "row 1 is called `c`, but that column `a`"),
         (Format::Matrix, "0,1\n1,x\n", "g:2: `x` is not a number"),
     ] {
@@ -296,7 +314,7 @@ fn other_lists_are_checked() {
     }
     // A list that ends within: its last neighbours have no line.
     let cut = parse_named("g", "a b\nb c\n", Some(Format::AdjList)).unwrap();
-    assert!(notes(&cut, "the neighbour `c` in line 2 begins no line"));
+    assert!(notes(&cut, "1 neighbour begins no line, the first is `c` in line 2"));
     let weighted = parse("WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n0.5\n0.5\n");
     assert_eq!((weighted.format, pairs(&weighted)), (Format::Ligra, vec![(0, 1)]));
     let labelled = parse("3\n5 1 1\n6 2 0 2\n5 1 1\n");

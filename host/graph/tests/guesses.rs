@@ -206,7 +206,7 @@ fn fields_of_records_are_used_or_refused() {
     assert_eq!(
         other,
         [
-            "the number behind a label is taken as the degree and ignored; at line 2 it is 5, but vertex 0 has 1 edges"
+            "the number behind a label is taken as the degree and ignored; at line 2 it is 5, but vertex 0 has 1 edge"
         ]
     );
 }

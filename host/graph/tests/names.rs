@@ -163,6 +163,18 @@ fn relations_are_labels_and_everything_ignored_is_named() {
     let said = "line 1 names the columns: `head` and `tail` are the ends of an edge, `relation` is its label, \
                 `score` is ignored";
     assert!(read.notes.contains(&said.into()), "{:?}", read.notes);
+    // Numbers as ids stay numbers, and a column of labels is read all the same.
+    for text in [
+        "source,target,relation\n1,2,likes\n2,3,knows\n",
+        "sep=;\nrelation;from;to\nlikes;1;2\nknows;2;3\n",
+    ] {
+        let read = parse(text);
+        assert_eq!(edges(&read.graph), ["1-2:likes", "2-3:knows"]);
+        assert_eq!(read.graph.original_ids(), [1, 2, 3]);
+    }
+    let forced =
+        parse_named("g", "source,target,relation\n1,2,likes\n", Some(Format::Edges)).unwrap();
+    assert!(!forced.graph.has_edge_labels());
     // Labels that are all numbers stay numbers.
     let read = parse("source,target,relation\na,b,7\nb,c,9\n");
     assert_eq!(edges(&read.graph), ["a-b:7", "b-c:9"]);
@@ -322,6 +334,14 @@ fn tables_of_vertices() {
         assert_eq!(labels(&loaded), ["red", "blue", "red"], "{text:?}: {:?}", loaded.notes);
         assert!(loaded.graph.vertex_label_number("blue").is_some());
     }
+    // A first row over numbers with decimal commas names the columns, whatever the vertices are called.
+    let shares = load("source;share\nalice;0,5\nbob;1,5\ncarol;0,5\n", None, None).unwrap();
+    assert_eq!(labels(&shares), ["0,5", "1,5", "0,5"]);
+    assert!(
+        !shares.notes.iter().any(|note| note.contains("not in the graph")),
+        "{:?}",
+        shares.notes
+    );
     let several = load("id,type\nalice,red\nalice,blue\n", None, None).unwrap_err().to_string();
     assert!(
         several.contains("nodes.csv:3: vertex `alice` has the labels `red` and `blue`"),

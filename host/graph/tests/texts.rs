@@ -78,7 +78,8 @@ fn faults_of_texts_name_their_lines() {
         assert!(message.starts_with(&format!("g:{line}: ")) && message.contains(what), "{message}");
     }
     assert!(
-        refused("t 2 2\nv 0 C 1\nv 1 C 1\ne 0 1\n").contains("the head says 2 edges, but 1 follow")
+        refused("t 2 2\nv 0 C 1\nv 1 C 1\ne 0 1\n")
+            .contains("the head says 2 edges, but 1 follows")
     );
     assert!(refused("3\na b likes\nb c knows\n").contains("the head says 3 edges, but 2 follow"));
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use gramer_base::choice::Choice;
+use gramer_base::counted::counted;
 
 use crate::task::{Induced, Measure, SizeLimit};
 use crate::{Pattern, labelled_name};
@@ -169,7 +170,7 @@ impl TaskInfo {
             SizeLimit::MaxVertices(n) => ("max_vertices", n, "vertex", "vertices"),
             SizeLimit::MaxEdges(n) => ("max_edges", n, "edge", "edges"),
         };
-        let size = format!("{n} {}", if n == 1 { one } else { more });
+        let size = counted(n, one, more);
         let (induced, by, unit, meaning) = match measure {
             Measure::Embeddings => (Induced::Vertex, "embeddings", "count", EMBEDDINGS),
             Measure::Mni => (Induced::Edge, "minimum-image support", "support", MINIMUM_IMAGE),

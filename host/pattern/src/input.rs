@@ -5,7 +5,7 @@ use std::path::Path;
 use gramer_base::context::Cancel;
 use gramer_base::error::{Error, Place, Result, quote};
 use gramer_base::input::{MAX_SMALL_FILE, read_small};
-use gramer_graph::{Label, NO_LABEL, Names};
+use gramer_graph::{Graph, Label, NO_LABEL, Names};
 
 use crate::file::parse_file;
 use crate::name::{names, similar};
@@ -98,6 +98,34 @@ impl From<Pattern> for PatternInput {
 }
 
 impl PatternInput {
+    /// The pattern with the numbers that a graph gives the labels.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a label where the graph has none, and for one that it doesn't have.
+    pub fn resolve_in(&self, graph: &Graph) -> Result<Pattern> {
+        let lacks = |place: LabelPlace| {
+            match place {
+            LabelPlace::Vertex(_) => (!graph.has_vertex_labels()).then_some(
+                "vertex labels: name a file of labels with the setting `labels`, a table with the setting \
+                 `vertex_table`, or take them out of the pattern",
+            ),
+            LabelPlace::Edge(..) => (!graph.has_edge_labels()).then_some(
+                "edge labels: name their column with the setting `edge_label`, or take them out of the pattern",
+            ),
+        }
+        };
+        let texts = self.labels.iter().filter(|label| label.text.parse::<Label>().is_err());
+        let mut faults = texts.filter_map(|label| Some((&label.text, lacks(label.place)?)));
+        if let Some((text, lacks)) = faults.next() {
+            let text = quote(text);
+            return Err(Error::usage(format!(
+                "the pattern asks for the label {text}, but the graph has no {lacks}"
+            )));
+        }
+        let names = graph.names();
+        self.resolve(names.vertex_labels.as_deref(), names.edge_labels.as_deref())
+    }
+
     /// The pattern with the numbers that a graph gives the labels: `vertex` and `edge` are its texts of labels, `None`
     /// where they are numbers in the graph as well.
     ///

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gramer_base::counted::noun;
 use gramer_engine::estimate::CONFIDENCE;
 use gramer_engine::{Outcome, Per, Precision, SampledCounts};
 use gramer_graph::Graph;
@@ -258,7 +259,7 @@ impl Answer<'_> {
             Some(Per::Edge) => ("edge", "edges"),
             Some(Per::Graph) => ("graph", "graphs"),
         };
-        if count == 1 { one } else { many }
+        noun(count, one, many)
     }
 
     fn facts(&self) -> Markup {
@@ -278,12 +279,14 @@ impl Answer<'_> {
                     dt { "Graph" }
                     dd {
                         (numbers(&format!(
-                            "{} vertices, {} edges",
+                            "{} {}, {} {}",
                             grouped(graph.vertices() as u128),
-                            grouped(graph.edges() as u128)
+                            noun(graph.vertices(), "vertex", "vertices"),
+                            grouped(graph.edges() as u128),
+                            noun(graph.edges(), "edge", "edges")
                         )))
                         @for (count, what) in labels {
-                            @if count > 0 { small { (count) " " (what) " labels" } }
+                            @if count > 0 { small { (count) " " (what) " " (noun(count, "label", "labels")) } }
                         }
                     }
                 }
@@ -291,7 +294,7 @@ impl Answer<'_> {
                     dt { "Device" }
                     dd {
                         (self.device)
-                        small { (self.threads) (if self.threads == 1 { " thread" } else { " threads" }) " of the host" }
+                        small { (self.threads) " " (noun(self.threads, "thread", "threads")) " of the host" }
                     }
                 }
                 div { dt { "Time" } dd { (seconds(all)) small { "from the file to the answer" } } }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use gramer_base::counted::{counted, noun};
 use gramer_engine::estimate::{CONFIDENCE, Estimate};
 use gramer_engine::{Row, Subject};
 use gramer_graph::Graph;
@@ -45,9 +46,7 @@ impl Line<'_> {
 
     fn size(&self) -> String {
         let Some((vertices, edges)) = self.of.size() else { return String::new() };
-        let many =
-            |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
-        format!("{}, {}", many(vertices, "vertex", "vertices"), many(edges, "edge", "edges"))
+        format!("{}, {}", counted(vertices, "vertex", "vertices"), counted(edges, "edge", "edges"))
     }
 
     fn edges(&self) -> Option<String> {
@@ -344,7 +343,7 @@ pub fn fragment(counts: &[(&Pattern, u128)]) -> String {
     let text = html! {
         div {
             p style="margin:0;opacity:.75" {
-                (grouped(counts.len() as u128)) (if counts.len() == 1 { " pattern" } else { " patterns" })
+                (grouped(counts.len() as u128)) " " (noun(counts.len(), "pattern", "patterns"))
                 @if scale.decades.is_some() { "; the axis is logarithmic, from 1 to " (power_of_ten(scale.decades.unwrap_or(0))) }
                 @if missing > 0 { "; " (grouped(missing as u128)) " are not shown" }
             }

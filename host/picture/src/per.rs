@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use gramer_base::counted::noun;
 use gramer_engine::Subject;
 use gramer_engine::per::{Column, Numbers, Orbit, Per, edges};
 use gramer_graph::{Graph, VertexId, transactions};
@@ -180,9 +181,9 @@ pub(crate) fn section(report: &PerReport, graph: &Graph) -> Markup {
     html! {
         p.note {
             @if report.columns.iter().any(|column| column.sum.is_some()) {
-                "In how many occurrences each of the " (grouped(report.items as u128)) " " (all) " is; "
+                "In how many occurrences each of the " (grouped(report.items as u128)) " " (noun(report.items, one, all)) " is; "
             } @else {
-                "The number of each of the " (grouped(report.items as u128)) " " (all) "; "
+                "The number of each of the " (grouped(report.items as u128)) " " (noun(report.items, one, all)) "; "
             }
             (match report.per {
                 Per::Vertex => "a vertex is named as in the input.",

@@ -1,5 +1,6 @@
 //! Patterns as SVG: vertices with their numbers, or with their labels in the label's colour.
 
+use gramer_base::counted::counted;
 use gramer_engine::per::Per;
 use gramer_graph::{Graph, NO_LABEL};
 use gramer_pattern::{Pattern, labelled_name, labelled_name_in};
@@ -110,10 +111,10 @@ type Marks<'a> = Option<(Per, &'a [(usize, usize)])>;
 fn description(pattern: &Pattern) -> String {
     let n = pattern.vertices();
     let edges: Vec<String> = pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
-    let plural = if n == 1 { "vertex" } else { "vertices" };
+    let vertices = counted(n, "vertex", "vertices");
     let joined = match edges.is_empty() {
-        true => format!("{n} {plural}, no edge"),
-        false => format!("{n} {plural}, edges {}", edges.join(" ")),
+        true => format!("{vertices}, no edge"),
+        false => format!("{vertices}, edges {}", edges.join(" ")),
     };
     let absent: Vec<String> = pattern.absences().iter().map(|(i, j)| format!("{i}-{j}")).collect();
     match absent.is_empty() {

@@ -16,11 +16,12 @@ Python's global lock; Ctrl-C stops it within milliseconds.
 from __future__ import annotations
 
 import os as _os
-from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as _np
 
 from . import _convert
+from ._answers import Count, CountPer, Counts
 from ._convert import ReadWarning
 from ._gramer import (
     DeviceError,
@@ -31,7 +32,6 @@ from ._gramer import (
     __version__,
 )
 from ._gramer import Graph as _Graph
-from ._gramer import table as _table
 from ._numbers import Numbers as _NumberTasks
 from ._numbers import Orbits
 from ._questions import PatternLike, Progress
@@ -55,35 +55,6 @@ __all__ = [
     "UnsupportedError",
     "read",
 ]
-
-class Count(NamedTuple):
-    """A line of an answer."""
-
-    #: The pattern, in canonical form.
-    pattern: Pattern
-    #: How often it occurs, or its support.
-    count: int
-
-
-class CountPer(NamedTuple):
-    """A line of an answer per vertex or edge."""
-
-    #: The pattern, in canonical form.
-    pattern: Pattern
-    #: For each vertex or edge, in how many occurrences it is.
-    count: _np.ndarray
-
-
-class Counts(List[Count]):
-    """An answer: a list of :class:`Count`, which notebooks show as a table with pictures.
-
-    >>> found = Graph.from_edges([(0, 1), (1, 2), (2, 0)]).motifs(3)
-    >>> "<svg" in found._repr_html_()
-    True
-    """
-
-    def _repr_html_(self) -> str:
-        return _table([(found.pattern, found.count) for found in self])
 
 
 def read(
@@ -231,7 +202,9 @@ class Graph(_Sources, _NumberTasks):
     # -- what it is ------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return f"<gramer.Graph: {self.vertices} vertices, {self.edges} edges>"
+        vertices, edges = self.vertices, self.edges
+        of_vertices = "vertex" if vertices == 1 else "vertices"
+        return f"<gramer.Graph: {vertices} {of_vertices}, {edges} {'edge' if edges == 1 else 'edges'}>"
 
     @property
     def vertices(self) -> int:
@@ -311,7 +284,8 @@ class Graph(_Sources, _NumberTasks):
         """The number of complete subgraphs of ``k`` vertices, 3 to 16.
 
         ``per="vertex"`` gives an array instead: in how many each vertex is. ``per="edge"`` gives
-        two: the edges as positions in :attr:`ids`, shape (E, 2), and in how many each is. Arrays
+        two: the edges as positions in :attr:`ids`, shape (E, 2), and in how many each is. ``per="graph"``
+        gives the number in each graph of a file of several, by ascending number of the graph (``ids >> 32``). Arrays
         are of ``uint64``, or of Python's integers where one needs more.
 
         ``device`` is ``"cpu"``, ``"reference"``, ``"gpu"``, or what ``gramer devices`` lists; ``threads`` 0
@@ -319,6 +293,9 @@ class Graph(_Sources, _NumberTasks):
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).cliques(3, per="vertex")
         array([1, 1, 1, 0], dtype=uint64)
+        >>> second = 1 << 32
+        >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (second, second + 1)]).cliques(3, per="graph")
+        array([1, 0], dtype=uint64)
         """
         question = {"task": "clique", "k": k}
         options = _options(device, threads, progress, timeout)
@@ -329,7 +306,9 @@ class Graph(_Sources, _NumberTasks):
         if per == "edge":
             ends, once = self._edges_once()
             return ends, self._inner.per_edge(question, options)[0][1][once]
-        raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
+        if per == "graph":
+            return self._inner.per_graph(question, options)[0][1]
+        raise ValueError(f'per is {per!r}, but must be "vertex", "edge" or "graph"')
 
     def maximal_cliques(
         self,
@@ -367,7 +346,8 @@ class Graph(_Sources, _NumberTasks):
         ``induced=True`` counts sets of vertices with all edges between them, ``False`` sets of
         edges. With ``per="vertex"`` each count is an array: in how many occurrences each vertex
         is; with ``induced=False`` only for ``k`` 3 and 4. ``per="edge"``, for ``k`` 3 and 4, gives
-        the edges as positions in :attr:`ids`, shape (E, 2), and such a list with an array by edge.
+        the edges as positions in :attr:`ids`, shape (E, 2), and such a list with an array by edge. ``per="graph"`` gives
+        the counts in each graph of a file of several, as :meth:`cliques` does.
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).motifs(3, induced=False)[0].count
         5
@@ -376,8 +356,10 @@ class Graph(_Sources, _NumberTasks):
         options = _options(device, threads, progress, timeout)
         if per is None:
             return self._run(question, options)
+        if per == "graph":
+            return [CountPer(*found) for found in self._inner.per_graph(question, options)]
         if per not in ("vertex", "edge"):
-            raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
+            raise ValueError(f'per is {per!r}, but must be "vertex", "edge" or "graph"')
         if not induced and (k > 4 or device != "cpu"):
             raise ValueError(f'per="{per}" needs induced=True, or k 3 or 4 on the CPU engine')
         if per == "vertex":
@@ -423,20 +405,27 @@ class Graph(_Sources, _NumberTasks):
         *,
         induced: bool = False,
         mappings: bool = False,
+        per: Optional[str] = None,
         device: str = "cpu",
         threads: int = 0,
         progress: Optional[Progress] = None,
         timeout: Optional[float] = None,
-    ) -> int:
+    ) -> Any:
         """How often ``pattern`` occurs: each occurrence once, or all ``mappings`` of its vertices.
 
-        ``induced`` asks for occurrences without edges but the pattern's.
+        ``induced`` asks for occurrences without edges but the pattern's. ``per="graph"`` gives an array instead: the
+        number in each graph of a file of several, as :meth:`cliques` does.
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).match("wedge")
         5
         """
         question = _match(pattern, induced, mappings, self._inner)
-        return self._run(question, _options(device, threads, progress, timeout))[0].count
+        options = _options(device, threads, progress, timeout)
+        if per is None:
+            return self._run(question, options)[0].count
+        if per != "graph":
+            raise ValueError(f'per is {per!r}, but must be "graph"')
+        return self._inner.per_graph(question, options)[0][1]
 
     # -- embeddings ------------------------------------------------------------------------
 

@@ -168,7 +168,7 @@ class Graph:
         self,
         k: int,
         *,
-        per: Literal["vertex"],
+        per: Literal["vertex", "graph"],
         device: str = "cpu",
         threads: int = 0,
         progress: Optional[Progress] = None,
@@ -240,7 +240,7 @@ class Graph:
         k: int,
         *,
         induced: bool = True,
-        per: Literal["vertex"],
+        per: Literal["vertex", "graph"],
         device: str = "cpu",
         threads: int = 0,
         progress: Optional[Progress] = None,
@@ -270,12 +270,27 @@ class Graph:
         progress: Optional[Progress] = None,
         timeout: Optional[float] = None,
     ) -> Counts: ...
+    @overload
     def match(
         self,
         pattern: PatternLike,
         *,
         induced: bool = False,
         mappings: bool = False,
+        per: Literal["graph"],
+        device: str = "cpu",
+        threads: int = 0,
+        progress: Optional[Progress] = None,
+        timeout: Optional[float] = None,
+    ) -> _Numbers: ...
+    @overload
+    def match(
+        self,
+        pattern: PatternLike,
+        *,
+        induced: bool = False,
+        mappings: bool = False,
+        per: None = None,
         device: str = "cpu",
         threads: int = 0,
         progress: Optional[Progress] = None,

@@ -134,6 +134,9 @@ class Graph:
     def per_edge(
         self, question: Dict[str, Any], options: Any
     ) -> List[Tuple[Pattern, NDArray[Any]]]: ...
+    def per_graph(
+        self, question: Dict[str, Any], options: Any
+    ) -> List[Tuple[Pattern, NDArray[Any]]]: ...
     def embeddings(
         self, question: Dict[str, Any], limit: Optional[int], options: Any
     ) -> Embeddings: ...

@@ -24,7 +24,7 @@ class Sources:
 
         >>> import gramer, scipy.sparse
         >>> gramer.Graph.from_scipy(scipy.sparse.csr_array([[0, 1], [1, 0]]))
-        <gramer.Graph: 2 vertices, 1 edges>
+        <gramer.Graph: 2 vertices, 1 edge>
         """
         rows = None if labels is not None else _convert.rows(matrix)
         if rows is not None:

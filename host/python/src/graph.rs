@@ -215,9 +215,7 @@ impl Graph {
     /// A pattern by its name, from a line of text or from a file; its labels may be names of the graph's.
     fn pattern(&self, words: PathBuf) -> PyResult<Pattern> {
         let input = read_pattern(&words, &Cancel::default()).map_err(raise)?;
-        let names = self.graph.names();
-        let (vertex, edge) = (names.vertex_labels.as_deref(), names.edge_labels.as_deref());
-        input.resolve(vertex, edge).map(Pattern).map_err(raise)
+        input.resolve_in(&self.graph).map(Pattern).map_err(raise)
     }
 
     /// As an image file.
@@ -370,6 +368,18 @@ impl Graph {
         }
         let outcome = self.counted_per(python, &task, Per::Edge, &options)?;
         per::arrays(python, &outcome, Per::Edge, &ranked, &self.graph)
+    }
+
+    /// How many occurrences of each pattern each graph of a file of several has, by ascending number.
+    fn per_graph<'py>(
+        &self,
+        python: Python<'py>,
+        question: &Bound<'_, PyDict>,
+        options: Options,
+    ) -> PyResult<Vec<(Pattern, Bound<'py, PyAny>)>> {
+        let outcome = self.counted_per(python, &task_of(question)?, Per::Graph, &options)?;
+        let ranked = self.ranked(&options.context()).map_err(raise)?;
+        per::arrays(python, &outcome, Per::Graph, &ranked, &self.graph)
     }
 
     /// The columns by vertex, or by edge parallel to `neighbours`, with their names and orbits.

@@ -82,6 +82,15 @@ def test_files_of_networkx(tmp_path, seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_pajek_of_networkx(tmp_path, seed):
+    # It writes line ends as they are, and blanks at the ends of names and quotes are doubtful.
+    graph = made(seed, lambda name: "\n" not in name and '"' not in name and name == name.strip())
+    path = str(tmp_path / "g.net")
+    networkx.write_pajek(graph, path)
+    assert edges_of(path) == pairs(graph.edges())
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_files_of_igraph(tmp_path, seed):
     graph = made(seed)
     path = str(tmp_path / "g")

@@ -68,9 +68,10 @@ impl Form {
                     "parquet" | "arrow" | "feather" | "xlsx" => "; a .csv has the same rows",
                     _ => "",
                 };
+                let columns = if cfg!(feature = "columnar") { " .parquet," } else { "" };
                 return Err(Error::usage(format!(
                     "{}: an answer is not written as {}{instead}; end the name with .txt (a table), .json, .jsonl, \
-                     .csv, .tsv, .md, .html or .svg",
+                     .csv, .tsv,{columns} .md, .html or .svg",
                     Place::file(path),
                     quote(ending)
                 )));

@@ -88,10 +88,7 @@ impl Options for Args {
         let Some(input) = self.input.get().filter(|input| !input.labels.is_empty()) else {
             return Ok(None);
         };
-        let names = graph.names();
-        let pattern =
-            input.resolve(names.vertex_labels.as_deref(), names.edge_labels.as_deref())?;
-        Ok(Some(self.question(pattern)))
+        Ok(Some(self.question(input.resolve_in(graph)?)))
     }
 
     fn per(&self) -> Option<&PerArgs> {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
+use gramer_base::counted::{counted, noun};
 use gramer_base::error::{Place, said};
 use gramer_engine::estimate::Estimate;
 use gramer_engine::metrics::{Metric, Value};
@@ -66,18 +67,21 @@ pub fn table(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::
     let format = format.map_or(String::new(), |format| format!(" ({format})"));
     write!(
         out,
-        "graph {}{format}: {} vertices, {} edges",
+        "graph {}{format}: {} {}, {} {}",
         Place::file(report.source),
         grouped(graph.vertices() as u128),
-        grouped(graph.edges() as u128)
+        noun(graph.vertices(), "vertex", "vertices"),
+        grouped(graph.edges() as u128),
+        noun(graph.edges(), "edge", "edges")
     )?;
     for (labels, of) in [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")]
     {
         if labels > 0 {
-            write!(out, ", {labels} {of} labels")?;
+            write!(out, ", {labels} {of} {}", noun(labels, "label", "labels"))?;
         }
     }
-    writeln!(out, "; device {} ({} threads)", report.device, report.threads)?;
+    let threads = counted(report.threads, "thread", "threads");
+    writeln!(out, "; device {} ({threads})", report.device)?;
     writeln!(out)?;
 
     if let Some((precision, found)) = report.estimated {
@@ -144,7 +148,7 @@ fn edges(of: &Subject) -> String {
                 pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
             edges.join(" ")
         }
-        (_, Some((_, edges))) => format!("{edges} edges"),
+        (_, Some((_, edges))) => counted(edges, "edge", "edges"),
         (_, None) => String::new(),
     }
 }
@@ -160,8 +164,9 @@ fn estimate(
     let of = percent(gramer_engine::estimate::CONFIDENCE);
     writeln!(
         out,
-        "ESTIMATE from {} samples (seed {}), no count:",
+        "ESTIMATE from {} {} (seed {}), no count:",
         grouped(found.samples.into()),
+        noun(found.samples, "sample", "samples"),
         precision.seed
     )?;
     let mut table = new_table();
@@ -241,7 +246,8 @@ fn per(numbers: &PerReport, graph: &Graph, out: &mut dyn Write) -> io::Result<()
         Per::Graph => ("graph", "graphs"),
     };
     let orbits = numbers.columns.iter().any(|column| column.orbit.is_some());
-    writeln!(out, "\nper {one}, {} {all}:", grouped(numbers.items as u128))?;
+    let items = noun(numbers.items, one, all);
+    writeln!(out, "\nper {one}, {} {items}:", grouped(numbers.items as u128))?;
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
     let summed = numbers.columns.iter().any(|column| column.sum.is_some());

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use gramer_base::context::{CancelPoll, Context};
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, quote};
 use gramer_graph::{Builder, Graph, Label};
 
@@ -112,18 +113,21 @@ pub fn read(input: impl BufRead, path: &Path, context: &Context) -> Result<Graph
     let head = head.ok_or_else(|| whole("is empty, not a compressed graph".into()))?;
     if (cliques, stay) != (head.cliques, head.stay) {
         return Err(whole(format!(
-            "its first line announces {} cliques and {} edges, and {cliques} and {stay} follow: the file is \
-             cut off or was changed",
-            head.cliques, head.stay
+            "its first line announces {} and {}, and {cliques} and {stay} follow: the file is cut off or was changed",
+            counted(head.cliques, "clique", "cliques"),
+            counted(head.stay, "edge", "edges")
         )));
     }
     let graph = builder.build_with(context)?;
     let found = (graph.vertices() as u64, graph.edges() as u64);
     if found != (head.vertices, head.edges) || labelled > 0 && labelled != head.vertices {
         return Err(whole(format!(
-            "its first line announces a graph of {} vertices and {} edges, and its lines make one of {} and {}, {labelled} \
-             with a label: the file was changed",
-            head.vertices, head.edges, found.0, found.1
+            "its first line announces a graph of {} and {}, and its lines make one of {} and {}, {labelled} with a label: \
+             the file was changed",
+            counted(head.vertices, "vertex", "vertices"),
+            counted(head.edges, "edge", "edges"),
+            found.0,
+            found.1
         )));
     }
     Ok(graph)

@@ -7,6 +7,7 @@ use std::io::BufRead;
 use super::Sink;
 use super::fields::{number, words};
 use crate::read::scan;
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 /// Whether a text begins with the comments of NetworkX: its program, and a date.
@@ -49,13 +50,10 @@ impl ForwardReferences {
         let left = || self.0.iter().filter(|(_, line)| **line > 0);
         if let Some((&vertex, line)) = left().min_by_key(|(_, line)| **line) {
             let (count, name) = (left().count(), quote(sink.name(vertex)));
-            let what = match count {
-                1 => format!("the neighbour {name} in line {line} begins no line"),
-                _ => format!(
-                    "{count} neighbours begin no line, the first of them {name} in line {line}"
-                ),
-            };
-            sink.note(format!("{what}: the file may be cut off"));
+            let what = counted(count, "neighbour begins no line", "neighbours begin no line");
+            sink.note(format!(
+                "{what}, the first is {name} in line {line}: the file may be cut off"
+            ));
         }
     }
 }
@@ -108,8 +106,10 @@ pub(super) fn read_multiline(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Re
         begun = line;
     }
     if left > 0 {
-        let what =
-            format!("{left} neighbours of this vertex are missing at the end: the file is cut off");
+        let what = format!(
+            "{} missing at the end: the file is cut off",
+            counted(left, "neighbour of this vertex is", "neighbours of this vertex are")
+        );
         return Err(sink.fault_at(begun, what));
     }
     waiting.finish(sink);

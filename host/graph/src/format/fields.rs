@@ -2,6 +2,7 @@
 
 use super::Sink;
 use crate::read::scan::{self, is_blank, quote};
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// The words of a line, parted by white space.
@@ -57,7 +58,8 @@ impl VertexNumbers {
             return Ok(());
         }
         let what = format!(
-            "vertex {number} is out of range: line {declared} says {count} vertices, numbered from {first}"
+            "vertex {number} is out of range: line {declared} says {}, numbered from {first}",
+            counted(*count, "vertex", "vertices")
         );
         Err(sink.fault_at(line, what))
     }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 use super::Sink;
 use super::fields::VertexNumbers;
 use crate::Graph;
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 const DENSE: &[u8] = b">>graph6<<";
@@ -68,9 +69,10 @@ pub(super) fn read_graph6(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Resul
     let bits = u128::from(vertices) * u128::from(vertices.saturating_sub(1)) / 2;
     if bits.div_ceil(6) != rest.len() as u128 {
         let what = format!(
-            "a graph of {vertices} vertices has {} bytes, but {} follow: the file is cut off, or is not graph6",
-            bits.div_ceil(6),
-            rest.len()
+            "a graph of {} has {}, but {}: the file is cut off, or is not graph6",
+            counted(vertices, "vertex", "vertices"),
+            counted(bits.div_ceil(6), "byte", "bytes"),
+            counted(rest.len(), "follows", "follow")
         );
         return Err(sink.fault_at(1, what));
     }

@@ -6,6 +6,7 @@ use std::io::BufRead;
 use super::Sink;
 use super::fields::{number, words};
 use crate::read::scan;
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// Whether a text is a bipartite graph: others pass as edge lists, which are read on all threads.
@@ -44,8 +45,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             largest[at] = largest[at].max(end);
             if claims.get(at + 1).is_some_and(|&count| end > count) {
                 let what = format!(
-                    "vertex {end} is out of range: line 2 says {} vertices",
-                    claims[at + 1]
+                    "vertex {end} is out of range: line 2 says {}",
+                    counted(claims[at + 1], "vertex", "vertices")
                 );
                 return Err(sink.fault_at(line, what));
             }

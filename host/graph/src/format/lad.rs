@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use super::Sink;
 use super::fields::{VertexNumbers, number, words};
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
@@ -22,8 +23,9 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     }
     if rows.len() as u64 != count {
         let what = format!(
-            "{count} vertices are declared, but the lines of {} follow: the file is cut off, or its head is wrong",
-            rows.len()
+            "{}, but the lines of {}: the file is cut off, or its head is wrong",
+            counted(count, "vertex is declared", "vertices are declared"),
+            counted(rows.len(), "follows", "follow")
         );
         return Err(sink.fault_at(line, what));
     }
@@ -35,8 +37,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let at = usize::from(labelled);
     if let Some((line, row)) = rows.iter().find(|(_, row)| !is_degree(row, at)) {
         let what = format!(
-            "this line has {} numbers behind the degree {}: the file is cut off, or is not LAD",
-            row.len().saturating_sub(1),
+            "this line has {} behind the degree {}: the file is cut off, or is not LAD",
+            counted(row.len().saturating_sub(1), "number", "numbers"),
             row.first().copied().unwrap_or_default()
         );
         return Err(sink.fault_at(*line, what));

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use super::Sink;
 use super::attributes::{AttributeGraph, Values};
 use super::fields::{VertexNumbers, number, words};
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -50,9 +51,9 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     for id in 1..=vertices.count {
         let Some((line, own)) = lines.next()? else {
             let what = format!(
-                "{} vertices are declared, but {} follow: the file is cut off",
-                vertices.count,
-                id - 1
+                "{}, but {}: the file is cut off",
+                counted(vertices.count, "vertex is declared", "vertices are declared"),
+                counted(id - 1, "follows", "follow")
             );
             return Err(sink.fault_at(vertices.line, what));
         };

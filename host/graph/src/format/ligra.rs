@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use super::Sink;
 use super::fields::{VertexNumbers, number, words};
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 const HEADS: [&[u8]; 2] = [b"AdjacencyGraph", b"WeightedAdjacencyGraph"];
@@ -48,9 +49,11 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let length = vertices + edges * if weighted { 2 } else { 1 };
     if lists.len() as u64 != length {
         let what = format!(
-            "{vertices} vertices and {edges} edges make {length} numbers, but {} follow: the file is cut off, or its \
-             head is wrong",
-            lists.len()
+            "{} and {} make {}, but {}: the file is cut off, or its head is wrong",
+            counted(vertices, "vertex", "vertices"),
+            counted(edges, "edge", "edges"),
+            counted(length, "number", "numbers"),
+            counted(lists.len(), "follows", "follow")
         );
         return Err(sink.fault(what));
     }

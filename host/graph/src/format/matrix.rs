@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use super::Sink;
 use crate::read::scan;
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 /// The fields of a line, without quotes; a separator may end the line.
@@ -86,8 +87,10 @@ impl Rows {
                 all.columns = (width - usize::from(named)) as u64;
             }
             if fields.len() != width {
-                let what =
-                    format!("this row has {} fields, but the first has {width}", fields.len());
+                let what = format!(
+                    "this row has {}, but the first has {width}",
+                    counted(fields.len(), "field", "fields")
+                );
                 return Err(sink.fault_at(at, what));
             }
             all.row(&fields, named).map_err(|what| sink.fault_at(at, what))?;
@@ -125,8 +128,13 @@ impl Rows {
         };
         header.drain(..header.len().saturating_sub(columns as usize));
         if header.len() as u64 != columns {
-            return Err(sink
-                .fault_at(1, format!("names {} columns, but there are {columns}", header.len())));
+            return Err(sink.fault_at(
+                1,
+                format!(
+                    "names {}, but there are {columns}",
+                    counted(header.len(), "column", "columns")
+                ),
+            ));
         }
         let differs = names.iter().zip(&header).position(|(row, column)| row != column);
         if let Some(at) = differs.filter(|_| !is_counted(&names)) {
@@ -148,8 +156,9 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let (rows, columns) = (all.rows, all.columns);
     if rows != columns {
         let what = format!(
-            "the matrix has {rows} rows, but {columns} columns: the file is cut off, or rows and columns are of two \
-             kinds"
+            "the matrix has {}, but {}: the file is cut off, or rows and columns are of two kinds",
+            counted(rows, "row", "rows"),
+            counted(columns, "column", "columns")
         );
         return Err(sink.fault(what));
     }

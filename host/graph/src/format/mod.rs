@@ -24,6 +24,7 @@ mod nodelink;
 mod orca;
 mod pajek;
 mod records;
+mod refusal;
 mod sink;
 mod table;
 mod transactions;
@@ -34,6 +35,7 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use columnar::magic;
+pub(crate) use refusal::check as check_names;
 pub(crate) use sink::{Sink, SinkContent, labels_of};
 pub(crate) use table::{read as read_table, read_vertices, write_by, write_vertices};
 
@@ -373,7 +375,7 @@ formats! {
         write: Some(columnar::write_parquet),
         ..TEXT
     }
-    Arrow "arrow" "Arrow IPC file (Feather): a table of edges, of builds with the feature `columnar`" {
+    Arrow "arrow" "Arrow IPC file (Feather) or stream: a table of edges, of builds with the feature `columnar`" {
         writes: &["arrow", "feather"],
         comments: b"",
         keeps: Capabilities { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },

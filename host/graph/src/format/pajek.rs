@@ -9,6 +9,7 @@ use super::fields::{VertexNumbers, first_words, number, words};
 use crate::Graph;
 use crate::read::scan::{self, is_blank};
 use crate::write::each_edge;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, quote};
 
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -30,18 +31,39 @@ enum Section {
     Other,
 }
 
-/// The parts of a line: a label in quotes, which may hold blanks and quotes, is one.
-fn parts(line: &[u8]) -> Vec<&[u8]> {
+/// The parts of a line: a label in quotes, which may hold blanks and quotes, is one. `None` if its quotes are open.
+fn parts(line: &[u8], apart: fn(u8) -> bool) -> Option<Vec<&[u8]>> {
     let (mut parts, mut rest) = (vec![], line.trim_ascii());
     while !rest.is_empty() {
         let quoted = rest[0] == b'"';
-        let end = if quoted { closing(rest) } else { rest.iter().position(|&byte| is_blank(byte)) };
-        let end = end.unwrap_or(rest.len());
+        let end = match quoted {
+            true => closing(rest)?,
+            false => rest.iter().position(|&byte| apart(byte)).unwrap_or(rest.len()),
+        };
         let (part, others) = rest.split_at(end);
-        parts.push(if quoted { part[1..].strip_suffix(b"\"").unwrap_or(&part[1..]) } else { part });
+        parts.push(if quoted { &part[1..end - 1] } else { part });
         rest = others.trim_ascii_start();
     }
-    parts
+    Some(parts)
+}
+
+/// The parts of a line of a section. NetworkX parts them by single spaces, and puts names with tabs in no quotes.
+fn parts_of(line: &[u8], section: Section) -> Option<Vec<&[u8]>> {
+    if line.contains(&b'\t') {
+        let spaced = parts(line, |byte| byte == b' ')?;
+        let numbers = |from: usize, to: usize| {
+            spaced.get(from..to).is_some_and(|parts| parts.iter().all(|part| scan::is_number(part)))
+        };
+        let fits = match section {
+            Section::Vertices => numbers(0, 1) && numbers(2, 4),
+            Section::Pairs => numbers(0, 3),
+            _ => false,
+        };
+        if fits {
+            return Some(spaced);
+        }
+    }
+    parts(line, is_blank)
 }
 
 /// Where a text in quotes ends: behind a quote in front of a number or the end, as NetworkX doubles no quotes
@@ -64,6 +86,14 @@ fn parameter<'l>(parts: &[&'l [u8]], keys: &[&str]) -> Option<&'l [u8]> {
     parts.get(at + 1).copied()
 }
 
+/// Whether the word behind a label is a coordinate, a shape, an interval of time, or the name of a parameter.
+fn is_parameter(word: &[u8]) -> bool {
+    const WORDS: &str = "ellipse box diamond triangle cross circle house man woman empty s_size x_fact y_fact phi r q ic \
+                         bc bw lc la lr lphi fos font hks url type shape";
+    let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());
+    scan::is_number(word) || word.starts_with(b"[") || WORDS.split_ascii_whitespace().any(is)
+}
+
 /// A graph as its sections come.
 struct Sections<'a> {
     path: &'a Path,
@@ -81,6 +111,8 @@ struct Sections<'a> {
     beside: bool,
     /// The first section that is left out, with its line.
     skipped: Option<(u64, String)>,
+    /// The first word behind a label that is neither a coordinate nor a parameter, with its line.
+    unknown: Option<(u64, String)>,
 }
 
 impl Sections<'_> {
@@ -152,6 +184,10 @@ impl Sections<'_> {
                 if let Some(label) = parts.get(1) {
                     values.set("label", self.text(line, label)?);
                 }
+                let unknown = parameters.first().filter(|part| !is_parameter(part));
+                if let Some(part) = unknown {
+                    self.unknown.get_or_insert((line, quote(part)));
+                }
                 if let Some(kind) = parameter(parameters, &["type"]) {
                     values.set("type", self.text(line, kind)?);
                 }
@@ -182,8 +218,10 @@ impl Sections<'_> {
                 let (row, count) = (self.row, numbered.count);
                 numbered.check(sink, line, row)?;
                 if parts.len() as u64 != count {
-                    let what =
-                        format!("row {row} of the matrix has {} numbers, not {count}", parts.len());
+                    let what = format!(
+                        "row {row} of the matrix has {}, not {count}",
+                        counted(parts.len(), "number", "numbers")
+                    );
                     return Err(self.fault(line, what));
                 }
                 let entries = (1..).zip(parts).filter(|(_, value)| !scan::is_zero(value));
@@ -211,8 +249,11 @@ impl Sections<'_> {
         }
         if self.section == Section::Matrix && self.row < numbered.count {
             let (row, count) = (self.row, numbered.count);
-            let what =
-                format!("the matrix has {row} rows, but {count} vertices: the file is cut off");
+            let what = format!(
+                "the matrix has {}, but {}: the file is cut off",
+                counted(row, "row", "rows"),
+                counted(count, "vertex", "vertices")
+            );
             return Err(sink.fault(what));
         }
         sink.check_vertices(numbered.count, self.graph.edges() as u64, numbered.line)?;
@@ -224,10 +265,16 @@ impl Sections<'_> {
             }
         }
         if let Some(left) = self.left {
-            sink.note(format!("the graph has two sides: the first {left} vertices are of one"));
+            let left = counted(left, "vertex is", "vertices are");
+            sink.note(format!("the graph has two sides: the first {left} of one"));
         }
         if let Some((line, name)) = self.skipped {
             sink.note(format!("the section {name} in line {line} is left out"));
+        }
+        if let Some((line, word)) = self.unknown {
+            sink.note(format!(
+                "{word} behind a label in line {line} is left out: a label with blanks belongs in quotes"
+            ));
         }
         if self.directed {
             sink.directed();
@@ -251,9 +298,14 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         directed: false,
         beside: false,
         skipped: None,
+        unknown: None,
     };
     while let Some((line, text)) = lines.next()? {
-        let parts = parts(text);
+        let Some(parts) = parts_of(text, sections.section) else {
+            let what =
+                "a quote (`\"`) in this line is never closed; a name can't go over several lines";
+            return Err(sink.fault_at(line, what));
+        };
         match text[0] {
             b'*' => sections.begin(line, &parts, sink)?,
             _ => sections.line(line, &parts, sink)?,

@@ -10,6 +10,7 @@ use crate::names::{Interner, Names, plain_number};
 use crate::read::{Ids, ReadOptions, check_declared, in_memory};
 use crate::{Builder, Dictionaries, Label, MAX_GRAPH_VERTICES, NO_LABEL};
 use gramer_base::context::{CancelPoll, Context};
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, quote};
 
 /// Edges that a block holds before the next one begins.
@@ -118,7 +119,8 @@ impl<'a> Sink<'a> {
         let vertices = self.vertices.len() as u64;
         if let Some(most) = self.options.max_vertices.filter(|&most| vertices > most) {
             return Err(self.fault(format!(
-                "the graph has more than {most} vertices, which the setting `max_vertices` allows"
+                "the graph has more than {}, which the setting `max_vertices` allows",
+                counted(most, "vertex", "vertices")
             )));
         }
         if vertices > MAX_GRAPH_VERTICES {
@@ -297,18 +299,16 @@ impl<'a> Sink<'a> {
     /// # Errors
     /// [`Error::Input`] for other numbers than those that the head claims.
     pub(crate) fn finish(mut self) -> Result<SinkContent> {
-        self.check_claim(self.claimed_vertices, self.vertices(), "vertices")?;
-        self.check_claim(self.claimed_edges, self.edges, "edges")?;
+        self.check_claim(self.claimed_vertices, self.vertices(), ("vertex", "vertices"))?;
+        self.check_claim(self.claimed_edges, self.edges, ("edge", "edges"))?;
         self.spill_last()?;
         if self.directed {
             self.notes.push("edges are directed: direction is dropped".into());
         }
         if !self.edge_labels.is_empty() && self.unlabelled_edges > 0 {
-            let without = self.unlabelled_edges;
-            self.notes.push(match without {
-                1 => "1 edge has no label: its label is the empty text".into(),
-                _ => format!("{without} edges have no label: theirs is the empty text"),
-            });
+            let without =
+                counted(self.unlabelled_edges, "edge has no label", "edges have no label");
+            self.notes.push(format!("{without}: the empty text stands for it"));
         }
         let Sink { vertices, vertex_labels, mut label_of, edge_labels, mut blocks, .. } = self;
         let count = vertices.len();
@@ -335,10 +335,8 @@ impl<'a> Sink<'a> {
             if without > 0 {
                 let none = interner.number(b"")?;
                 label_of.iter_mut().filter(|l| **l == NO_LABEL).for_each(|l| *l = none);
-                self.notes.push(match without {
-                    1 => "1 vertex has no label: its label is the empty text".into(),
-                    _ => format!("{without} vertices have no label: theirs is the empty text"),
-                });
+                let without = counted(without, "vertex has no label", "vertices have no label");
+                self.notes.push(format!("{without}: the empty text stands for it"));
             }
             if let Some(labels) = labels_of(interner, &mut names.vertex_labels) {
                 label_of.iter_mut().for_each(|label| *label = labels[*label as usize]);
@@ -357,9 +355,15 @@ impl<'a> Sink<'a> {
     }
 
     /// Compares a number that the head claims with what was read.
-    fn check_claim(&mut self, claimed: Option<u64>, read: u64, of: &str) -> Result<()> {
+    fn check_claim(
+        &mut self,
+        claimed: Option<u64>,
+        read: u64,
+        (one, several): (&str, &str),
+    ) -> Result<()> {
         let Some(claimed) = claimed.filter(|&claimed| claimed != read) else { return Ok(()) };
-        let what = format!("the head says {claimed} {of}, but {read} follow");
+        let (claimed, read) = (counted(claimed, one, several), counted(read, "follows", "follow"));
+        let what = format!("the head says {claimed}, but {read}");
         if self.options.allow_mismatch {
             self.notes.push(what);
             return Ok(());

@@ -7,6 +7,7 @@ use std::io::BufRead;
 use super::Sink;
 use super::fields::{number, words};
 use crate::read::scan::{self, quote};
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// Whether a line begins a graph; `t # -1` ends the last one.
@@ -26,11 +27,12 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = sink.lines(input);
-    let (mut graphs, mut ended) = (0u64, false);
+    let (mut graphs, mut empty, mut ended) = (0u64, 0u64, false);
     // The vertices of the last graph, by their numbers in it.
     let mut own: HashMap<u64, u64> = HashMap::new();
     while let Some((line, text)) = lines.next()? {
         if begins(text) {
+            empty += u64::from(graphs > 0 && own.is_empty());
             graphs += 1;
             own.clear();
             continue;
@@ -85,8 +87,14 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     if !ended && !lines.is_ended() {
         sink.note("the last line has no end: the file may be cut off");
     }
+    empty += u64::from(graphs > 0 && own.is_empty());
+    if empty > 0 {
+        let empty = counted(empty, "graph has", "graphs have");
+        sink.note(format!("{empty} no vertex: counts per graph leave such out"));
+    }
     sink.note(format!(
-        "the file holds {graphs} graphs: vertex v of graph i, from 0, has the id i × 2^32 + v"
+        "the file holds {}: vertex v of graph i, from 0, has the id i × 2^32 + v",
+        counted(graphs, "graph", "graphs")
     ));
     Ok(())
 }

@@ -10,6 +10,7 @@ mod models;
 
 use super::{Builder, Graph, MAX_GRAPH_VERTICES};
 use gramer_base::context::Context;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Result};
 use labels::{LabelSampler, with_edge_labels};
 use models::{barabasi_albert, bernoulli, pair, pairs, rmat, rng, sample};
@@ -156,7 +157,8 @@ impl Recipe {
             }
             Model::ErdosRenyiEdges { vertices, edges } if edges > pairs(vertices) => {
                 return usage(format!(
-                    "edges is {edges}, but {vertices} vertices have at most {} edges",
+                    "edges is {edges}, but {} at most {} edges",
+                    counted(vertices, "vertex has", "vertices have"),
                     pairs(vertices)
                 ));
             }
@@ -175,7 +177,8 @@ impl Recipe {
                 if edges_per_vertex == 0 || edges_per_vertex >= vertices {
                     return usage(format!(
                         "edges-per-vertex is {edges_per_vertex}, but must be at least 1 and less \
-                         than the {vertices} vertices"
+                         than the {}",
+                        counted(vertices, "vertex", "vertices")
                     ));
                 }
             }

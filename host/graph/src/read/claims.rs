@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::scan::{self, is_comment, quote};
 use crate::Graph;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result};
 
 /// A number that a line claims.
@@ -102,8 +103,10 @@ impl Claims {
         if let Some(Count { line, number }) = self.edges {
             if read < number && !lenient {
                 let what = format!(
-                    "this line says {number} edges, but {read} follow: the file is cut off, or the line is \
-                     wrong (the setting `allow_mismatch` reads the file all the same)"
+                    "this line says {}, but {}: the file is cut off, or the line is wrong (the setting \
+                     `allow_mismatch` reads the file all the same)",
+                    counted(number, "edge", "edges"),
+                    counted(read, "follows", "follow")
                 );
                 return Err(Error::input(Place::line(path, line), what));
             }
@@ -112,7 +115,9 @@ impl Claims {
             let meant = [read, read - stats.self_loops, edges, edges + stats.self_loops];
             let is_meant = meant.contains(&number) || simple && 2 * number == read;
             if !is_meant {
-                notes.push(format!("line {line} says {number} edges, but {read} follow"));
+                let number = counted(number, "edge", "edges");
+                let read = counted(read, "follows", "follow");
+                notes.push(format!("line {line} says {number}, but {read}"));
             }
         }
         if let Some(Count { line, number }) = self.vertices
@@ -121,10 +126,15 @@ impl Claims {
             let read = graph.vertices();
             notes.push(match (read as u64) < number {
                 true => format!(
-                    "line {line} says {number} vertices, but {read} have an edge: the others are not in \
-                     the graph"
+                    "line {line} says {}, but {} an edge: the others are not in the graph",
+                    counted(number, "vertex", "vertices"),
+                    counted(read, "has", "have")
                 ),
-                false => format!("line {line} says {number} vertices, but {read} follow"),
+                false => format!(
+                    "line {line} says {}, but {}",
+                    counted(number, "vertex", "vertices"),
+                    counted(read, "follows", "follow")
+                ),
             });
         }
         if let Some(directed) = &self.directed

@@ -47,11 +47,33 @@ pub(super) fn binary(head: &[u8]) -> Option<&'static str> {
             "is a pickle of Python; there: gramer.Graph.from_networkx(pickle.load(open(FILE, \"rb\"))), if you trust \
              its source",
         ),
+        head if is_of_snap(head) => Some(
+            "looks like a binary graph of SNAP, which has no mark of its own; write it as text, in Python: \
+             snap.SaveEdgeList(snap.TUNGraph.Load(snap.TFIn(FILE)), OUT), or TNGraph if it is directed",
+        ),
         head if head.get(257..262) == Some(b"ustar") => {
             Some("is a tar archive; unpack it: tar -xf FILE")
         }
         _ => None,
     })
+}
+
+/// Whether numbers are those of a graph that SNAP saved: the largest id and the number of edges, which has 32 or 64
+/// bits; then the ports of a hash table, twice their number in front, each a position or -1.
+fn is_of_snap(head: &[u8]) -> bool {
+    let number = |at: usize| {
+        let bytes = head.get(at..at + 4)?;
+        Some(i32::from_le_bytes(bytes.try_into().ok()?))
+    };
+    let table = |at: usize| -> Option<bool> {
+        let ports = number(at).filter(|&ports| ports > 1 && number(at + 4) == Some(ports))?;
+        let shown: Vec<i32> =
+            (0..ports.min(1000) as usize).map_while(|port| number(at + 8 + 4 * port)).collect();
+        let free = shown.iter().filter(|&&port| port == -1).count();
+        Some(shown.iter().all(|&port| (-1..ports).contains(&port)) && free > 0)
+    };
+    number(0).is_some_and(|largest| largest > 0)
+        && (table(8) == Some(true) || number(8) == Some(0) && table(12) == Some(true))
 }
 
 /// A text that is not a graph, or in a format that is not read.
@@ -68,9 +90,8 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "a page of HTML",
         is: |text| {
-            text.starts_with("<!doctype html")
-                || text.starts_with("<html")
-                || text.contains("<html")
+            // A name in a table may hold the tag as well.
+            text.starts_with("<!doctype html") || text.starts_with('<') && text.contains("<html")
         },
         cure: "the download may have failed: open its address in a browser, and fetch the file behind the link",
     },

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Format;
 use super::edges::PAIRS;
 use crate::Graph;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result};
 
 /// Whether a format that was found by the content is a guess.
@@ -75,7 +76,9 @@ pub(super) fn check(path: &Path, format: Format, graph: &Graph) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "looks like {format}, but of {edges} edges {twice} are listed again, where all or none should be; {}",
+        "looks like {format}, but of {} {} listed again, where all or none should be; {}",
+        counted(edges, "edge", "edges"),
+        counted(twice, "is", "are"),
         ways(format)
     );
     Err(Error::input(Place::file(path), what))

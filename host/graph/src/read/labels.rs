@@ -19,6 +19,7 @@ use super::source::{self, Source};
 use super::text::check_text;
 use crate::{Graph, Label, NO_LABEL, VertexId};
 use gramer_base::context::Cancel;
+use gramer_base::counted::{counted, noun};
 use gramer_base::error::{Error, Place, Result, shown};
 
 /// Reads the labels of `graph`'s vertices, by vertex, and remarks for the user. `column` counts
@@ -129,8 +130,9 @@ fn labels_from(
     let Table { labels, rows, unused, .. } = table;
     if unused > 0 {
         notes.push(format!(
-            "{unused} of {rows} labels belong to vertices without an edge, which are not in the \
-             graph"
+            "{unused} of {} {} to vertices without an edge, which are not in the graph",
+            counted(rows, "label", "labels"),
+            noun(unused, "belongs", "belong")
         ));
     }
     Ok((labels, notes))
@@ -177,9 +179,10 @@ impl<'a> Table<'a> {
         let label_column = column.unwrap_or(columns) - 1;
         if label_column >= columns {
             return Err(Error::usage(format!(
-                "{}: the setting `labels_column` is {}, but the table has {columns} columns",
+                "{}: the setting `labels_column` is {}, but the table has {}",
                 shown(path),
-                label_column + 1
+                label_column + 1,
+                counted(columns, "column", "columns")
             )));
         }
         let ids = graph.original_ids();
@@ -215,8 +218,11 @@ impl<'a> Table<'a> {
         }
         let (count, columns) = (fields(line).count(), self.columns);
         if count != columns {
-            let what =
-                format!("{} has {count} columns, but the first line has {columns}", quote(line));
+            let what = format!(
+                "{} has {}, but the first line has {columns}",
+                quote(line),
+                counted(count, "column", "columns")
+            );
             return Err(at(number, what));
         }
         let label = fields(line).nth(self.label_column).unwrap_or_default();
@@ -249,12 +255,13 @@ impl<'a> Table<'a> {
         let missing = self.labels.iter().filter(|&&label| label == NO_LABEL).count();
         let others = match missing - 1 {
             0 => String::new(),
-            n => format!(", and {n} more have none"),
+            n => format!(", and {} none", counted(n, "more has", "more have")),
         };
         let what = if self.by_row {
             format!(
-                "vertex {id} of the graph has no label{others}: the table has {rows} rows, which \
-                 belong to vertices 0 to {} (for other ids give two columns `id label`)",
+                "vertex {id} of the graph has no label{others}: the table has {}, for vertices 0 to {} (for other ids give two \
+                 columns `id label`)",
+                counted(rows, "row", "rows"),
                 rows - 1
             )
         } else {

@@ -9,6 +9,7 @@ use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::edges::{line_end, pair_line};
 use super::scan::{self, Fault, fields, is_number, is_zero, quote, trim};
 use crate::Builder;
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// Content of header and size line.
@@ -77,8 +78,9 @@ impl MatrixMarket {
             };
             if rows != columns {
                 let what = format!(
-                    "the matrix has {rows} rows and {columns} columns; the matrix of a graph is \
-                     square"
+                    "the matrix has {} and {}; the matrix of a graph is square",
+                    counted(*rows, "row", "rows"),
+                    counted(*columns, "column", "columns")
                 );
                 return fault(at, what);
             }
@@ -112,7 +114,8 @@ impl MatrixMarket {
             values += 1;
         }
         if values != self.values {
-            return Err(format!("it has {values} values, but the banner says {}", self.values));
+            let values = counted(values, "value", "values");
+            return Err(format!("it has {values}, but the banner says {}", self.values));
         }
         if zero && values > 0 {
             chunk.entries += 1;
@@ -172,15 +175,16 @@ impl Parser for MatrixMarket {
         let entries: u64 = chunks.iter().map(|c| c.entries).sum();
         if entries != self.entries {
             let what = format!(
-                "the size line says {} entries, but {entries} follow: the file is cut off or its \
-                 size line is wrong",
-                self.entries
+                "the size line says {}, but {}: the file is cut off or its size line is wrong",
+                counted(self.entries, "entry", "entries"),
+                counted(entries, "follows", "follow")
             );
             return Err(end.fault_at(self.line, what));
         }
         let zeros: u64 = chunks.iter().map(|c| c.zeros).sum();
         if zeros > 0 {
-            end.notes.push(format!("{zeros} entries of the matrix are zero, which is not an edge"));
+            let zeros = counted(zeros, "entry of the matrix is", "entries of the matrix are");
+            end.notes.push(format!("{zeros} zero, which is not an edge"));
         }
         let mut builder = gather(chunks);
         builder.vertex_range(1..self.vertices + 1);

@@ -10,6 +10,7 @@ use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::scan::{self, Fault, fields, quote};
 use crate::Builder;
 use crate::build::Pairs;
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// Content of the header.
@@ -153,9 +154,10 @@ impl Parser for Metis {
                 && rows + row >= vertices
             {
                 let what = format!(
-                    "this is row {}, but the header (line {}) says {vertices} vertices",
+                    "this is row {}, but the header (line {}) says {}",
                     rows + row + 1,
-                    self.line
+                    self.line,
+                    counted(vertices, "vertex", "vertices")
                 );
                 return Err(end.fault_at(chunk.first_line + line, what));
             }
@@ -176,8 +178,9 @@ impl Parser for Metis {
         // The last row may be blank and without line end.
         if rows + 1 < vertices {
             let what = format!(
-                "the header says {vertices} vertices, but {rows} rows follow: the file is cut off \
-                 or its header is wrong"
+                "the header says {}, but {}: the file is cut off or its header is wrong",
+                counted(vertices, "vertex", "vertices"),
+                counted(rows, "row follows", "rows follow")
             );
             return Err(end.fault_at(self.line, what));
         }
@@ -186,8 +189,9 @@ impl Parser for Metis {
         let (found, loops) = (u128::from(entries), u128::from(loops));
         if found != wanted && found + loops != wanted && found != wanted + loops {
             let what = format!(
-                "the header says {edges} edges, so {wanted} neighbours, but there are {entries}: \
-                 the file is cut off, its header is wrong, or an edge is missing in one of its rows"
+                "the header says {}, so {wanted} neighbours, but there are {entries}: the file is cut off, its header \
+                 is wrong, or an edge is missing in one of its rows",
+                counted(edges, "edge", "edges")
             );
             return Err(end.fault_at(self.line, what));
         }

@@ -20,6 +20,7 @@ mod loops;
 mod matrix_market;
 mod metis;
 pub(crate) mod names;
+mod ogb;
 mod options;
 mod pairs;
 mod records;
@@ -67,6 +68,7 @@ use self::whole::{opened_again, vertex_table};
 use super::{Graph, Order};
 use crate::prepare::renumber;
 use gramer_base::context::Context;
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, shown};
 
 /// Graph from a file, with its format and the reader's notes.
@@ -116,7 +118,11 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<GraphFile> {
     let _phase = gramer_base::memory::Phase::begin(&"reading the graph");
     let _span = info_span!("read", path = %shown(path)).entered();
-    let mut loaded = match bvgraph::open(path, options, context)? {
+    let own = match bvgraph::open(path, options, context)? {
+        Some(text) => Some(text),
+        None => ogb::open(path, options, context)?,
+    };
+    let mut loaded = match own {
         Some(text) => built(text, options, context)?,
         None => {
             let open = || Source::watched(path, &context.cancel, Some(&context.progress));
@@ -258,12 +264,8 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFi
     notes.extend(claims.check(&path, &graph, options.allow_mismatch)?);
     let conflicts = graph.stats().label_conflicts;
     if conflicts > 0 {
-        notes.push(match conflicts {
-            1 => "1 duplicate edge has another label than the one kept (the smallest)".into(),
-            _ => format!(
-                "{conflicts} duplicate edges have another label than the one kept (the smallest)"
-            ),
-        });
+        let conflicts = counted(conflicts, "duplicate edge has", "duplicate edges have");
+        notes.push(format!("{conflicts} another label than the one kept (the smallest)"));
     }
     notes.extend(loops::left_out(&graph, first_loop));
     if guessed {
@@ -288,7 +290,8 @@ fn check_most(path: &Path, vertices: u64, options: &ReadOptions) -> Result<()> {
     match options.max_vertices {
         Some(most) if vertices > most => {
             let what = format!(
-                "the graph has {vertices} vertices, but the setting `max_vertices` is {most}"
+                "the graph has {}, but the setting `max_vertices` is {most}",
+                counted(vertices, "vertex", "vertices")
             );
             Err(Error::input(Place::file(path), what))
         }

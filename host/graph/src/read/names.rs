@@ -58,6 +58,18 @@ const VALUES: [&str; 14] = [
     "name",
 ];
 
+/// Columns that name the label of an edge, in small letters without marks.
+pub(crate) const EDGE_LABELS: [&str; 8] = [
+    "edgelabel",
+    "edgetype",
+    "relation",
+    "relationship",
+    "relationtype",
+    "predicate",
+    "interaction",
+    "interactiontype",
+];
+
 /// A field without its quotes.
 #[inline]
 pub(crate) fn unquoted(field: &[u8]) -> &[u8] {
@@ -114,11 +126,24 @@ pub(crate) fn usual_ends(names: &[String]) -> Option<EndColumns> {
         .or_else(|| numbered(&plain).filter(|&(u, v)| stem(&plain[u]) && stem(&plain[v])))
 }
 
+/// The plain names of a line, whatever separates them.
+fn plain_names(line: &[u8]) -> Vec<String> {
+    let apart = |b: &u8| scan::is_blank(*b) || matches!(b, b',' | b';' | b'|');
+    line.split(apart).map(|name| plain(&String::from_utf8_lossy(name))).collect()
+}
+
 /// Whether a first line has usual names of both ends.
 pub(crate) fn says_ends(line: &[u8]) -> bool {
-    let apart = |b: &u8| scan::is_blank(*b) || matches!(b, b',' | b';' | b'|');
-    let names = line.split(apart).map(|name| plain(&String::from_utf8_lossy(name)));
-    usual(&names.collect::<Vec<_>>(), ENDS).is_some()
+    usual(&plain_names(line), ENDS).is_some()
+}
+
+/// Whether the first line of a text names both ends and the label of an edge.
+pub(super) fn says_edge_label(text: &[u8]) -> bool {
+    let content =
+        |line: &&[u8]| !line.is_empty() && !scan::is_comment(line) && !line.starts_with(b"sep=");
+    let Some(line) = scan::lines(text).map(|(_, line)| line).find(content) else { return false };
+    let has_label = || plain_names(line).iter().any(|name| EDGE_LABELS.contains(&name.as_str()));
+    begins_as_name(line) && says_ends(line) && has_label()
 }
 
 /// The columns with such names of both ends; names are plain.

@@ -19,6 +19,7 @@ use super::chunk::{
 };
 use super::scan::{self, Fault, fields, is_comment, is_number, quote};
 use crate::Builder;
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// The `t` line.
@@ -174,7 +175,8 @@ impl Records {
                 }
                 end.notes.push(format!(
                     "the number behind a label is taken as the degree and ignored; at line {line} it is \
-                     {number}, but vertex {id} has {degree} edges"
+                     {number}, but vertex {id} has {}",
+                    counted(degree, "edge", "edges")
                 ));
             }
         }
@@ -219,8 +221,11 @@ impl Parser for Records {
             Head::Counts(a, b) if (a, b) == (vertices, edges) || (a, b) == (0, vertices) => {}
             Head::Counts(a, b) => {
                 let what = format!(
-                    "the head says {a} vertices and {b} edges, but {vertices} `v` lines and \
-                     {edges} `e` lines follow: the file is cut off or its head is wrong"
+                    "the head says {} and {}, but {} and {} follow: the file is cut off or its head is wrong",
+                    counted(a, "vertex", "vertices"),
+                    counted(b, "edge", "edges"),
+                    counted(vertices, "`v` line", "`v` lines"),
+                    counted(edges, "`e` line", "`e` lines")
                 );
                 return Err(end.fault_at(self.line, what));
             }

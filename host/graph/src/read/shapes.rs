@@ -191,5 +191,9 @@ fn lone_mark(text: &[u8]) -> Option<usize> {
     let content = |line: &[u8]| !line.is_empty() && !is_comment(line);
     let mut lines = scan::lines(text).skip_while(|(_, line)| !content(line));
     let (at, _) = lines.find(|(_, line)| *line == b"#")?;
+    // Within quotes it is part of a name.
+    if memchr::memchr_iter(b'"', &text[..at]).count() % 2 == 1 {
+        return None;
+    }
     lines.any(|(_, line)| content(line)).then_some(at)
 }

@@ -13,7 +13,7 @@ use super::scan::Fault;
 use super::source::{Blocks, Source};
 use super::whole::{as_table, as_texts, remark, text_in, whole};
 use super::{
-    Compression, Format, GraphFile, Ids, ReadOptions, bvgraph, detect, foreign, guess, scan,
+    Compression, Format, GraphFile, Ids, ReadOptions, bvgraph, detect, foreign, guess, names, scan,
     shapes, source,
 };
 use crate::build::{EdgeBlock, Spill};
@@ -95,7 +95,8 @@ fn parse_as_it_is(
     check_columns(&path, format, options)?;
     let sure = forced || format.entry().sniff.is_some_and(|sniff| sniff(&head));
     let guessed = !sure && guess::is_guess(format);
-    let told = options.columns.any() || options.ids == Ids::Text;
+    let labelled = !forced && options.edge_labels && names::says_edge_label(&head);
+    let told = options.columns.any() || options.ids == Ids::Text || labelled;
     if format == Format::Table || format == Format::Edges && told {
         return as_table(source, head, options, context).map(ParsedInput::Text);
     }

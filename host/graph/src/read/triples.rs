@@ -6,6 +6,7 @@
 use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::scan::{self, Fault, fields, is_comment, quote};
 use crate::Builder;
+use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
 /// A file of triples.
@@ -70,9 +71,9 @@ impl Parser for Triples {
         let triples: u64 = chunks.iter().map(|c| c.edges.len() as u64).sum();
         if triples != self.count {
             let what = format!(
-                "{} triples are announced, but {triples} follow: the file is cut off or the \
-                 number is wrong",
-                self.count
+                "{}, but {}: the file is cut off or the number is wrong",
+                counted(self.count, "triple is announced", "triples are announced"),
+                counted(triples, "follows", "follow")
             );
             return Err(end.fault_at(self.line, what));
         }

@@ -102,7 +102,9 @@ pub(crate) fn text_at(text: &[u8], at: usize) -> Option<&[u8]> {
         !field.is_empty() && !id && (!scan::is_number(field) || integer())
     };
     let fields = || line.split(apart).filter(|field| !field.is_empty());
-    let old_mac = memchr::memchr(b'\r', line).is_some();
+    // Within quotes it is part of a name.
+    let quotes = |text: &[u8]| memchr::memchr_iter(b'"', text).count();
+    let old_mac = memchr::memchr_iter(b'\r', line).any(|at| quotes(&line[..at]) % 2 == 0);
     (!old_mac && fields().count() > 1 && fields().any(is_text)).then_some(line)
 }
 

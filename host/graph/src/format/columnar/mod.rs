@@ -26,6 +26,8 @@ pub(crate) fn magic(head: &[u8]) -> Option<super::Format> {
         // A text may begin with a name PAR1; a file of columns goes on with the head of a page.
         [b'P', b'A', b'R', b'1', 0x15, ..] => Some(super::Format::Parquet),
         [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => Some(super::Format::Arrow),
+        // A stream begins with a mark and the size of its schema, below 16 MiB.
+        [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..] => Some(super::Format::Arrow),
         _ => None,
     }
 }
@@ -41,16 +43,22 @@ mod without {
     const MISSING: &str = "this build has no Parquet and Arrow (feature `columnar`)";
 
     pub(crate) fn parquet(_: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
-        Err(refused(sink, "a Parquet", "read_parquet"))
+        Err(refused(sink, "a Parquet file", "pandas.read_parquet(FILE)"))
     }
 
-    pub(crate) fn arrow(_: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
-        Err(refused(sink, "an Arrow", "read_feather"))
+    pub(crate) fn arrow(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
+        let head = reader.fill_buf().map_err(|source| sink.refused(source))?;
+        Err(match head.starts_with(b"ARROW1") {
+            true => refused(sink, "an Arrow file", "pandas.read_feather(FILE)"),
+            false => {
+                refused(sink, "an Arrow stream", "pyarrow.ipc.open_stream(FILE).read_pandas()")
+            }
+        })
     }
 
     fn refused(sink: &Sink<'_>, is: &str, with: &str) -> Error {
         sink.fault(format!(
-            "is {is} file, but {MISSING}: write it as CSV, in Python: pandas.{with}(FILE).to_csv(OUT, index=False)"
+            "is {is}, but {MISSING}: write it as CSV, in Python: {with}.to_csv(OUT, index=False)"
         ))
     }
 

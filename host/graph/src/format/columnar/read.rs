@@ -4,6 +4,7 @@ use std::io::{BufRead, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::{Array, RecordBatch};
+use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use csv::ByteRecord;
@@ -19,6 +20,10 @@ use gramer_base::panics::Hold;
 
 /// Rows in a batch.
 const BATCH: usize = 1 << 13;
+
+/// What messages of a stream begin with, and what ends it.
+const STREAM: [u8; 4] = [0xff; 4];
+const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>>>;
 /// Opens a file with some of its columns, all without.
@@ -50,10 +55,14 @@ pub(in crate::format) fn parquet(reader: &mut dyn BufRead, sink: &mut Sink<'_>) 
     })
 }
 
-/// Reads an Arrow IPC file.
+/// Reads an Arrow IPC file or stream.
 pub(in crate::format) fn arrow(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     read(reader, sink, "Arrow", |bytes, columns| {
         let projection = columns.map(<[usize]>::to_vec);
+        // Streams of old programs begin with the size of the schema.
+        if !bytes.starts_with(b"ARROW1") {
+            return stream(bytes, projection);
+        }
         let schema = arrow_ipc::reader::FileReader::try_new(Cursor::new(bytes.clone()), None)
             .map_err(|e| e.to_string())?
             .schema();
@@ -62,10 +71,35 @@ pub(in crate::format) fn arrow(reader: &mut dyn BufRead, sink: &mut Sink<'_>) ->
     })
 }
 
+/// Opens an Arrow IPC stream: messages one behind the other, without a list of them at the end.
+fn stream(
+    bytes: Bytes,
+    columns: Option<Vec<usize>>,
+) -> std::result::Result<(SchemaRef, Batches), String> {
+    let mut decoder = StreamDecoder::new();
+    let mut rest = bytes.into();
+    // The schema comes in front of the first batch.
+    let mut first = decoder.decode(&mut rest).map_err(|e| e.to_string())?;
+    let schema = decoder.schema().ok_or("it ends within its schema")?;
+    let batches = std::iter::from_fn(move || {
+        let next = first.take().map_or_else(|| decoder.decode(&mut rest), |batch| Ok(Some(batch)));
+        let whole = |batch: Option<RecordBatch>| match (batch, &columns) {
+            (Some(batch), Some(columns)) => batch.project(columns).map(Some),
+            (Some(batch), None) => Ok(Some(batch)),
+            (None, _) => decoder.finish().map(|()| None),
+        };
+        next.and_then(whole).transpose()
+    });
+    Ok((schema, Box::new(batches)))
+}
+
 fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>, name: &str, open: Open) -> Result<()> {
     sink.hold_whole()?;
     let mut bytes = vec![];
     reader.read_to_end(&mut bytes).map_err(|source| sink.refused(source))?;
+    if bytes.starts_with(&STREAM) && !bytes.ends_with(&END_OF_STREAM) {
+        sink.note("the stream has no mark at its end: it may be cut off");
+    }
     let bytes = Bytes::from(bytes);
     let unsound = |what: String| format!("is no sound {name} file: {what}");
     let sampled = guarded(|| {

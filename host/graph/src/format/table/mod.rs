@@ -4,6 +4,7 @@
 //! their names, or told by [`Columns`](crate::read::Columns). A file whose ids are all numbers is an edge list, which
 //! all threads read.
 
+mod blanks;
 mod column;
 mod rows;
 mod shape;
@@ -20,6 +21,7 @@ use crate::names::AHEAD;
 use crate::read::is_number;
 use crate::write::each_edge;
 use crate::{Graph, VertexId};
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 #[cfg(feature = "columnar")]
@@ -87,10 +89,10 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         ));
     }
     if let Some((comments, line)) = rows.comments() {
-        let lines = if comments == 1 { "line begins" } else { "lines begin" };
+        let lines = counted(comments, "line begins", "lines begin");
         sink.note(format!(
-            "{comments} {lines} with # or % and are taken as comments, the first is line {line}; a name that \
-             begins so belongs in quotes"
+            "{lines} with # or % and are taken as comments, the first is line {line}; a name that begins so belongs \
+             in quotes"
         ));
     }
     Ok(())
@@ -128,11 +130,10 @@ fn check_width(row: &ByteRecord, shape: &Shape, line: u64, sink: &Sink<'_>) -> R
     if by_byte && ends && !more {
         return Ok(());
     }
-    let columns = if row.len() == 1 { "column" } else { "columns" };
     let shown = quote(row.iter().collect::<Vec<_>>().join(&b' ').as_slice());
     let what = format!(
-        "{shown} has {} {columns}, but the first line has {}; a name with a separator in it belongs in quotes",
-        row.len(),
+        "{shown} has {}, but the first line has {}; a name with a separator in it belongs in quotes",
+        counted(row.len(), "column", "columns"),
         shape.width
     );
     Err(sink.fault_at(line, what))
@@ -171,11 +172,20 @@ pub(crate) fn write_by(
     rows.flush()
 }
 
-/// Names of both columns of ends, which are recognised as no vertex is called so.
-pub(super) fn free_names(graph: &Graph) -> (&'static str, &'static str) {
-    let pairs = [("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver")];
-    let free = |name| graph.names().vertices.is_none() || graph.id_of_name(name).is_none();
-    pairs.into_iter().find(|(u, v)| free(u) && free(v)).unwrap_or(pairs[0])
+/// Names of both columns of ends, which readers know, and which no vertex and no edge label has.
+pub(super) fn free_names(graph: &Graph) -> (String, String) {
+    let names = graph.names();
+    let taken = |name: &str| {
+        let mut texts = [&names.vertices, &names.edge_labels].into_iter().flatten();
+        texts.any(|texts| texts.number(name).is_some())
+    };
+    let free = |(u, v): &(String, String)| !taken(u) && !taken(v);
+    let usual = [("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver")];
+    let usual = usual.into_iter().map(|(u, v)| (u.into(), v.into()));
+    // Readers take `source_id_id` for `source`.
+    let longer = (1..)
+        .map(|n| (format!("source{}", "_id".repeat(n)), "target".to_string() + &"_id".repeat(n)));
+    usual.chain(longer).find(free).unwrap_or_default()
 }
 
 /// Writes the vertices of a graph as a table, with their labels.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use csv::ByteRecord;
 
 use crate::format::lines::refused;
+use crate::read::scan::is_blank;
 use crate::read::{LONGEST_LINE, Separator, too_long, trim};
 use gramer_base::error::{Error, Place, Result};
 
@@ -203,11 +204,44 @@ impl<'r> Content<'r> {
     }
 }
 
+impl Content<'_> {
+    /// Copies the next lines at once, as far as they are whole, have no quotes, and are plainly content; returns the
+    /// number of bytes. Line by line takes longer.
+    fn copy_lines(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.content || self.quoted.is_some() {
+            return Ok(0);
+        }
+        let is_content = |first: &u8| !is_blank(*first) && !b"#%\r\n".contains(first);
+        let text = self.reader.fill_buf()?;
+        let text = &text[..text.len().min(buffer.len())];
+        if !text.first().is_some_and(is_content) {
+            return Ok(0);
+        }
+        let text = &text[..memchr::memchr(b'"', text).unwrap_or(text.len())];
+        let (mut end, mut lines) = (0, 0);
+        for at in memchr::memchr_iter(b'\n', text) {
+            (end, lines) = (at + 1, lines + 1);
+            if !text.get(end).is_some_and(is_content) {
+                break;
+            }
+        }
+        buffer[..end].copy_from_slice(&text[..end]);
+        self.reader.consume(end);
+        (self.number, self.handed) = (self.number + lines, self.handed + lines);
+        Ok(end)
+    }
+}
+
 impl Read for Content<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
             if self.at == self.line.len() {
+                let copied = self.copy_lines(&mut buffer[filled..])?;
+                if copied > 0 {
+                    filled += copied;
+                    continue;
+                }
                 let mut line = std::mem::take(&mut self.line);
                 line.clear();
                 let more = self.append_line(&mut line);

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use csv::ByteRecord;
 
+use super::blanks::has_blanks_around;
 use super::column::column;
 use super::rows::Rows;
 use crate::format::Sink;
@@ -14,18 +15,6 @@ use gramer_base::error::{Result, quote};
 
 /// Rows that show the shape.
 pub(in crate::format) const SAMPLE: usize = 100;
-
-/// Columns that name the label of an edge, in small letters without marks.
-const EDGE_LABELS: [&str; 8] = [
-    "edgelabel",
-    "edgetype",
-    "relation",
-    "relationship",
-    "relationtype",
-    "predicate",
-    "interaction",
-    "interactiontype",
-];
 
 /// The shape of a table of edges.
 #[derive(Debug)]
@@ -78,30 +67,28 @@ impl Sample {
         if !blanks.rows.is_empty() && blanks.rows.iter().all(braces) {
             return Ok(blanks);
         }
-        let mut regular = vec![];
+        let mut others = vec![];
+        let mut fault = None;
         for byte in [b'\t', b';', b'|', b','] {
-            let sample = Self::by(sink, text, Separator::Byte(byte))?;
-            if sample.rows.first().is_some_and(says_ends_of) && sample.is_regular() {
-                return Ok(sample);
-            }
-            if sample.is_regular() {
-                regular.push(sample);
+            match Self::by(sink, text, Separator::Byte(byte)) {
+                Ok(sample) => others.push(sample),
+                // A quote of another separator seems to begin a field, and is never closed.
+                Err(error) => fault = Some(error),
             }
         }
-        match regular.into_iter().next() {
-            Some(sample) => Ok(sample),
+        let regular = |sample: &Self| sample.is_regular();
+        let says_ends = |sample: &Self| sample.rows.first().is_some_and(says_ends_of);
+        let found = others.iter().position(|sample| regular(sample) && says_ends(sample));
+        if let Some(at) = found.or_else(|| others.iter().position(regular)) {
+            return Ok(others.swap_remove(at));
+        }
+        match fault {
             None if blanks.is_regular() => Ok(blanks),
-            None => {
-                // Rows that differ: what most of them agree on.
-                let mut best = blanks;
-                for byte in [b'\t', b';', b'|', b','] {
-                    let sample = Self::by(sink, text, Separator::Byte(byte))?;
-                    if sample.agreed() > best.agreed() {
-                        best = sample;
-                    }
-                }
-                Ok(best)
-            }
+            // Rows that differ: what most of them agree on.
+            None => Ok(others.into_iter().fold(blanks, |best, sample| {
+                if sample.agreed() > best.agreed() { sample } else { best }
+            })),
+            Some(error) => Err(error),
         }
     }
 
@@ -127,10 +114,10 @@ impl Sample {
         if found.len() > 1 && found.len() < SAMPLE && !text.ends_with(b"\n") && text.len() > CUT {
             found.pop();
         }
-        let blank = |field: &[u8]| trim(field).len() != field.len();
-        let apart = |row: &ByteRecord| row.iter().skip(1).any(blank);
-        let by_byte = matches!(separator, Separator::Byte(_));
-        let trims = by_byte && found.iter().filter(|row| apart(row)).count() * 2 > found.len();
+        let trims = match separator {
+            Separator::Byte(byte) => has_blanks_around(text, byte),
+            Separator::Blanks => false,
+        };
         Ok(Sample { separator, rows: found, line: first, trims, named: false })
     }
 
@@ -193,7 +180,7 @@ fn says_ends_of(row: &ByteRecord) -> bool {
 }
 
 /// Whether a field may be a quantity, a time or nothing: no name.
-fn is_quantity(field: &[u8]) -> bool {
+pub(super) fn is_quantity(field: &[u8]) -> bool {
     let none = ["", "na", "n/a", "nan", "null", "none", "inf", "-inf", "true", "false"];
     let lower = field.to_ascii_lowercase();
     let marks = |b: &u8| b.is_ascii_digit() || b" -+.,:/TZeE%".contains(b);
@@ -260,7 +247,7 @@ impl Shape {
             None => {
                 let plain: Vec<String> = names.iter().map(|n| column_names::plain(n)).collect();
                 let free = |at: &usize| !shape.has_value(*at);
-                EDGE_LABELS
+                column_names::EDGE_LABELS
                     .iter()
                     .find_map(|usual| plain.iter().position(|own| own == usual).filter(free))
             }
@@ -447,6 +434,11 @@ impl Shape {
         }
         if self.header || self.width > 2 {
             sink.note(what);
+        }
+        if sample.trims {
+            sink.note(
+                "blanks around fields are dropped; a name with blanks around it belongs in quotes",
+            );
         }
     }
 }

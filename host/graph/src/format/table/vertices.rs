@@ -6,12 +6,13 @@ use csv::ByteRecord;
 
 use super::column::column;
 use super::rows::Rows;
-use super::shape::{Sample, field};
+use super::shape::{Sample, field, is_quantity};
 use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
 use crate::read::{Separator, VertexTable, is_number, whole};
 use crate::{Dictionaries, Graph, Label, NO_LABEL};
+use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
 /// Usual names of the column of an id, in small letters without marks.
@@ -55,8 +56,8 @@ pub(crate) fn read_vertices(
         }
         if row.len() <= id.max(label) {
             let what = format!(
-                "the row has {} columns, but the label is in column {}",
-                row.len(),
+                "the row has {}, but the label is in column {}",
+                counted(row.len(), "column", "columns"),
                 label + 1
             );
             return Err(sink.fault_at(line, what));
@@ -98,12 +99,8 @@ pub(crate) fn read_vertices(
         let none = texts.number(b"")?;
         labels.iter_mut().filter(|l| **l == NO_LABEL).for_each(|l| *l = none);
         let one = quote(graph.vertex_name(v as u32).to_string());
-        sink.note(match missing {
-            1 => format!("vertex {one} has no row: its label is the empty text"),
-            _ => format!(
-                "{missing} vertices have no row, {one} for one: their label is the empty text"
-            ),
-        });
+        let missing = counted(missing, "vertex has no row", "vertices have no row");
+        sink.note(format!("{missing}, {one} for one: the empty text stands for the label"));
     }
     let mut dictionaries = graph.names().clone();
     dictionaries.vertex_labels = None;
@@ -115,10 +112,9 @@ pub(crate) fn read_vertices(
 
 /// Remarks on rows of vertices that the graph doesn't have.
 fn note_others(others: u64, sink: &mut Sink<'_>) {
-    match others {
-        0 => {}
-        1 => sink.note("1 row is of a vertex that is not in the graph"),
-        _ => sink.note(format!("{others} rows are of vertices that are not in the graph")),
+    if others > 0 {
+        let rows = counted(others, "row is of a vertex", "rows are of vertices");
+        sink.note(format!("{rows} not in the graph"));
     }
 }
 
@@ -143,7 +139,14 @@ fn columns(
     // A name that no column has is wrong, but a name.
     let by_name =
         |name: &Option<String>| name.as_ref().is_some_and(|name| !is_number(name.as_bytes()));
-    let header = no_number && (told(&table.id) || told(&table.label) || id.is_some())
+    // Text over a column of numbers names it.
+    let over_numbers = |column: usize| {
+        let mut fields = sample.rows[1..].iter().map(|row| sample.field(row, column));
+        let number = |field: &[u8]| field.iter().any(u8::is_ascii_digit) && is_quantity(field);
+        !is_quantity(names[column].as_bytes()) && fields.len() > 0 && fields.all(number)
+    };
+    let header = no_number
+        && (told(&table.id) || told(&table.label) || id.is_some() || (0..width).any(over_numbers))
         || by_name(&table.id)
         || by_name(&table.label);
     if !header {

@@ -37,6 +37,7 @@ use crate::build::{EdgeBlock, Spill};
 use crate::{Builder, Dictionaries, VertexId};
 use gramer_base::budget::register;
 use gramer_base::context::{CancelPoll, Context};
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, shown};
 use gramer_base::input::{self, second_file};
 use gramer_base::mapping::Mapping;
@@ -165,8 +166,9 @@ fn parse(
     // Each list takes a bit at least.
     if nodes > bytes.len() as u64 * 8 {
         let what = format!(
-            "is too short for {nodes} nodes: it has {} bytes. It is cut off, or `nodes` in {} is wrong",
-            bytes.len(),
+            "is too short for {}: it has {}. It is cut off, or `nodes` in {} is wrong",
+            counted(nodes, "node", "nodes"),
+            counted(bytes.len(), "byte", "bytes"),
             Place::file(&beside)
         );
         return Err(Error::input(Place::file(path), what));
@@ -304,7 +306,8 @@ impl Lists<'_> {
             self.copy(node, before, degree, list)?;
         }
         let mut left = degree.checked_sub(list.len() as u64).ok_or_else(|| {
-            format!("it copies {} neighbours, and its outdegree is {degree}", list.len())
+            let copied = counted(list.len(), "neighbour", "neighbours");
+            format!("it copies {copied}, and its outdegree is {degree}")
         })?;
         if left > 0 && shortest > 0 {
             left = self.intervals(node, left, list)?;
@@ -343,9 +346,9 @@ impl Lists<'_> {
         let blocks = self.bits.read(codes.block_counts)?;
         let beyond = |at: u64| {
             let what = format!(
-                "its copy blocks go beyond the list of node {}, which has {} neighbours (at {at})",
+                "its copy blocks go beyond the list of node {}, which has {} (at {at})",
                 node - reference,
-                from.len()
+                counted(from.len(), "neighbour", "neighbours")
             );
             ListFault::List(what)
         };
@@ -388,7 +391,9 @@ impl Lists<'_> {
             };
             let length = self.bits.read(Code::Gamma)?.saturating_add(shortest);
             if length > left {
-                let what = format!("an interval has {length} neighbours, and {left} are left");
+                let length = counted(length, "neighbour", "neighbours");
+                let what =
+                    format!("an interval has {length}, and {} left", counted(left, "is", "are"));
                 return Err(what.into());
             }
             let first = in_range(first, nodes)?;

@@ -291,7 +291,7 @@ fn lists_that_contradict_the_format_name_the_node() {
     lie(3, 9, &then(&[(G, 1), (U, 8)]), "node 1: it refers 8 nodes back, and the window is 7");
     lie(3, 9, &then(&[(G, 1), (U, 2)]), "node 1: it refers 2 nodes back, before node 0");
     let beyond =
-        "node 1: its copy blocks go beyond the list of node 0, which has 1 neighbours (at 2)";
+        "node 1: its copy blocks go beyond the list of node 0, which has 1 neighbour (at 2)";
     lie(3, 9, &then(&[(G, 1), (U, 1), (G, 1), (G, 2)]), beyond);
     lie(3, 9, &then(&[(G, 1), (U, 1), (G, u64::MAX - 1), (G, 1), (G, 0)]), beyond);
     // Node 1 copies all of node 0, whose list is longer than its own.
