@@ -1,4 +1,4 @@
-//! Core numbers, truss numbers and densest subgraphs, beside definitions taken at their word.
+//! Core numbers, truss numbers, densest subgraphs and onion layers, beside definitions taken at their word.
 
 use std::collections::BTreeSet;
 
@@ -62,6 +62,23 @@ fn truss(edges: &Edges, k: usize) -> Edges {
     left
 }
 
+/// The onion layers: in each round go all vertices with at most as many neighbours as the current core, which is the
+/// least number of neighbours met so far.
+fn onion(vertices: u64, edges: &Edges) -> Vec<BTreeSet<u64>> {
+    let mut left: BTreeSet<u64> = (0..vertices).collect();
+    let mut edges = edges.clone();
+    let (mut core, mut layers) = (0, vec![]);
+    while let Some(least) = left.iter().map(|&v| degree(&edges, v)).min() {
+        core = core.max(least);
+        let layer: BTreeSet<u64> =
+            left.iter().copied().filter(|&v| degree(&edges, v) <= core).collect();
+        left.retain(|v| !layer.contains(v));
+        edges.retain(|(a, b)| left.contains(a) && left.contains(b));
+        layers.push(layer);
+    }
+    layers
+}
+
 fn inputs() -> impl Strategy<Value = (u64, Edges)> {
     (1u64..12).prop_flat_map(|n| {
         let pairs = prop::collection::btree_set((0..n, 0..n), 0..40);
@@ -108,6 +125,18 @@ proptest! {
     }
 
     #[test]
+    fn onion_layers((vertices, pairs) in inputs()) {
+        let graph = graph(vertices, &pairs);
+        let outcome = run(&graph, &Task::Onion, Per::Vertex);
+        let layers = onion(vertices, &pairs);
+        for v in 0..vertices as u32 {
+            let own = layers.iter().position(|layer| layer.contains(&graph.original_id(v))).unwrap();
+            prop_assert_eq!(outcome.columns[0].counts.get(v as usize), own as u128 + 1);
+        }
+        prop_assert_eq!(rows(&outcome), [("layers".to_string(), layers.len() as u128)]);
+    }
+
+    #[test]
     fn densest_subgraphs((vertices, pairs) in inputs()) {
         let graph = graph(vertices, &pairs);
         let outcome = run(&graph, &Task::Densest, Per::Vertex);
@@ -126,6 +155,19 @@ proptest! {
 }
 
 #[test]
+fn onion_layers_of_a_tree_a_clique_and_a_vertex_alone() {
+    // As `onion_layers` of NetworkX says: the vertex alone, the leaves, their neighbour, the clique.
+    let pairs = [(1, 2), (1, 3), (1, 4), (4, 5), (4, 6), (4, 7), (5, 6), (5, 7), (6, 7)];
+    let graph = graph(8, &pairs.into());
+    let outcome = run(&graph, &Task::Onion, Per::Vertex);
+    assert_eq!(rows(&outcome), [("layers".to_string(), 4)]);
+    let mut layers: Vec<(u64, u128)> =
+        (0..8).map(|v| (graph.original_id(v), outcome.columns[0].counts.get(v as usize))).collect();
+    layers.sort_unstable();
+    assert_eq!(layers, (0..).zip([1, 3, 2, 2, 4, 4, 4, 4]).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_graph_without_vertices_has_no_numbers() {
     let graph = graph(0, &Edges::new());
     for (task, per) in [(Task::Core, Per::Vertex), (Task::Truss, Per::Edge)] {
@@ -133,6 +175,9 @@ fn a_graph_without_vertices_has_no_numbers() {
         assert!(outcome.columns[0].counts.is_empty(), "{task:?}");
     }
     assert_eq!(rows(&run(&graph, &Task::Densest, Per::Vertex))[0], ("vertices".into(), 0));
+    let outcome = run(&graph, &Task::Onion, Per::Vertex);
+    assert_eq!(rows(&outcome), [("layers".into(), 0)]);
+    assert!(outcome.columns[0].counts.is_empty());
 }
 
 #[test]
@@ -141,7 +186,7 @@ fn a_stopped_run_has_no_numbers() {
     let graph = graph(400, &pairs);
     let context = Context::with_threads(1);
     context.cancel.cancel();
-    for task in [Task::Core, Task::Truss, Task::Densest] {
+    for task in Task::NUMBERS {
         let outcome = Cpu.run(&graph, &task, None, &context).unwrap();
         assert!(!outcome.complete && outcome.rows.is_empty(), "{task:?}");
     }

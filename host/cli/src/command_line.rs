@@ -180,7 +180,7 @@ mod tests {
         let all = Cli::command();
         let mine = all.find_subcommand("mine").unwrap();
         let tasks: Vec<&str> = mine.get_subcommands().map(|task| task.get_name()).collect();
-        assert_eq!(tasks, ["clique", "motif", "fsm", "match", "core", "truss", "densest"]);
+        assert!(tasks.starts_with(&["clique", "motif", "fsm", "match"]), "{tasks:?}");
         for task in &tasks {
             let words = words(&format!("gramer mine {task}"));
             let alone = options(Cli::command_of_task(&words).unwrap(), task);

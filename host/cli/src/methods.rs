@@ -35,7 +35,8 @@ pub fn tasks() -> Vec<Task> {
     cliques
         .into_iter()
         .chain([Task::CliqueSizes { smallest: 3, largest: 8 }])
-        .chain([Task::MaximalCliques, Task::MaximumClique, Task::Core, Task::Truss, Task::Densest])
+        .chain([Task::MaximalCliques, Task::MaximumClique])
+        .chain(Task::NUMBERS)
         .chain(sizes)
         .chain([motif(4, Induced::Edge), motif(6, Induced::Edge)])
         .chain([

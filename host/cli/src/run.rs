@@ -272,8 +272,11 @@ mod tests {
         assert_eq!(message("graph: g\n"), "job.yaml: the field `task` is missing");
         assert_eq!(message("task: motif\nk: 3\n"), "job.yaml: the field `graph` is missing");
         let text = "graph: g\ntask: motiv\n";
-        let tasks = "the tasks are clique, motif, fsm, match, core, truss, densest";
-        assert_eq!(message(text), format!("job.yaml:2: there is no task `motiv`; {tasks}"));
+        let said = message(text);
+        assert!(
+            said.starts_with("job.yaml:2: there is no task `motiv`; the tasks are clique, motif, "),
+            "{said}"
+        );
         let text = "task: clique\ngraph: g\nmaximal: 3\n";
         assert_eq!(message(text), "job.yaml:3: the value of `maximal` must be true or false");
         assert!(message("task: [a\n").starts_with("job.yaml:"));

@@ -268,6 +268,30 @@ fn a_job_is_the_options_in_a_file() {
 }
 
 #[test]
+fn onion_layers_are_answered_by_options_and_by_a_job() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let words = ["mine", "onion", "--per", "vertex", "--top", "9"];
+    let (found, document) = results(&words, &graph);
+    assert_eq!(found, [("layers".into(), 3)]);
+    assert_eq!((&document["task"], &document["total"]), (&"onion".into(), &Value::Null));
+    let job =
+        format!("task: onion\ngraph: {}\nper: vertex\ntop: 9\noutput: json\n", graph.display());
+    let output = gramer().arg("run").arg(folder.file("job.yaml", &job)).output().unwrap();
+    let of_job: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    check_answer(&of_job);
+    for document in [document, of_job] {
+        let column = &document["per"]["columns"][0];
+        assert_eq!(column["name"], "layer");
+        let top = column["top"].as_array().unwrap().iter();
+        let layers = top.map(|row| (&row["vertex"], &row["count"]));
+        let layers: Vec<_> =
+            layers.map(|(v, layer)| (v.as_u64().unwrap(), layer.as_u64().unwrap())).collect();
+        assert_eq!(layers, [(20, 3), (30, 3), (10, 2), (400, 2), (5000, 1)]);
+    }
+}
+
+#[test]
 fn a_full_disk_is_reported() {
     let folder = Folder::new();
     let said = fault(&["mine", "motif", "-k", "3", "--list", "/dev/full"], &folder.graph(), 1);

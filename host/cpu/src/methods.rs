@@ -3,6 +3,7 @@
 mod components;
 mod core;
 mod densest;
+mod onion;
 mod per_graph;
 mod transactions;
 mod truss;
@@ -42,6 +43,7 @@ pub(super) const METHODS: &Methods<Cpu> = &[
     &core::Core,
     &truss::Truss,
     &densest::Densest,
+    &onion::Onion,
     &Samples,
 ];
 

@@ -128,6 +128,8 @@ pub enum Task {
     Truss,
     /// A subgraph with many edges per vertex.
     Densest,
+    /// The layers of the onion decomposition.
+    Onion,
     /// The occurrences of one pattern.
     Match {
         /// The query: 1 to 32 vertices.
@@ -140,6 +142,9 @@ pub enum Task {
 }
 
 impl Task {
+    /// Tasks that answer numbers with names and count no patterns; they have no parameters.
+    pub const NUMBERS: [Task; 4] = [Task::Core, Task::Truss, Task::Densest, Task::Onion];
+
     /// The task without parameters that has this name.
     ///
     /// ```
@@ -165,6 +170,7 @@ impl Task {
             Task::Core => "core",
             Task::Truss => "truss",
             Task::Densest => "densest",
+            Task::Onion => "onion",
             Task::Match { .. } => "match",
         }
     }
@@ -242,6 +248,14 @@ impl Task {
                  one with the most edges per vertex. No subgraph has more than twice as many per vertex.",
                 "number",
             ),
+            Task::Onion => TaskInfo::numbers(
+                "onion layers",
+                "How many onion layers are there?",
+                "Vertices are removed in rounds: all those at once that have at most as many neighbours left as the \
+                 current core, which rises to the least number of neighbours if there are none. The first round \
+                 removes layer 1, and each round the next layer.",
+                "number",
+            ),
             Task::Match { pattern, induced, mappings } => {
                 TaskInfo::matches(pattern, *induced, *mappings)
             }
@@ -270,7 +284,8 @@ impl Task {
             | Task::MaximumClique
             | Task::Core
             | Task::Truss
-            | Task::Densest => Ok(()),
+            | Task::Densest
+            | Task::Onion => Ok(()),
             Task::Motif { k, .. } => range("k", *k, 3, 8),
             Task::Fsm { limit, support, measure } => {
                 if *support == 0 {

@@ -214,6 +214,9 @@ class Graph:
     def densest_subgraph(
         self, *, device: str = "cpu", threads: int = 0, timeout: Optional[float] = None
     ) -> NDArray[np.int64]: ...
+    def onion_layers(
+        self, *, device: str = "cpu", threads: int = 0, timeout: Optional[float] = None
+    ) -> _Numbers: ...
     def maximal_cliques(
         self,
         *,

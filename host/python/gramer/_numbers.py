@@ -87,6 +87,15 @@ class Numbers:
         """
         return _np.flatnonzero(self._column("densest", "vertex", device, threads, timeout))
 
+    def onion_layers(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Any:
+        """The onion layer of each vertex, from 1: the round in which it goes when each round removes all vertices with at most as many neighbours left as the current core.
+
+        >>> import gramer
+        >>> gramer.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)]).onion_layers()
+        array([1, 2, 3, 2, 1], dtype=uint64)
+        """
+        return self._column("onion", "vertex", device, threads, timeout)
+
     def _edges_once(self) -> Any:
         """Each edge once, as positions, and which entries of ``neighbours`` these are."""
         graph: Any = self

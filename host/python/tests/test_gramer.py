@@ -76,6 +76,15 @@ def test_cliques_are_networkx_s(pair, k):
         assert count == sum(g.nodes[u] in c and g.nodes[v] in c for c in cliques)
 
 
+def test_onion_layers_are_networkx_s(pair):
+    graph, g = pair
+    assert dict(zip(g.nodes, g.onion_layers().tolist())) == networkx.onion_layers(graph)
+    sparse = networkx.gnp_random_graph(200, 0.008, seed=4)
+    assert min(dict(sparse.degree).values()) == 0
+    g = gramer.Graph.from_networkx(sparse)
+    assert dict(zip(g.nodes, g.onion_layers().tolist())) == networkx.onion_layers(sparse)
+
+
 def test_maximal_cliques_are_networkx_s(pair):
     graph, g = pair
     expected = [frozenset(c) for c in networkx.find_cliques(graph)]

@@ -32,6 +32,7 @@ assert_type(g.embeddings("house", limit=3), Iterator[Tuple[Any, ...]])
 assert_type(g.orbits(4), gramer.Orbits)
 assert_type(g.orbits(3, per="edge")[1].names, List[str])
 assert_type(gramer.Pattern("a-b, b-c, a!-c").absent, List[Tuple[int, int]])
+assert_type(g.onion_layers(), NDArray[Any])
 assert_type(g.labels, Optional[NDArray[np.uint32]])
 assert_type(gramer.Pattern.read("house").edges, List[Tuple[int, int]])
 """

@@ -110,6 +110,8 @@ tasks! {
     Truss "truss" numbers::Truss;
     /// A subgraph with the most edges per vertex
     Densest "densest" numbers::Densest;
+    /// Layers of vertices, from the rim of the graph to its innermost core
+    Onion "onion" numbers::Onion;
 }
 
 impl Task {

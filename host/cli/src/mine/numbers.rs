@@ -1,4 +1,4 @@
-//! `gramer mine core`, `mine truss` and `mine densest`: tasks without parameters.
+//! `gramer mine core`, `mine truss`, `mine densest` and `mine onion`: tasks without parameters.
 
 use super::per::PerArgs;
 use super::{Common, Options};
@@ -46,6 +46,19 @@ pub struct Densest {
     pub common: Common,
 }
 
+/// Options of onion layers.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    gramer mine onion graph.txt\n  \
+    gramer mine onion --per vertex graph.txt --list layers.tsv")]
+pub struct Onion {
+    #[command(flatten)]
+    pub per: PerArgs,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
 /// Options of a task without parameters.
 macro_rules! numbers {
     ($($name:ident)*) => {$(
@@ -61,4 +74,4 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { Core Truss Densest }
+numbers! { Core Truss Densest Onion }

@@ -203,7 +203,7 @@ pub fn by_force(task: &Task, small: &Small) -> Counts {
             Counts::from([(pattern.key(), if *mappings { every } else { once })])
         }
         // Numbers with names are compared with their definitions in host/tests/numbers.rs.
-        Task::Core | Task::Truss | Task::Densest => panic!("{task:?} counts no patterns"),
+        numbers => panic!("{numbers:?} counts no patterns"),
     };
     occurring(counts)
 }

@@ -123,6 +123,11 @@ impl Buckets {
         Buckets { items, places, starts }
     }
 
+    /// The place after the last item with at most this number, which some item has or had.
+    pub fn end(&self, number: u32) -> usize {
+        self.starts[number as usize + 1] as usize
+    }
+
     /// Decrements the number of an item, which moves via the front of its bucket into the one below.
     pub fn lower(&mut self, item: u32, numbers: &mut [u32]) {
         let number = &mut numbers[item as usize];
