@@ -134,6 +134,7 @@ pub fn page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gramer_base::choice::Choice;
     use gramer_engine::division::TERMS as DIVISIONS;
     use gramer_engine::{Scheme, reason::refusal};
 
@@ -169,6 +170,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn sorted(mut names: Vec<String>) -> Vec<String> {
+        names.sort();
+        names
+    }
+
+    /// The names of all tasks, which serde lists where it knows none.
+    fn names() -> Vec<String> {
+        let unknown = serde_json::json!({ "task": "no such task" });
+        let said = serde_json::from_value::<Task>(unknown).unwrap_err().to_string();
+        let (_, known) = said.split_once("expected one of ").expect(&said);
+        sorted(known.split(", ").map(|name| name.trim_matches('`').to_string()).collect())
+    }
+
+    #[test]
+    fn the_page_and_the_schema_have_every_task_and_measure() {
+        let here: Vec<&str> = tasks().iter().map(Task::name).collect();
+        let missing: Vec<String> =
+            names().into_iter().filter(|name| !here.contains(&&**name)).collect();
+        assert!(missing.is_empty(), "add them to `tasks`: {missing:?}");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
+        let schema: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let listed = |field: &str| {
+            let names = schema["properties"][field]["enum"].as_array().expect(field).iter();
+            sorted(names.map(|name| name.as_str().expect("a name").to_string()).collect())
+        };
+        assert_eq!(listed("task"), names(), "{path}");
+        let measures = Measure::ALL.iter().map(|(_, name, _)| name.to_string()).collect();
+        assert_eq!(listed("measure"), sorted(measures), "{path}");
     }
 
     #[test]

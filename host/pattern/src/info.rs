@@ -102,6 +102,18 @@ fn occurrence(induced: Induced) -> &'static str {
     }
 }
 
+/// Words of a task that answers numbers with names.
+pub(crate) struct NumbersInfo {
+    /// What is computed: "core numbers".
+    pub subject: &'static str,
+    /// The question of a page's heading.
+    pub heading: &'static str,
+    /// Definition.
+    pub meaning: &'static str,
+    /// Heads the column of the numbers.
+    pub unit: &'static str,
+}
+
 impl TaskInfo {
     /// Of a task of cliques.
     pub(crate) fn cliques(subject: String, heading: String, meaning: &'static str) -> Self {
@@ -127,18 +139,13 @@ impl TaskInfo {
     }
 
     /// Of a task whose lines are numbers with names, which don't add up.
-    pub(crate) fn numbers(
-        subject: &str,
-        heading: &str,
-        meaning: &'static str,
-        unit: &'static str,
-    ) -> Self {
+    pub(crate) fn numbers(numbers: NumbersInfo) -> Self {
         TaskInfo {
-            subject: subject.into(),
-            question: subject.into(),
-            heading: heading.into(),
-            meaning,
-            unit,
+            subject: numbers.subject.into(),
+            question: numbers.subject.into(),
+            heading: numbers.heading.into(),
+            meaning: numbers.meaning,
+            unit: numbers.unit,
             total: Total::None,
             parts: false,
             early: EarlyEnd::Lines,

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::info::{CLIQUE, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, Parameter, TaskInfo, Total};
+use crate::info::{
+    CLIQUE, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, NumbersInfo, Parameter, TaskInfo, Total,
+};
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES};
 use gramer_base::choice::Choice;
 use gramer_base::error::{Error, Result};
@@ -227,35 +229,35 @@ impl Task {
             },
             Task::Motif { k, induced } => TaskInfo::motifs(*k, *induced),
             Task::Fsm { limit, support, measure } => TaskInfo::frequent(*limit, *support, *measure),
-            Task::Core => TaskInfo::numbers(
-                "core numbers",
-                "How large are the k-cores?",
-                "The k-core is the largest subgraph in which every vertex has at least k neighbours. The core number \
+            Task::Core => TaskInfo::numbers(NumbersInfo {
+                subject: "core numbers",
+                heading: "How large are the k-cores?",
+                meaning: "The k-core is the largest subgraph in which every vertex has at least k neighbours. The core number \
                  of a vertex is the largest k of a k-core with it; the largest of all is the degeneracy.",
-                "vertices",
-            ),
-            Task::Truss => TaskInfo::numbers(
-                "truss numbers",
-                "How large are the k-trusses?",
-                "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
+                unit: "vertices",
+            }),
+            Task::Truss => TaskInfo::numbers(NumbersInfo {
+                subject: "truss numbers",
+                heading: "How large are the k-trusses?",
+                meaning: "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
                  number of an edge is the largest k of a k-truss with it.",
-                "edges",
-            ),
-            Task::Densest => TaskInfo::numbers(
-                "a densest subgraph",
-                "Where is the graph densest?",
-                "Vertices of least degree are removed one after the other; of the subgraphs that are left, this is the \
+                unit: "edges",
+            }),
+            Task::Densest => TaskInfo::numbers(NumbersInfo {
+                subject: "a densest subgraph",
+                heading: "Where is the graph densest?",
+                meaning: "Vertices of least degree are removed one after the other; of the subgraphs that are left, this is the \
                  one with the most edges per vertex. No subgraph has more than twice as many per vertex.",
-                "number",
-            ),
-            Task::Onion => TaskInfo::numbers(
-                "onion layers",
-                "How many onion layers are there?",
-                "Vertices are removed in rounds: all those at once that have at most as many neighbours left as the \
+                unit: "number",
+            }),
+            Task::Onion => TaskInfo::numbers(NumbersInfo {
+                subject: "onion layers",
+                heading: "How many onion layers are there?",
+                meaning: "Vertices are removed in rounds: all those at once that have at most as many neighbours left as the \
                  current core, which rises to the least number of neighbours if there are none. The first round \
                  removes layer 1, and each round the next layer.",
-                "number",
-            ),
+                unit: "number",
+            }),
             Task::Match { pattern, induced, mappings } => {
                 TaskInfo::matches(pattern, *induced, *mappings)
             }

@@ -98,3 +98,10 @@ def test_all_that_is_public_has_a_docstring_and_an_example():
              "maximal_clique_embeddings"]
     examples += [getattr(gramer.Graph, name) for name in tasks]
     assert [e for e in examples if ">>>" not in e.__doc__] == []
+
+
+def test_the_stub_has_every_method_of_a_graph():
+    stub = (pathlib.Path(gramer.__file__).resolve().parent / "__init__.pyi").read_text()
+    members = [name for name in dir(gramer.Graph) if not name.startswith("_")]
+    assert "onion_layers" in members
+    assert [name for name in members if f"def {name}(" not in stub] == []
