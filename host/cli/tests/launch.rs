@@ -797,7 +797,7 @@ fn a_killed_emulator_or_worker_ends_the_run_with_a_reason() {
     let (child, folder, mark) = start(&device, &graph);
     let emulator = std::fs::read_to_string(folder.join("emulator.pid")).unwrap();
     kill(Signal::KILL, emulator.trim());
-    let output = end(child, &folder, mark, Duration::from_secs(5));
+    let output = end(child, &folder, mark, Duration::from_secs(20));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("the emulator ended before it") || said.contains("failed"), "{said}");
@@ -807,7 +807,7 @@ fn a_killed_emulator_or_worker_ends_the_run_with_a_reason() {
         std::fs::read_link(p.path().join("exe")).is_ok_and(|exe| exe == folder.join("gramer"))
     });
     kill(Signal::SEGV, own.unwrap().file_name().to_str().unwrap());
-    let output = end(child, &folder, mark, Duration::from_secs(5));
+    let output = end(child, &folder, mark, Duration::from_secs(20));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     // The runtime catches the signal, or doesn't yet.
