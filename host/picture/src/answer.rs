@@ -159,7 +159,7 @@ impl Answer<'_> {
         let early = match self.stopped? {
             StopReason::Interrupt => "Interrupted",
             StopReason::TimeLimit => "Incomplete, stopped at the time limit",
-            StopReason::Limit => "StopReason at the limit",
+            StopReason::Limit => "Stopped at the limit",
         };
         Some(if self.nothing_known() {
             format!("{early} before the first result: nothing is known of the answer.")

@@ -173,7 +173,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 19] = [
+const NUMBERS: [&str; 20] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
@@ -182,6 +182,7 @@ const NUMBERS: [&str; 19] = [
     "beyond-processing_units",
     "figure-11",
     "figure-12",
+    "figure-12-gains",
     "figure-13",
     "figure-14a",
     "figure-14b",
@@ -218,7 +219,7 @@ const EXPERIMENTS: &[(&str, &str, Experiment)] = &[
     ("scaling", "Beyond the paper: processing units and partitions", beyond::scaling),
     ("memory", "Beyond the paper: memory", beyond::memory),
     ("unit-order", "Noise by the order of the work units", unit_order::unit_order),
-    ("sampling", "SampleSettings of large runs", sampling::sampling),
+    ("sampling", "Sampling of large runs", sampling::sampling),
 ];
 
 /// Names of the experiments.

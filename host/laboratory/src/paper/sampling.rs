@@ -14,7 +14,7 @@ use gramer_graph::prepare::renumber;
 
 use super::Input;
 
-const TITLE: &str = "SampleSettings of large runs";
+const TITLE: &str = "Sampling of large runs";
 
 /// Points that are estimated and run in full.
 pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
