@@ -109,7 +109,7 @@ pub fn check_yaml(text: &str) -> Result<(), (Option<u64>, String)> {
     }
     let mut depth = 0usize;
     for (number, line) in (1..).zip(text.lines()) {
-        // Brackets in quotes count as well: no text needs so many.
+        // Brackets in quotes count as well: no real text comes near the limit.
         for byte in line.bytes() {
             match byte {
                 b'[' | b'{' => depth += 1,

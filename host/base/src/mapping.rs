@@ -117,8 +117,8 @@ impl Mapping {
         .is_ok()
     }
 
-    /// Divides the mapping into windows of so many bytes, a multiple of a page: a page that is read brings no more
-    /// than its window. A system that has read a file in blocks of up to 2 MiB (folios of Linux) maps a whole one
+    /// Divides the mapping into windows of this many bytes, a multiple of a page: a page fault maps no more than its
+    /// window. A system that has read a file in blocks of up to 2 MiB (folios of Linux) maps a whole one
     /// at the first touch, but only within an area of one kind, so windows alternate in a property that means
     /// nothing here: whether a dump of the process has them. Nothing is divided where the system refuses.
     #[cfg(target_os = "linux")]
@@ -284,7 +284,7 @@ extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
             }
         }
     }
-    // Not ours: whoever was there before gets it when the instruction runs again.
+    // Not ours: the previous handler gets the signal when the instruction runs again.
     // SAFETY: as for the handler itself, this is what was set before.
     unsafe {
         match PREVIOUS.get() {

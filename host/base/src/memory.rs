@@ -137,8 +137,8 @@ pub fn watch_libraries() {
     }
 }
 
-/// Maps the stack of the first thread as far as it is needed: if the heap fills the address space, a growing stack
-/// ends the process by a signal.
+/// Maps the stack pages that the first thread needs: once the heap fills the address space, a growing stack would end
+/// the process by a signal.
 #[cfg(target_os = "linux")]
 fn map_stack() {
     /// More than the first thread was seen to use.

@@ -22,7 +22,7 @@ pub fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
     let bytes = array.capacity() * size_of::<T>();
     let start = array.as_mut_ptr().cast::<u8>();
     let skipped = start.addr().next_multiple_of(LARGE) - start.addr();
-    // The last page too, if most of it is the array's: of [`LargeArrays`] the rest is nobody's.
+    // The last page too, if most of it is the array's: [`LargeArrays`] leaves the rest unused.
     let whole = (bytes.saturating_sub(skipped) + LARGE / 2) / LARGE * LARGE;
     if whole > 0 {
         advise(start.wrapping_add(skipped), whole);
@@ -293,7 +293,7 @@ mod mapped {
         }
     }
 
-    /// The array with another size, here or elsewhere, or null, and then it stays as it is.
+    /// Resizes the array, in place or elsewhere; null on failure, which leaves the array unchanged.
     ///
     /// # Safety
     /// The array is of [`new`], [`kept`] or [`resize`], of this size.

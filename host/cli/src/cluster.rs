@@ -89,7 +89,7 @@ pub fn aborts(code: u8) {
     }
 }
 
-/// Whether rank 0 has reported what is wrong with these words, after the time that it has for it.
+/// True on ranks above 0, after the time that rank 0 needs to report a fault in these arguments.
 pub fn rank_0_speaks(words: &[OsString]) -> bool {
     #[cfg(feature = "mpi")]
     if words.iter().any(|word| word == "--distribute")

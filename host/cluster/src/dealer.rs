@@ -82,7 +82,7 @@ fn divided(
     let desk = match start.portions(graph) {
         Some(portions) => {
             let (portions, kept, listed) = (portions.count(), kept.is_some(), job.sink.is_some());
-            // No rank repeats what another one has: it may be on its way here.
+            // No rank repeats another one's portions: their results may be in flight.
             Desk::shares(
                 members,
                 DealSettings { portions, alike: true, at_once: false, kept, listed },
@@ -229,7 +229,7 @@ impl DeskProxy<'_> {
             if self.desk.is_over() || self.desk.has_failed() || stopped && self.desk.in_phases() {
                 return Ok(());
             }
-            // It has panicked, which the join says.
+            // The thread has panicked; `join` reports it.
             if gone() && self.desk.owes(0) {
                 return Ok(());
             }
@@ -262,7 +262,7 @@ impl DeskProxy<'_> {
             let rank = &mut self.ranks[at];
             if let Some(Ok(Some(all))) = rank.round.map(|round| self.desk.joined(round)) {
                 rank.round = None;
-                // It isn't told what it has said itself.
+                // A rank does not get its own message back.
                 let others = all.iter().enumerate().filter(|(from, _)| *from != at);
                 cluster.say(at, &Message::Level(pack(others.map(|(_, found)| found))))?;
             }

@@ -230,7 +230,7 @@ impl<'a> Courier<'a> {
                 let _ = reply.map(|reply| reply.send(first..limit));
             }
             Message::Level(all) => {
-                // Rank 0 doesn't say again what this rank has said.
+                // Rank 0 does not send this rank's own results back.
                 let mut found = unpack(&all);
                 if let Ok(found) = &mut found {
                     found.push(std::mem::take(&mut self.own));

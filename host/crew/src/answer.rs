@@ -51,7 +51,7 @@ pub fn of_shares(found: Vec<Outcome>, finished: bool, job: &Job<'_>) -> Result<O
     Ok(outcome)
 }
 
-/// The answer of members of phases: all have the same. After a stop each has the counts of its own part.
+/// The answer of members that work in phases: all have the same. After a stop each has only the counts of its part.
 pub fn of_phases(found: Vec<Outcome>, records: &[Record]) -> Result<Outcome> {
     let part = |record: &Record| record.devices.iter().any(|d| d.get(PART_OF).is_some());
     let own = found.iter().all(|outcome| !outcome.complete) && records.iter().all(part);

@@ -435,7 +435,7 @@ impl Checkpoint {
 /// The content of this run's file.
 fn read(path: &Path, key: &Key, graph: &Graph, cancel: &Cancel) -> Result<FinishedWork> {
     let wrong = |what: String| Error::input(Place::file(path), what);
-    // What a type is called here says nothing to whoever reads it.
+    // Names of Rust types mean nothing to a user.
     let none = |e: serde_json::Error| {
         let at = (e.line(), e.column());
         wrong(format!(

@@ -1,4 +1,4 @@
-//! The dealer of a run, as plain state behind a lock: no input, no output, and no thread of its own.
+//! The dealer of a run, as plain state behind a lock: no input, no output, no threads.
 //!
 //! Members (devices of this process, or other processes, for each of which a thread here speaks) ask for an
 //! [`Order`], say how it [`ended`](Desk::ended), and ask for the next one until there is none. A run goes by shares,
@@ -245,7 +245,7 @@ impl<'a> Desk<'a> {
     ) {
         let DealMode::Shares(shares) = &mut state.way else { return };
         match whole {
-            // Stopped, however it says so.
+            // Stopped, in either form.
             Ok(_) | Err(Error::Interrupted) if ended == AttemptEnd::Late => {}
             Ok(true) => {
                 shares.done(&portions);

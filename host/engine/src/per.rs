@@ -89,7 +89,7 @@ impl Numbers {
     /// One of them.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `at` is out of range.
     #[inline]
     pub fn get(&self, at: usize) -> u128 {
         match self {

@@ -306,7 +306,7 @@ pub unsafe fn ask_for_little(device: Option<&str>) {
         // SAFETY: no other thread runs, as the caller promises.
         unsafe { std::env::remove_var(POCL_CACHE) }
     }
-    // Drivers would keep programs in the current folder, and load what lies there; XDG's specification has such a path ignored.
+    // Drivers would store and load programs in the current folder. The XDG specification says to ignore relative paths.
     if std::env::var_os(XDG_CACHE).is_some_and(|folder| Path::new(&folder).is_relative()) {
         // SAFETY: no other thread runs, as the caller promises.
         unsafe { std::env::remove_var(XDG_CACHE) }

@@ -57,8 +57,8 @@ pub enum LabelPlace {
     Edge(usize, usize),
 }
 
-/// Adds a label as it is written, and returns the number for it in the pattern: the number that it is, or one that
-/// stands for it, from the largest down.
+/// Adds a label in its written form, and returns its number in the pattern: its own if it is a number, else a stand-in,
+/// from the largest down.
 pub(crate) fn stand_in(labels: &mut Vec<LabelText>, place: LabelPlace, text: &str) -> Label {
     let same = labels.iter().find(|known| known.text == text);
     let number = match (text.parse::<Label>(), same) {
@@ -70,7 +70,7 @@ pub(crate) fn stand_in(labels: &mut Vec<LabelText>, place: LabelPlace, text: &st
     number
 }
 
-/// The labels of a graph that are most like a text that is none of them.
+/// The labels of a graph that are most similar to an unknown one.
 fn alike(text: &str, names: &Names) -> String {
     let lower = text.to_lowercase();
     let most = (lower.chars().count() / 3).max(1);

@@ -251,7 +251,7 @@ impl Answer<'_> {
         )
     }
 
-    /// Kind of the list's lines, of which there are so many.
+    /// Noun for this many lines of the list.
     pub fn listed_what(&self, count: u64) -> &'static str {
         let (one, many) = match self.per.map(|numbers| numbers.per) {
             None => ("embedding", "embeddings"),

@@ -117,9 +117,8 @@ fn seen(Colour(r, g, b): Colour, sight: &[[f64; 3]; 3]) -> [f64; 3] {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// How far two colours are from each other for whom they are nearest: their distance in L*a*b*, the least
-/// of full colour vision and the three kinds of dichromats. Two that are taken for one have less than
-/// [`TOLD_APART`].
+/// Distance of two colours in L*a*b*, the smallest over full colour vision and the three kinds of dichromats. Colours
+/// that can't be told apart are closer than [`TOLD_APART`].
 pub fn apart(a: Colour, b: Colour) -> f64 {
     let distance = |sight| {
         let (a, b) = (seen(a, sight), seen(b, sight));

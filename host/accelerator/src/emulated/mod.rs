@@ -186,8 +186,8 @@ impl EmulatedDevice {
     }
 }
 
-/// Finds the command `gramer`: what the variable [`VARIABLE`] names, else beside this program (as [`trust`] has
-/// it), on the `PATH`, or where it is installed.
+/// Finds the command `gramer`: the one that the variable [`VARIABLE`] names, else beside this program (by the rules of
+/// [`trust`]), on the `PATH`, or where it is installed.
 ///
 /// # Errors
 /// [`Error::Device`] with how to get it.

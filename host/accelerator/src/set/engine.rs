@@ -89,8 +89,8 @@ impl SetResident {
     /// Counts or lists the matches of a pattern, or lists cliques.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what the core has no room for, [`Error::Usage`] for a pattern with labels on a graph
-    /// without, [`Error::Device`] for what the runtime refuses.
+    /// [`Error::Unsupported`] for tasks beyond the core's memories, [`Error::Usage`] for a pattern with labels on a graph
+    /// without, [`Error::Device`] for refusals of the runtime.
     pub fn matches(
         &self,
         session: &mut Session,
@@ -112,7 +112,7 @@ impl SetResident {
     /// Answers a task of sums for some units.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what the core has no room for, [`Error::Device`] for what the runtime refuses.
+    /// [`Error::Unsupported`] for tasks beyond the core's memories, [`Error::Device`] for refusals of the runtime.
     pub fn sums(
         &self,
         session: &mut Session,

@@ -18,9 +18,9 @@ use order::{mixed, spread};
 
 /// Bytes of a beat.
 pub(super) const BEAT: usize = ENTRIES_A_LINE as usize * 4;
-/// A unit of at most so much work may wait behind another in its half of a beat.
+/// A unit of at most this much work may wait behind another in its half of a beat.
 const LIGHT: u64 = 64;
-/// Of plans and wedges units of at most such a part of what a PU has to do may.
+/// The same for plans and wedges: units of at most this fraction (1/1024) of a PU's work.
 const LIGHT_PARTS: u64 = 1024;
 /// Rows that the level engine takes about in a cycle.
 const ROWS_A_CYCLE: u64 = 8;

@@ -165,7 +165,7 @@ impl ResidentSource {
         }
     }
 
-    /// Lets go of what is mapped where too much is resident, or would be with so many bytes more.
+    /// Unmaps pages if too much is resident, or would be after the next bytes.
     ///
     /// What stays at most, with private memory of P up to the limit L: files are let go above 7/8 L in all, unless
     /// they have no more than L/16, and all readers bring L/8 before each has looked. So

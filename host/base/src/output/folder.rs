@@ -237,13 +237,13 @@ mod tests {
         assert!(said.contains("a.txt is there already"), "{said}");
         assert!(run("4").is_err());
         assert_eq!(fs::read(at("out/a.txt")).unwrap(), b"mine");
-        // A link is nobody's own, whatever it leads to.
+        // A symbolic link is never one of our files, whatever its target.
         fs::write(at("precious"), "2").unwrap();
         fs::remove_file(at("out/b.txt")).unwrap();
         std::os::unix::fs::symlink("../precious", at("out/b.txt")).unwrap();
         let said = check().unwrap_err().to_string();
         assert!(said.contains("b.txt (a symbolic link"), "{said}");
-        // A file of the record's name that is none.
+        // A file with the record's name that is not a record.
         fs::remove_dir_all(at("out")).unwrap();
         fs::create_dir(at("out")).unwrap();
         fs::write(at("out").join(RECORD), "mine").unwrap();

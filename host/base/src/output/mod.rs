@@ -12,8 +12,8 @@
 //! | a file that another library writes | [`check_output`] | [`clear`] |
 //!
 //! A file is written under a temporary name in its folder and then renamed. A symbolic link to a file is therefore
-//! replaced, never followed: its target stays as it is. A file that takes the place of one of the user's has its mode,
-//! and its owner and group where the system allows it. Links to devices and pipes, such as `/dev/stdout`, are
+//! replaced, never followed: its target is kept. A file that replaces one of the user's takes over its mode, and its
+//! owner and group where the system allows it. Links to devices and pipes, such as `/dev/stdout`, are
 //! followed.
 
 mod folder;
@@ -84,7 +84,8 @@ impl Output {
         })
     }
 
-    /// Gives the file a mode and owner of its own, whatever it replaces: others may have been allowed to change that.
+    /// Gives the file a default mode and owner, not those of the file that it replaces, which others may be able to
+    /// write.
     fn with_own_mode(mut self) -> Self {
         if let Destination::Whole { like_other, .. } = &mut self.to {
             *like_other = false;
@@ -244,7 +245,7 @@ pub fn write_held(
 /// # Errors
 /// [`Error::Usage`] if another program has it; [`Error::Io`].
 pub fn hold(path: &Path) -> Result<Option<File>> {
-    // A program that was killed may leave one of its own that needs a moment to end.
+    // A killed program may leave a child process that needs a moment to end.
     const PATIENCE: Duration = Duration::from_secs(1);
     let begun = Instant::now();
     loop {

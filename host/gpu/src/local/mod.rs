@@ -68,8 +68,8 @@ enum Extra<'a> {
     PerTask(&'a [Buffer<u32>]),
 }
 
-/// The program for cliques of `k` in a class, or above all classes. Each class has its own, so that a
-/// graph builds what it has roots for: some compilers take seconds for a class.
+/// The program for cliques of `k` in a class, or above all classes. Each class has its own, so that only
+/// classes with roots are built: some compilers take seconds for a class.
 fn program(
     device: &Device,
     class: Option<&ClassShape>,

@@ -342,8 +342,8 @@ impl Builder {
 
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices, apart from the sort of
     /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read in
-    /// addition to what it has for the vertices, 20 where several threads make rows, and 24 with edge labels. With a
-    /// budget rows are made by way of files, and what grows with the edges is mapped.
+    /// addition to its arrays by vertex, 20 if several threads make rows, and 24 with edge labels. With a budget, rows
+    /// are made by way of files, and arrays that grow with the edges are mapped.
     ///
     /// The graph in the order of Rank(ON_1) is what [`renumber`](crate::prepare::renumber) makes of the other. One thread, and
     /// two of a graph of some million edges, make its rows at once, in less time, unless edges have labels or there is a

@@ -116,7 +116,7 @@ impl<P: Position> Halves<P> {
     }
 
     /// The rows in the order of the input. `known` are numbers and ids of the vertices, where they have some already;
-    /// otherwise they are ids, in use if `used` says so or they have an edge.
+    /// otherwise they are ids; those in `used` or with an edge are vertices.
     fn in_order(
         self,
         known: Option<(Numbering, Vec<u64>)>,

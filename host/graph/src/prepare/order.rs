@@ -65,8 +65,7 @@ pub(crate) fn ranked(
     Ok(order)
 }
 
-/// A number rounded down to so many binary digits and an exponent: of two numbers the larger one has no smaller
-/// key.
+/// A number rounded down to [`DIGITS`] binary digits and an exponent; monotonic.
 fn rounded(on: u128) -> u32 {
     let shift = (128 - on.leading_zeros()).saturating_sub(DIGITS);
     (shift << (DIGITS - 1)) + (on >> shift) as u32

@@ -239,8 +239,8 @@ impl Point {
     /// The machine `base` with `settings`, for a graph.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a setting is given twice, contradicts another, or the machine that
-    /// comes of it breaks a rule of its description.
+    /// [`Error::Usage`] if a setting is given twice, contradicts another, or the resulting
+    /// machine breaks a rule of its description.
     pub fn new(base: &Accelerator, view: View<'_>, settings: &[Setting]) -> Result<Self> {
         let get = |parameter| settings.iter().find(|s| s.parameter == parameter);
         for (at, setting) in settings.iter().enumerate() {

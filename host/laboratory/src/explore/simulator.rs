@@ -130,8 +130,8 @@ impl Simulator {
         Simulator { max_cycles, ..self.clone() }
     }
 
-    /// Runs what isn't in the cache and gives one outcome a point, in their order. `told` hears of
-    /// each point as it is there: how many are, and which.
+    /// Runs the points that aren't in the cache and returns an outcome for each, in their order. `told` is called
+    /// with the number of finished points and the point that has finished.
     ///
     /// # Errors
     /// [`Error::Interrupted`], and what concerns all points: the simulator or the cache.

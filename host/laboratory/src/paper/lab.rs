@@ -67,7 +67,7 @@ impl Lab<'_> {
         Ok(all)
     }
 
-    /// A sweep with work units in an order of its own; `None` is that of the ranks.
+    /// A sweep with a given order of the work units; `None`: by rank.
     pub(super) fn with_units(
         &self,
         input: &Input,

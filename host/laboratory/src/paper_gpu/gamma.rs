@@ -54,7 +54,7 @@ pub fn mechanisms(lab: &Lab<'_>) -> Result<Vec<Section>> {
         own(MECHANISMS[2].0, Ablation { layout: true, ..none }),
         own("without filter", Ablation { filter: true, ..none }),
     ];
-    // Each is a program of its own, which takes a processor seconds to build.
+    // Each is a separate program, which takes seconds to build on a processor behind OpenCL.
     let settings = if lab.options.quick { &settings[..2] } else { &settings[..] };
     let (mut rows, mut cases) = (vec![], [(); 3].map(|()| Cases::default()));
     let sizes: &[usize] = if lab.options.quick { &[4] } else { &[4, 5] };

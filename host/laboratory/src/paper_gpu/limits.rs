@@ -55,7 +55,7 @@ impl Limits {
         self.end.filter(|(end, _)| Instant::now() >= *end).map(|(_, run)| Timeout::Run(run))
     }
 
-    /// What a point may take from now on, and what it is when it has.
+    /// Time left for a point, and the kind of timeout once it is over.
     pub fn of_point(&self) -> Option<(Duration, Timeout)> {
         let left = self
             .end
@@ -65,8 +65,7 @@ impl Limits {
     }
 }
 
-/// Runs something that is asked to stop after a while, or when `context` is. Whether the time was over is said as
-/// well.
+/// Runs something that is cancelled after a time, or with `context`. Also returns whether the time was over.
 pub(super) fn within<T>(
     limit: Option<Duration>,
     context: &Context,

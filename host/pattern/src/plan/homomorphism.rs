@@ -44,7 +44,7 @@ pub enum Table {
     },
     /// The product of two tables of a kind.
     Product(usize, usize),
-    /// At arc x → y what another table has at y → x.
+    /// The transpose: at arc x → y another table's value at y → x.
     Turned(usize),
 }
 
@@ -193,7 +193,7 @@ impl<'a> Elimination<'a> {
         usize::from(self.edges.get(&(u.min(v), u.max(v))).is_some_and(|&table| table != 0))
     }
 
-    /// Sums out what can be. Of the vertices that come next, the one with the fewest tables of its own goes first:
+    /// Sums out vertices while possible. Of the next candidates, the one with the fewest tables goes first:
     /// its table is one that other patterns have, too, and where much is put together is what is left.
     fn run(&mut self) {
         while self.alive.count_ones() > 1 {
@@ -294,7 +294,7 @@ fn extend(
 /// Elements visited below all images of the apexes.
 fn cost(core: &Pattern, shape: &Shape, apexes: &[usize], trees: &[Vec<Vec<Node>>]) -> f64 {
     let reach = shape.walks / shape.arcs.max(1.0);
-    // Members of a set next to so many apexes.
+    // Members of a set that are adjacent to this many apexes.
     let set = |near: usize| match near {
         0 => (reach * reach).min(shape.vertices),
         1 => reach,

@@ -88,7 +88,7 @@ pub struct CandidateSet {
 }
 
 impl CandidateSet {
-    /// Whether the set is a part of a list, so that it needs no space of its own.
+    /// Whether the set is a part of a list and needs no memory.
     #[inline]
     pub fn borrowed(&self) -> bool {
         self.parent.is_none() && self.subtract.is_empty()

@@ -10,7 +10,7 @@ use super::words::Program;
 use crate::set::numbers::PLAN;
 use crate::set::units::{BEAT, InStream, PlacedUnit, deal_by_share, set};
 
-/// A unit is at most such a part of what a walker has to do, if it can be cut.
+/// A unit that can be cut has at most this fraction (1/16) of a walker's work.
 const PARTS: u64 = 16;
 
 /// The units of these roots, as far as they have the label and enough neighbours, for this many walkers. A root belongs to the part of

@@ -85,8 +85,8 @@ impl Piece {
         }
     }
 
-    /// Paths cut for this many units: what an edge has is that of edges, in as many pieces, and the cycles are counted
-    /// apart, in as many ranges, of about the same work. There may be fewer.
+    /// Divides paths into this many units or fewer, of similar work: pieces of the edges' work, and ranges of the cycles,
+    /// which are counted apart.
     pub fn slices(self, view: View<'_>, units: usize) -> Vec<Work> {
         let row = view.neighbours(self.root);
         let before = row.partition_point(|&v| v < self.root) as u32;

@@ -6,7 +6,7 @@ use gramer_machine::set::UNITS_A_GROUP;
 
 use super::{LIGHT, PlacedUnit};
 
-/// Of units of which a PU can have so many, or more, it has enough to do while others wait.
+/// Units per PU from which on a PU stays busy while others wait.
 const FEW: f64 = 64.0;
 /// The lightest units with so small a part of the work come last.
 const LAST_PART: f64 = 100.0;

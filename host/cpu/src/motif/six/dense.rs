@@ -265,8 +265,8 @@ impl<'a> Root<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Makes `image`, the root's neighbour `p`, the current p: what it has in common with its own
-    /// neighbours is listed.
+    /// Makes `image`, the root's neighbour `p`, the current p, and lists its common neighbours with each of its
+    /// neighbours.
     #[inline(always)]
     fn enter_p(&mut self, p: usize, image: VertexId) {
         self.with_p[..p].fill([NONE; 2]);

@@ -205,7 +205,7 @@ impl<'k> Aggregation<'k> {
                         groups.push(Group { by: GroupKey::Number(key as u32), value });
                     }
                     Meaning::Group => values[key as usize] = value,
-                    // A vertex that an image has once; what a row has no vertex for is image 0.
+                    // Each image has a vertex once; image 0 stands for rows without a vertex.
                     Meaning::Images { .. } => {
                         if let Some(image) = (key >> 32).checked_sub(1) {
                             values[image as usize] += 1;

@@ -7,8 +7,8 @@
 //! 1. its outdegree d (code γ by default); nothing else if that is 0;
 //! 2. the reference r, unless the window is 0 (unary): the list of node x − r is copied in part, nothing if
 //!    r = 0;
-//! 3. if r > 0, the number of copy blocks (γ) and their lengths (γ), all but the first minus 1. Blocks in turn
-//!    are copied and left out, beginning with one that is copied. With an even number of blocks, the rest of
+//! 3. if r > 0, the number of copy blocks (γ) and their lengths (γ), all but the first minus 1. Blocks are
+//!    alternately copied and left out, beginning with one that is copied. With an even number of blocks, the rest of
 //!    the list is copied too;
 //! 4. if neighbours are left and intervals have a shortest length, the number of intervals (γ), and of each the
 //!    distance of its first node from the node after next behind the interval before, of the first interval
@@ -99,7 +99,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions, context: &Context) -> Res
 fn mapped(path: &Path) -> Result<Option<Arc<Mapping>>> {
     let file = input::open(path).map_err(|source| Error::io(path, "read", source))?;
     let message = format!("{}: the file was truncated while it was read", shown(path));
-    // There is no map of nothing, and what is no file has none.
+    // Empty files can't be mapped, nor what isn't a file.
     match file.metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
             Ok(Mapping::with_message(path, &file, message)?.map(register))

@@ -164,7 +164,7 @@ impl Codes {
                 "BLOCK_COUNT" => codes.block_counts = code,
                 "BLOCKS" => codes.blocks = code,
                 "RESIDUALS" => codes.residuals = code,
-                // A file of its own, which isn't read.
+                // Codes of the `.offsets` file, which isn't read.
                 "OFFSETS" => {}
                 _ => return refused("no part of a graph is called this"),
             }

@@ -53,7 +53,7 @@ pub struct Masks {
 
 impl Masks {
     /// Whether there are lines of two numbers of up to [`DIGITS`] digits and nothing else, the last of which goes on or not. A
-    /// bit is set or not for all of them at once, so that a line needs no question of its own.
+    /// bit is set or not for all of them at once, so that no test per line is needed.
     #[inline(always)]
     pub fn are_regular(&self) -> bool {
         let Masks { others, between, line_feeds } = *self;
