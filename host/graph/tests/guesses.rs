@@ -139,7 +139,7 @@ fn foreign_formats_are_named() {
         (
             "PAR1\u{15}\u{4}",
             if cfg!(feature = "columnar") {
-                "is no sound Parquet file"
+                "the Parquet file is damaged"
             } else {
                 "is a Parquet file"
             },

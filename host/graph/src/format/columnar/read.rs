@@ -101,7 +101,7 @@ fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>, name: &str, open: Open) -
         sink.note("the stream has no mark at its end: it may be cut off");
     }
     let bytes = Bytes::from(bytes);
-    let unsound = |what: String| format!("is no sound {name} file: {what}");
+    let unsound = |what: String| format!("the {name} file is damaged: {what}");
     let sampled = guarded(|| {
         let (schema, batches) = open(bytes.clone(), None)?;
         Ok((sampled(&schema, batches)?, schema))
