@@ -44,7 +44,7 @@ fn tasks() -> Vec<Task> {
     ]
 }
 
-/// Runs `work` on this many ranks, and gives what rank 0 has, then the others.
+/// Runs `work` on this many ranks, and returns the results of rank 0, then of the others.
 fn on_ranks<R: Send>(size: usize, work: impl Fn(&mut Cluster) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let rank = |link| {

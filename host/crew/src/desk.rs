@@ -2,7 +2,7 @@
 //!
 //! Members (devices of this process, or other processes, for each of which a thread here speaks) ask for an
 //! [`Order`], say how it [`ended`](Desk::ended), and ask for the next one until there is none. A run goes by shares,
-//! whose answers add up, or by phases, in which each member examines some candidates and all hear what each has found.
+//! whose answers add up, or by phases: each member examines some candidates, and all get the results of each.
 //! A member waits in [`Desk::order`] and [`Desk::join`]; who speaks for several members and must not wait has
 //! [`Desk::turn`], [`Desk::put`] and [`Desk::joined`].
 

@@ -2,7 +2,7 @@
 //!
 //! Two GPUs of a host can be given half each at once; a CPU beside an emulated accelerator, which is a
 //! thousand times slower, can't. So devices of several kinds begin with a portion each. From then on a
-//! device is given what suits its speed: its finished portions per second, and until it has finished one, the
+//! device gets work by its speed: its finished portions per second, and until it has finished one, the
 //! speed that it would have if its first run ended now.
 
 use std::time::Duration;

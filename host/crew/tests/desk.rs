@@ -69,7 +69,7 @@ fn a_loss_ends_the_attempt_of_all_and_the_others_begin_again() {
     assert!((0..3).all(|member| begins(&desk, member) == (0, 3)));
     let taken: Vec<_> = (0..40).map(|at| desk.next((at % 3, 0), some(25)).unwrap()).collect();
     assert_eq!(taken.into_iter().flatten().collect::<Vec<_>>(), (0..25).collect::<Vec<_>>());
-    // The order is that of members, whoever is first.
+    // Results are in the order of the members, not of arrival.
     let rounds = [2, 0, 1].map(|member| desk.put((member, 0), vec![member as u8]).unwrap());
     for round in rounds {
         let joined = desk.joined(round).unwrap().expect("all have said it");
@@ -173,7 +173,7 @@ fn members_that_have_other_candidates_are_named() {
     desk.next((0, 0), some(25)).unwrap();
     let error = desk.next((1, 0), some(24)).unwrap_err();
     assert!(error.to_string().contains("24 candidates of level 1, and others 25"), "{error}");
-    // The first failure is the reason, not what it has stopped.
+    // The first failure is the reason, not the members that it stopped.
     desk.ended(1, Answer::Failed(Error::Unsupported("too large".into())), Duration::ZERO);
     desk.ended(0, Answer::Failed(Error::Interrupted), Duration::ZERO);
     let error = desk.close().unwrap_err();

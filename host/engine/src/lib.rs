@@ -245,7 +245,7 @@ pub trait Engine: Any + Send + Sync {
 pub trait DeviceGraph: Send + Sync {
     /// Answers a question by the method of a plan that [`Engine::choose`] made for it. With a sink every embedding is
     /// handed to it as well (for [`Task::Fsm`](gramer_pattern::Task::Fsm), those of the reported patterns). [`Outcome::merge`] joins the outcomes
-    /// of shares. Once `context.cancel` is raised the engine returns what it has, with [`Outcome::complete`] unset.
+    /// of shares. Once `context.cancel` is raised the engine returns its partial result, with [`Outcome::complete`] unset.
     ///
     /// # Errors
     /// [`Failure::Retreat`] if only running could tell that the method doesn't do it.

@@ -212,7 +212,7 @@ pub struct Common {
 
     /// Write every embedding to FILE (.jsonl, .tsv)
     ///
-    /// The file appears at the end of the run. `-` is standard output and gets each embedding as it is found; results
+    /// The file appears at the end of the run. `-` is standard output, which gets each embedding at once; results
     /// then go to standard error.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub list: Option<PathBuf>,

@@ -19,7 +19,7 @@ fn shares() -> Rule {
     Rule { text: "cpu".into(), in_phases: false }
 }
 
-/// A run in phases hears what runs before it found, whoever found it, and its answer is that of a plain run.
+/// A run in phases gets the joins of earlier runs, and its answer equals that of a plain run.
 #[test]
 fn phases_that_are_done_are_not_done_again() {
     let folder = tempfile::tempdir().unwrap();
