@@ -17,8 +17,8 @@ use std::collections::HashMap;
 use super::chunk::{
     Chunk, Declaration, EdgeLines, FinishContext, Parser, SecondNumber, gather_declared,
 };
-use super::scan::{self, Fault, fields, is_comment, is_number, quote};
-use crate::Builder;
+use super::scan::{self, Digits, Fault, fields, is_comment, is_number, quote};
+use crate::{Builder, Label, NO_LABEL};
 use gramer_base::counted::counted;
 use gramer_base::error::Result;
 
@@ -131,6 +131,68 @@ impl Records {
     }
 }
 
+/// A line as programs write it: `v` or `e` and two or three numbers, with one space before each and nothing behind
+/// the last.
+struct PlainLine {
+    kind: u8,
+    numbers: [u64; 2],
+    third: Option<u64>,
+    /// Where the next line begins.
+    end: usize,
+}
+
+impl PlainLine {
+    /// The line that begins at `at`; `None` for any other, which [`Records::line`] reads or refuses.
+    #[inline]
+    fn at(text: &[u8], at: usize) -> Option<Self> {
+        let kind = text[at];
+        if !matches!(kind, b'v' | b'e') {
+            return None;
+        }
+        let number = |at: usize| match scan::digits(text, at + 1) {
+            Digits::Number(value, end) if text.get(at) == Some(&b' ') => {
+                text.get(end).map(|next| (value, end, *next))
+            }
+            _ => None,
+        };
+        let (first, end, _) = number(at + 1).filter(|(_, _, next)| *next == b' ')?;
+        let (second, mut end, mut next) = number(end)?;
+        let mut third = None;
+        if next == b' ' {
+            let (value, behind, byte) = number(end)?;
+            (third, end, next) = (Some(value), behind, byte);
+        }
+        let label = if kind == b'v' { Some(second) } else { third };
+        let fits = label.is_none_or(|label| label < u64::from(NO_LABEL));
+        (next == b'\n' && fits).then_some(PlainLine {
+            kind,
+            numbers: [first, second],
+            third,
+            end: end + 1,
+        })
+    }
+
+    /// Adds the line's vertex or edge to a chunk.
+    #[inline]
+    fn keep(&self, line: u32, chunk: &mut Chunk) {
+        let [first, second] = self.numbers;
+        if self.kind == b'v' {
+            chunk.declared.push(Declaration { id: first, label: second as Label, line });
+            if let Some(number) = self.third {
+                chunk.seconds.push(SecondNumber { id: first, number, line });
+            }
+            return;
+        }
+        match self.third {
+            Some(_) => chunk.first_labelled.get_or_insert(line),
+            None => chunk.first_unlabelled.get_or_insert(line),
+        };
+        chunk.edge_lines.record(chunk.edges.len(), line);
+        chunk.edges.push(first, second);
+        chunk.edges.labels.push(self.third.unwrap_or(0) as Label);
+    }
+}
+
 /// Whether the label of an edge is a number with decimals.
 pub(crate) fn is_weight(label: &[u8]) -> bool {
     is_number(label) && label.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))
@@ -187,21 +249,36 @@ impl Records {
 impl Parser for Records {
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         chunk.edge_lines = EdgeLines::with_step(1);
-        for (number, (at, line)) in scan::lines(text).enumerate() {
-            if line.is_empty() || is_comment(line) {
-                continue;
-            }
-            if chunk.end.is_some() {
-                chunk.goes_on = true;
-                break;
-            }
-            scan::bare_return(line)
-                .map_or(Ok(()), Err)
-                .and_then(|()| self.line(line, number as u32, chunk))
-                .map_err(|why| Fault {
-                    at,
-                    what: format!("{} is not a line of a t/v/e graph: {why}", quote(line)),
-                })?;
+        let (mut at, mut number) = (0, 0);
+        while at < text.len() {
+            let whole = PlainLine::at(text, at).filter(|_| chunk.end.is_none());
+            let end = match whole {
+                Some(line) => {
+                    line.keep(number, chunk);
+                    line.end
+                }
+                None => {
+                    let end = super::edges::line_end(text, at);
+                    let line = scan::trim(&text[at..end]);
+                    if line.is_empty() || is_comment(line) {
+                        (at, number) = (end, number + 1);
+                        continue;
+                    }
+                    if chunk.end.is_some() {
+                        chunk.goes_on = true;
+                        break;
+                    }
+                    scan::bare_return(line)
+                        .map_or(Ok(()), Err)
+                        .and_then(|()| self.line(line, number, chunk))
+                        .map_err(|why| Fault {
+                            at,
+                            what: format!("{} is not a line of a t/v/e graph: {why}", quote(line)),
+                        })?;
+                    end
+                }
+            };
+            (at, number) = (end, number + 1);
         }
         Ok(())
     }
@@ -264,5 +341,45 @@ impl Parser for Records {
         }
         self.check_degrees(&chunks, end)?;
         gather_declared(chunks, end, "`v` line")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What a block holds, or what is wrong with it.
+    fn content(text: &str) -> Result<String, String> {
+        let records = Records { head: Head::Number, line: 0 };
+        let mut chunk = Chunk::default();
+        records.block(text.as_bytes(), &mut chunk).map_err(|fault| fault.what)?;
+        Ok(format!("{chunk:?}"))
+    }
+
+    fn field() -> impl Strategy<Value = String> {
+        prop_oneof![
+            8 => (0u64..200).prop_map(|n| n.to_string()),
+            2 => any::<u64>().prop_map(|n| n.to_string()),
+            1 => (u32::MAX - 2..=u32::MAX).prop_map(|n| n.to_string()),
+            1 => prop::sample::select(vec!["-1", "x", "", "1.5", "18446744073709551616", "0000000000000000007"])
+                .prop_map(String::from),
+        ]
+    }
+
+    proptest! {
+        /// A space at a line's end makes it another than a plain one.
+        #[test]
+        fn plain_lines_are_read_as_all_others(
+            lines in prop::collection::vec(
+                ("[veeevt#]", prop::collection::vec(field(), 0..5)).prop_map(|(kind, fields)| {
+                    fields.iter().fold(kind, |line, field| line + " " + field)
+                }), 0..6),
+            end in prop::bool::ANY,
+        ) {
+            let plain = lines.join("\n") + if end { "\n" } else { "" };
+            let other = lines.join(" \n") + if end { " \n" } else { " " };
+            prop_assert_eq!(content(&plain), content(&other));
+        }
     }
 }
