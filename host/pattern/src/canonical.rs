@@ -261,31 +261,38 @@ pub fn automorphism_orbits_chain(
     let n = pattern.vertices();
     assert_eq!(colours.len(), n);
     let mut fixed = Vec::with_capacity(n);
-    order
-        .iter()
-        .map(|&v| {
-            // In a large pattern a wrong image may be noticed late, and colours tell most of them at once.
-            let refined = (n > SMALL_VERTICES).then(|| refined(pattern, colours, &fixed));
-            let colours = refined.as_deref().unwrap_or(colours);
-            let mut orbit: VertexSet = 1 << v;
-            for w in 0..n {
-                if w != v && !fixed.contains(&w) {
-                    let mut image = vec![usize::MAX; n];
-                    for &f in &fixed {
-                        image[f] = f;
-                    }
-                    image[v] = w;
-                    if compatible(pattern, colours, &image, v)
-                        && extend(pattern, colours, &mut image)
-                    {
-                        orbit |= 1 << w;
-                    }
+    let mut orbits = Vec::with_capacity(order.len());
+    for &v in order {
+        // In a large pattern a wrong image may be noticed late, and colours tell most of them at once.
+        let refined = (n > SMALL_VERTICES).then(|| refined(pattern, colours, &fixed));
+        if refined.as_ref().is_some_and(|found| all_differ(found)) {
+            // Nothing but the identity keeps them.
+            orbits.extend(order[orbits.len()..].iter().map(|&v| 1 << v));
+            break;
+        }
+        let colours = refined.as_deref().unwrap_or(colours);
+        let mut orbit: VertexSet = 1 << v;
+        for w in 0..n {
+            if w != v && !fixed.contains(&w) {
+                let mut image = vec![usize::MAX; n];
+                for &f in &fixed {
+                    image[f] = f;
+                }
+                image[v] = w;
+                if compatible(pattern, colours, &image, v) && extend(pattern, colours, &mut image) {
+                    orbit |= 1 << w;
                 }
             }
-            fixed.push(v);
-            orbit
-        })
-        .collect()
+        }
+        fixed.push(v);
+        orbits.push(orbit);
+    }
+    orbits
+}
+
+/// Whether no two vertices have one colour, each of which is below their number.
+fn all_differ(colours: &[u32]) -> bool {
+    colours.iter().fold(0, |met: VertexSet, &c| met | 1 << c).count_ones() as usize == colours.len()
 }
 
 /// `colours` made finer: vertices of one colour have the same label and degree, as many neighbours of each
