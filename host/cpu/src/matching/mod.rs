@@ -201,8 +201,9 @@ fn search(
     let estimates = estimates(pattern, &space);
     let apart = !mappings && ambiguous(pattern);
     let emit = sink.is_some() || apart;
-    let plan =
-        Planner { pattern, space: &space, estimates: &estimates, induced }.best(mappings, emit);
+    let limit = sink.and_then(|sink| sink.limit());
+    let planner = Planner { pattern, space: &space, estimates: &estimates, induced, limit };
+    let plan = planner.best(mappings, emit);
     let representative = apart.then(|| {
         let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
         Representative::new(graph.view(), pattern, &order)

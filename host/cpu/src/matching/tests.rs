@@ -69,7 +69,7 @@ proptest! {
             return Ok(());
         }
         let estimates = estimates(&pattern, &first);
-        let planner = Planner { pattern: &pattern, space: &first, estimates: &estimates, induced };
+        let planner = Planner { pattern: &pattern, space: &first, estimates: &estimates, induced, limit: None };
         let mut plan = planner.best(true, false);
         // What a search is expected to cost decides what is made for it.
         for (cost, made) in [(0, false), (u64::MAX, true)] {

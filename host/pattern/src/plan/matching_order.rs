@@ -1,5 +1,7 @@
 //! In which order a search meets the vertices of a pattern.
 
+use std::collections::HashSet;
+
 use super::search::bits;
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet, all_vertices};
 
@@ -41,6 +43,8 @@ impl Estimates {
 const LOOK: f64 = 0.5;
 /// Most sets of vertices of one size that are looked at further.
 const WIDEST: usize = 256;
+/// Share of a search that ends early which its order may cost.
+const SHARE_OF_LIMITED: f64 = 0.05;
 
 /// An order with a small estimated cost, at most that of any greedy one: the sum over its prefixes of the expected number of
 /// partial mappings, weighted with the sets that are intersected there, up to the first prefix
@@ -49,18 +53,24 @@ const WIDEST: usize = 256;
 /// The sum is made small over all connected orders by dynamic programming over sets of vertices. (It
 /// would be the least one if the expected number of mappings of a set did not depend on the order in
 /// which it was filled.) At most 2^16 sets are looked at, and no more than the search by the greedy order
-/// is worth: where there would be, those of each size with the cheapest ways to them.
+/// is worth: where there would be, those of each size with the cheapest ways to them. A search that ends after
+/// `limit` mappings is worth less.
 pub fn matching_order(
     pattern: &Pattern,
     estimates: &Estimates,
+    limit: Option<u64>,
     closed: impl Fn(VertexSet) -> bool,
 ) -> Vec<usize> {
     let n = pattern.vertices();
-    let (bound, greedy, greedy_at) = greedy_order(pattern, estimates, &closed);
+    let greedy = greedy_order(pattern, estimates, &closed);
+    let bound = greedy.cost;
     // What costs more than the greedy order is worth no look. A set is kept with its cheapest prefix
     // alone, whose continuations may all cost more: then the greedy order is the best one known.
     let bound_above = bound * (1.0 + 1e-9);
-    let looks = bound / LOOK;
+    let looks = match limit.map(|limit| limit as f64 / greedy.mappings) {
+        Some(share) if share < 1.0 => bound * share * SHARE_OF_LIMITED,
+        _ => bound,
+    } / LOOK;
     let best = if n <= SMALL_VERTICES && looks >= (n << n) as f64 {
         best_prefixes(pattern, estimates, &closed, bound_above)
             .map(|(best, closed_at)| (backwards(&best, closed_at), closed_at))
@@ -68,7 +78,7 @@ pub fn matching_order(
         let width = (looks / (n * n) as f64) as usize;
         narrow(pattern, estimates, &closed, bound_above, width.min(WIDEST))
     };
-    let (mut order, closed_at) = best.unwrap_or((greedy, greedy_at));
+    let (mut order, closed_at) = best.unwrap_or((greedy.order, greedy.placed));
     // The vertices that are only counted, few candidates first.
     let mut rest: Vec<usize> = (0..n).filter(|v| closed_at >> v & 1 == 0).collect();
     let mut placed = closed_at;
@@ -160,6 +170,38 @@ struct Prefix {
     order: [u8; MAX_VERTICES],
 }
 
+/// A prefix with one more vertex.
+#[derive(Clone, Copy)]
+struct Extension {
+    cost: f64,
+    mappings: f64,
+    placed: VertexSet,
+    /// Number of the prefix.
+    from: u32,
+    vertex: u8,
+}
+
+/// Of each set the cheapest way to it, and of these ways the `width` cheapest, in order of their costs.
+fn cheapest(mut ways: &mut [Extension], width: usize) -> Vec<Extension> {
+    let order = |a: &Extension, b: &Extension| {
+        a.cost.total_cmp(&b.cost).then(a.placed.cmp(&b.placed)).then(a.from.cmp(&b.from))
+    };
+    let (mut kept, mut met) = (vec![], HashSet::new());
+    while kept.len() < width && !ways.is_empty() {
+        // Most ways are never sorted.
+        let most = width.saturating_mul(2).min(ways.len());
+        if most < ways.len() {
+            ways.select_nth_unstable_by(most, order);
+        }
+        let (next, rest) = ways.split_at_mut(most);
+        next.sort_unstable_by(order);
+        kept.extend(next.iter().filter(|way| met.insert(way.placed)));
+        ways = rest;
+    }
+    kept.truncate(width);
+    kept
+}
+
 /// As [`best_prefixes`], but of all sets of a size only the `width` with the cheapest ways are looked at
 /// further: the order and the whole or closed set that it fills. `None` also if no order is left.
 fn narrow(
@@ -181,9 +223,10 @@ fn narrow(
     };
     let mut ways: Vec<Prefix> = bits(all).map(start).collect();
     let mut end: Option<Prefix> = None;
-    let mut next: Vec<Prefix> = vec![];
+    let mut next: Vec<Extension> = vec![];
     while !ways.is_empty() {
-        for here in &ways {
+        next.clear();
+        for (from, here) in ways.iter().enumerate() {
             let limit = end.map_or(bound, |end| end.cost);
             if here.cost > limit {
                 continue;
@@ -202,46 +245,53 @@ fn narrow(
                 let sets = f64::from((pattern.neighbours(w) & here.placed).count_ones());
                 let cost = here.cost + mappings + here.mappings * sets;
                 if cost <= limit {
-                    let mut way = Prefix { placed: here.placed | 1 << w, cost, mappings, ..*here };
-                    way.order[here.placed.count_ones() as usize] = w as u8;
-                    next.push(way);
+                    let (placed, from) = (here.placed | 1 << w, from as u32);
+                    next.push(Extension { cost, mappings, placed, from, vertex: w as u8 });
                 }
             }
         }
-        // Of each set the cheapest way, then the cheapest of the sets.
-        next.sort_by(|a, b| a.placed.cmp(&b.placed).then(a.cost.total_cmp(&b.cost)));
-        next.dedup_by_key(|way| way.placed);
-        next.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        next.truncate(width);
-        ways.clear();
-        std::mem::swap(&mut ways, &mut next);
+        let grown = |way: Extension| {
+            let mut order = ways[way.from as usize].order;
+            order[way.placed.count_ones() as usize - 1] = way.vertex;
+            Prefix { placed: way.placed, cost: way.cost, mappings: way.mappings, order }
+        };
+        ways = cheapest(&mut next, width).into_iter().map(grown).collect();
     }
     let end = end?;
     let order = end.order[..end.placed.count_ones() as usize].iter().map(|&v| usize::from(v));
     Some((order.collect(), end.placed))
 }
 
-/// The best of the orders that begin anywhere and go on with the fewest candidates: its cost, its
-/// vertices up to the first closed prefix, and that prefix.
+/// An order that goes on with the fewest candidates each time.
+pub(super) struct Greedy {
+    pub cost: f64,
+    /// Expected mappings of the prefix.
+    pub mappings: f64,
+    /// The vertices up to the first closed prefix.
+    pub order: Vec<usize>,
+    /// That prefix.
+    pub placed: VertexSet,
+}
+
+/// The best of the greedy orders.
 fn greedy_order(
     pattern: &Pattern,
     estimates: &Estimates,
     closed: &impl Fn(VertexSet) -> bool,
-) -> (f64, Vec<usize>, VertexSet) {
+) -> Greedy {
     (0..pattern.vertices())
         .map(|root| greedy_from(root, pattern, estimates, closed))
-        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .min_by(|a, b| a.cost.total_cmp(&b.cost))
         .expect("a pattern has a vertex")
 }
 
-/// The order that begins with `root` and goes on with the fewest candidates; what comes out is that of
-/// [`greedy_order`].
+/// The greedy order that begins with `root`.
 pub(super) fn greedy_from(
     root: usize,
     pattern: &Pattern,
     estimates: &Estimates,
     closed: &impl Fn(VertexSet) -> bool,
-) -> (f64, Vec<usize>, VertexSet) {
+) -> Greedy {
     let n = pattern.vertices();
     let all = all_vertices(n);
     let (mut placed, mut mappings) = (1 << root, estimates.candidates[root]);
@@ -258,7 +308,7 @@ pub(super) fn greedy_from(
         placed |= 1 << w;
         order.push(w);
     }
-    (cost, order, placed)
+    Greedy { cost, mappings, order, placed }
 }
 
 #[cfg(test)]
@@ -292,9 +342,9 @@ mod tests {
                 estimates.reach[at / 5][at % 5] = reach;
                 estimates.biased[at / 5][at % 5] = 1.5 * reach;
             }
-            let found = matching_order(pattern, &estimates, |_| false);
+            let found = matching_order(pattern, &estimates, None, |_| false);
             let found = cost(pattern, &estimates, &found).unwrap();
-            let (bound, order, placed) = greedy_order(pattern, &estimates, &|_| false);
+            let Greedy { cost: bound, order, placed, .. } = greedy_order(pattern, &estimates, &|_| false);
             proptest::prop_assert_eq!(placed, 31);
             let greedy = cost(pattern, &estimates, &order).unwrap();
             proptest::prop_assert!((greedy - bound).abs() <= 1e-9 * bound);
@@ -317,8 +367,7 @@ mod tests {
                 estimates.biased[at / 6][at % 6] = 1.5 * reach;
             }
             let never = |_| false;
-            let (greedy, ..) = greedy_order(pattern, &estimates, &never);
-            let bound = greedy * (1.0 + 1e-9);
+            let bound = greedy_order(pattern, &estimates, &never).cost * (1.0 + 1e-9);
             let of = |order: &[usize]| cost(pattern, &estimates, order).unwrap();
             let narrow = |width| narrow(pattern, &estimates, &never, bound, width);
             let best = best_prefixes(pattern, &estimates, &never, bound);
@@ -350,7 +399,7 @@ mod tests {
             let estimates = even(pattern, &[9.0, 5.0, 7.0, 3.0, 8.0, 6.0]);
             for tail in [1, 2, 6] {
                 let closed = |placed: VertexSet| placed.count_ones() + tail > 6;
-                let order = matching_order(pattern, &estimates, closed);
+                let order = matching_order(pattern, &estimates, None, closed);
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
                 assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
@@ -366,11 +415,11 @@ mod tests {
     #[test]
     fn the_rarest_vertex_comes_first_and_cycles_are_closed_early() {
         let path = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
-        let order = matching_order(&path, &even(&path, &[100.0, 50.0, 2.0]), |_| false);
+        let order = matching_order(&path, &even(&path, &[100.0, 50.0, 2.0]), None, |_| false);
         assert_eq!(order, [2, 1, 0]);
         // A triangle with two tails: the triangle before the tails.
         let bull = Pattern::from_edges(5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 4)]);
-        let order = matching_order(&bull, &even(&bull, &[90.0; 5]), |_| false);
+        let order = matching_order(&bull, &even(&bull, &[90.0; 5]), None, |_| false);
         assert_eq!(order[..3].iter().sum::<usize>(), 3, "{order:?}");
     }
 }

@@ -76,7 +76,8 @@ fn parts(set: VertexSet, related: impl Fn(usize) -> VertexSet) -> Vec<VertexSet>
 ///     biased: vec![[10.0; MAX_VERTICES]; 3],
 /// };
 /// let space = ByLabel::new(&pattern);
-/// let planner = Planner { pattern: &pattern, space: &space, estimates: &estimates, induced: false };
+/// let planner =
+///     Planner { pattern: &pattern, space: &space, estimates: &estimates, induced: false, limit: None };
 /// let plan = planner.best(false, true);
 /// assert_eq!(plan.steps.len(), 3, "each triangle is emitted, so each vertex has a step");
 /// assert_eq!(plan.automorphisms, 6);
@@ -90,6 +91,8 @@ pub struct Planner<'a> {
     pub estimates: &'a Estimates,
     /// Whether all non-edges must be non-edges, and not only absent pairs.
     pub induced: bool,
+    /// After how many mappings the search ends, where that is known.
+    pub limit: Option<u64>,
 }
 
 impl Planner<'_> {
@@ -447,7 +450,7 @@ impl Planner<'_> {
         if !emit {
             return SearchPlan { automorphisms, ..self.cheapest(automorphisms > 1) };
         }
-        let order = matching_order(self.pattern, self.estimates, |_| false);
+        let order = matching_order(self.pattern, self.estimates, self.limit, |_| false);
         let restrictions = match mappings {
             true => Restrictions::none(self.pattern.vertices()),
             false => Restrictions::new(self.pattern, &order, VertexSet::MAX),
@@ -461,13 +464,13 @@ impl Planner<'_> {
         let n = self.pattern.vertices();
         let all = all_vertices(n);
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
-        let by_formula = matching_order(self.pattern, self.estimates, closed);
+        let by_formula = matching_order(self.pattern, self.estimates, None, closed);
         let (mut best, mut least) = self.plan(&by_formula, &Restrictions::none(n), false);
         // The orders were chosen by what a chain of steps costs. Parts that are counted apart and numbers that are
         // kept are known once there is a plan.
         if least > LOOK * n as f64 {
             for root in 0..n {
-                let (_, order, _) = greedy_from(root, self.pattern, self.estimates, &|_| false);
+                let order = greedy_from(root, self.pattern, self.estimates, &|_| false).order;
                 let (plan, cost) = self.plan(&order, &Restrictions::none(n), false);
                 if cost < least {
                     (best, least) = (plan, cost);
@@ -484,7 +487,7 @@ impl Planner<'_> {
             }
             prefix |= 1 << v;
         }
-        let listed = matching_order(self.pattern, self.estimates, |placed| {
+        let listed = matching_order(self.pattern, self.estimates, None, |placed| {
             placed.count_ones() as usize + 1 >= n
         });
         let others = [(&by_formula, prefix), (&by_formula, all), (&listed, all)];

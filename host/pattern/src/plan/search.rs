@@ -243,8 +243,14 @@ impl SearchPlan {
             biased: vec![[200.0; MAX_VERTICES]; n],
         };
         let induced = induced == crate::task::Induced::Vertex;
-        Planner { pattern, space: &ByLabel::new(pattern), estimates: &estimates, induced }
-            .best(mappings, emit)
+        Planner {
+            pattern,
+            space: &ByLabel::new(pattern),
+            estimates: &estimates,
+            induced,
+            limit: None,
+        }
+        .best(mappings, emit)
     }
 
     /// The plan that counts, with candidates by label alone and the costs of a given graph.
@@ -254,6 +260,7 @@ impl SearchPlan {
         estimates: &Estimates,
     ) -> Self {
         let induced = induced == crate::task::Induced::Vertex;
-        Planner { pattern, space: &ByLabel::new(pattern), estimates, induced }.best(false, false)
+        Planner { pattern, space: &ByLabel::new(pattern), estimates, induced, limit: None }
+            .best(false, false)
     }
 }

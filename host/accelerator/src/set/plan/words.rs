@@ -325,7 +325,7 @@ impl Program {
         estimates: &Estimates,
     ) -> Result<Self, String> {
         let (space, induced) = (&ByLabel::new(pattern), induced == Induced::Vertex);
-        let planner = Planner { pattern, space, estimates, induced };
+        let planner = Planner { pattern, space, estimates, induced, limit: None };
         Program::first(pattern, levels, |emit| planner.best(false, emit))
     }
 
@@ -345,7 +345,7 @@ impl Program {
             None => SearchPlan::of(pattern, induced, mappings, true),
             Some(estimates) => {
                 let (space, induced) = (&ByLabel::new(pattern), induced == Induced::Vertex);
-                Planner { pattern, space, estimates, induced }.best(mappings, true)
+                Planner { pattern, space, estimates, induced, limit: None }.best(mappings, true)
             }
         };
         let mut program = Program::of(&plan, levels)?;
