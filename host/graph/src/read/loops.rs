@@ -54,9 +54,9 @@ fn line_of(
         return None;
     }
     let wanted = edge - from;
-    let lines = text.split_inclusive(|&byte| byte == b'\n');
     // Comments and blank lines are rare: mostly each line of the block is an edge.
-    if lines.clone().count() == chunk.edges.len() - from {
+    let open = usize::from(text.last().is_some_and(|&byte| byte != b'\n'));
+    if memchr::memchr_iter(b'\n', text).count() + open == chunk.edges.len() - from {
         return Some(wanted as u64);
     }
     // Some lines at a time, which is read as fast as the block was, and those with the edge one by one.

@@ -47,21 +47,25 @@ pub(crate) struct Source {
     /// A regular file, plain or compressed, as it was when it was opened.
     pub watch: Option<FileSnapshot>,
     reader: Box<dyn Read + Send>,
+    /// The meter of a plain file. (A reader around the file would have each buffer filled with zeros before.)
+    meter: Option<Arc<Progress>>,
     cancel: Cancel,
     /// Whether something else followed the compressed data.
     trailing: Arc<AtomicBool>,
 }
 
-/// A file whose bytes are added to a meter as they are read.
-struct MeteredFile {
-    file: File,
-    progress: Arc<Progress>,
+/// A compressed input whose bytes are added to a meter as they are read.
+struct MeteredReader<R> {
+    reader: R,
+    meter: Option<Arc<Progress>>,
 }
 
-impl Read for MeteredFile {
+impl<R: Read> Read for MeteredReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.progress.add(count as u64);
+        let count = self.reader.read(buffer)?;
+        if let Some(meter) = &self.meter {
+            meter.add(count as u64);
+        }
         Ok(count)
     }
 }
@@ -166,7 +170,7 @@ impl Source {
         if path.as_os_str() == STDIN {
             // Nothing else reads standard input, so that the buffer of the library isn't needed.
             let raw = InterruptibleReader::new(io::stdin(), cancel.clone());
-            return Self::new(shown, Box::new(raw), None, cancel);
+            return Self::new(shown, Box::new(raw), None, None, cancel);
         }
         let file = input::open(path).map_err(refused)?;
         let kind = file.metadata().map_err(refused)?;
@@ -178,38 +182,40 @@ impl Source {
         }
         if !kind.is_file() {
             let raw = InterruptibleReader::new(file, cancel.clone());
-            return Self::new(shown, Box::new(raw), None, cancel);
+            return Self::new(shown, Box::new(raw), None, None, cancel);
         }
         let mappable = file.try_clone().map_err(refused)?;
         let watch = FileSnapshot::new(shown.clone(), &file).map_err(refused)?;
-        let raw: Box<dyn Read + Send> = match progress {
-            Some(progress) => {
-                progress.begin(kind.len());
-                Box::new(MeteredFile { file, progress: progress.clone() })
-            }
-            None => Box::new(file),
-        };
-        let source = Self::new(shown, raw, Some(mappable), cancel)?;
+        if let Some(meter) = progress {
+            meter.begin(kind.len());
+        }
+        let source = Self::new(shown, Box::new(file), Some(mappable), progress.cloned(), cancel)?;
         Ok(Source { watch: Some(watch), ..source })
     }
 
     /// Bytes in memory, as if read from a file.
     pub fn from_bytes(path: &Path, bytes: Arc<Vec<u8>>) -> Result<Self> {
         let raw = Box::new(io::Cursor::new(SharedBytes(bytes)));
-        Self::new(path.to_path_buf(), raw, None, &Cancel::default())
+        Self::new(path.to_path_buf(), raw, None, None, &Cancel::default())
     }
 
     fn new(
         path: PathBuf,
         mut raw: Box<dyn Read + Send>,
         file: Option<File>,
+        mut meter: Option<Arc<Progress>>,
         cancel: &Cancel,
     ) -> Result<Self> {
         let mut magic = Vec::new();
         let read = raw.by_ref().take(6).read_to_end(&mut magic);
         cancel.check()?;
         read.map_err(|source| Error::io(&path, "read", source))?;
-        let again = io::Cursor::new(magic.clone()).chain(raw);
+        if let Some(meter) = &meter {
+            meter.add(magic.len() as u64);
+        }
+        let mut metered = |raw| {
+            io::Cursor::new(magic.clone()).chain(MeteredReader { reader: raw, meter: meter.take() })
+        };
         let refused = |what: &str, unpack: &str| {
             let what = format!(
                 "is compressed with {what}; gzip, zstd and plain files can be read: {unpack} FILE | gramer … -"
@@ -219,16 +225,17 @@ impl Source {
         let trailing = Arc::new(AtomicBool::new(false));
         // gzip, zstd, and zstd's skippable frames, with which some tools begin.
         let (compression, reader): (_, Box<dyn Read + Send>) = match magic.as_slice() {
-            [0x1f, 0x8b, ..] => {
-                (Compression::Gzip, Box::new(Gzip::new(BufReader::new(again), trailing.clone())))
-            }
+            [0x1f, 0x8b, ..] => (
+                Compression::Gzip,
+                Box::new(Gzip::new(BufReader::new(metered(raw)), trailing.clone())),
+            ),
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
                 let failed = |source| Error::io(&path, "decompress", source);
                 // The decoder panics where the system refuses its memory.
                 if zstd::zstd_safe::DCtx::try_create().is_none() {
                     return Err(failed(io::ErrorKind::OutOfMemory.into()));
                 }
-                let decoder = zstd::stream::read::Decoder::new(again).map_err(failed)?;
+                let decoder = zstd::stream::read::Decoder::new(metered(raw)).map_err(failed)?;
                 (Compression::Zstd, Box::new(decoder))
             }
             [0xfd, b'7', b'z', b'X', b'Z', 0] => return refused("xz", "xz -dc"),
@@ -239,11 +246,11 @@ impl Source {
             }
             [b'P', b'K', 3, 4, ..] => return refused("zip", "unzip -p"),
             [0x04, 0x22, 0x4d, 0x18, ..] => return refused("lz4", "lz4 -dc"),
-            _ => (Compression::None, Box::new(again)),
+            _ => (Compression::None, Box::new(io::Cursor::new(magic).chain(raw))),
         };
         let file = file.filter(|_| compression == Compression::None);
         let cancel = cancel.clone();
-        Ok(Source { path, compression, file, watch: None, reader, cancel, trailing })
+        Ok(Source { path, compression, file, watch: None, reader, meter, cancel, trailing })
     }
 
     /// A remark on what followed the compressed data, once all of it was read.
@@ -276,7 +283,11 @@ impl Source {
 
     /// Appends `step` bytes, fewer only at the end of the input.
     fn read_some(&mut self, buffer: &mut Vec<u8>, step: usize) -> Result<usize> {
-        self.reader.by_ref().take(step as u64).read_to_end(buffer).map_err(|source| {
+        let read = self.reader.by_ref().take(step as u64).read_to_end(buffer);
+        if let (Some(meter), Ok(count)) = (&self.meter, &read) {
+            meter.add(*count as u64);
+        }
+        read.map_err(|source| {
             if self.cancel.is_cancelled() {
                 return Error::Interrupted;
             }
