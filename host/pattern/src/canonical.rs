@@ -270,24 +270,57 @@ pub fn automorphism_orbits_chain(
             orbits.extend(order[orbits.len()..].iter().map(|&v| 1 << v));
             break;
         }
-        let colours = refined.as_deref().unwrap_or(colours);
-        let mut orbit: VertexSet = 1 << v;
-        for w in 0..n {
-            if w != v && !fixed.contains(&w) {
-                let mut image = vec![usize::MAX; n];
-                for &f in &fixed {
-                    image[f] = f;
-                }
-                image[v] = w;
-                if compatible(pattern, colours, &image, v) && extend(pattern, colours, &mut image) {
-                    orbit |= 1 << w;
-                }
-            }
-        }
+        let orbit = orbit(pattern, refined.as_deref().unwrap_or(colours), &fixed, v);
         fixed.push(v);
         orbits.push(orbit);
     }
     orbits
+}
+
+/// For each vertex, as bits: its orbit under the automorphisms of the pattern that keep labels.
+///
+/// ```
+/// use gramer_pattern::{Pattern, automorphism_orbits};
+///
+/// let path = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+/// assert_eq!(automorphism_orbits(&path), [0b101, 0b010, 0b101]);
+/// ```
+pub fn automorphism_orbits(pattern: &Pattern) -> Vec<VertexSet> {
+    let n = pattern.vertices();
+    let mut colours = vec![0; n];
+    if n > SMALL_VERTICES {
+        colours = refined(pattern, &colours, &[]);
+        if all_differ(&colours) {
+            return (0..n).map(|v| 1 << v).collect();
+        }
+    }
+    let mut orbits: Vec<VertexSet> = vec![0; n];
+    for v in 0..n {
+        if orbits[v] == 0 {
+            let orbit = orbit(pattern, &colours, &[], v);
+            (0..n).filter(|&w| orbit >> w & 1 == 1).for_each(|w| orbits[w] = orbit);
+        }
+    }
+    orbits
+}
+
+/// The orbit of a vertex under the automorphisms that keep `colours` and fix the vertices of `fixed`.
+fn orbit(pattern: &Pattern, colours: &[u32], fixed: &[usize], v: usize) -> VertexSet {
+    let n = pattern.vertices();
+    let mut orbit: VertexSet = 1 << v;
+    for w in 0..n {
+        if w != v && !fixed.contains(&w) {
+            let mut image = vec![usize::MAX; n];
+            for &f in fixed {
+                image[f] = f;
+            }
+            image[v] = w;
+            if compatible(pattern, colours, &image, v) && extend(pattern, colours, &mut image) {
+                orbit |= 1 << w;
+            }
+        }
+    }
+    orbit
 }
 
 /// Whether no two vertices have one colour, each of which is below their number.

@@ -12,7 +12,9 @@ pub mod plan;
 pub mod task;
 mod text;
 
-pub use canonical::{Dictionary, automorphism_count, automorphism_orbits_chain};
+pub use canonical::{
+    Dictionary, automorphism_count, automorphism_orbits, automorphism_orbits_chain,
+};
 pub use file::parse_pattern;
 pub use info::TaskInfo;
 pub use input::{LabelPlace, LabelText, Origin, PatternInput, read_pattern};

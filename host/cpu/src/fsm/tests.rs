@@ -9,7 +9,7 @@ use gramer_base::context::Context;
 use gramer_engine::{Outcome, Sink, Units};
 use gramer_graph::{Builder, Graph, VertexId, View};
 use gramer_pattern::task::{Measure, SizeLimit};
-use gramer_pattern::{Pattern, automorphism_orbits_chain};
+use gramer_pattern::{Pattern, automorphism_orbits};
 
 fn job<'a>(sink: &'a ListSink, context: &'a Context) -> Job<'a> {
     Job { units: Units::All, sink: Some(sink), context, others: None }
@@ -131,9 +131,9 @@ fn supports_by_force(
         .into_iter()
         .map(|(p, (images, occurrences))| {
             let n = p.vertices();
-            let support = (0..n)
-                .map(|v| {
-                    let orbit = automorphism_orbits_chain(&p, &[v], &vec![0; n])[0];
+            let support = automorphism_orbits(&p)
+                .into_iter()
+                .map(|orbit| {
                     (0..n)
                         .filter(|w| orbit >> w & 1 == 1)
                         .flat_map(|w| &images[w])

@@ -7,7 +7,7 @@ use gramer_base::context::Context;
 use gramer_base::error::Result;
 use gramer_base::parallel::on_threads;
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
-use gramer_pattern::{Pattern, automorphism_orbits_chain};
+use gramer_pattern::{Pattern, automorphism_orbits};
 
 /// The label of one end, of the other, and of the edge.
 pub type Kind = (Label, Label, Label);
@@ -180,8 +180,5 @@ pub fn with_edge(
 
 /// First vertex of the orbit, by vertex.
 pub fn orbits(pattern: &Pattern) -> Vec<usize> {
-    let colours = vec![0; pattern.vertices()];
-    (0..pattern.vertices())
-        .map(|v| automorphism_orbits_chain(pattern, &[v], &colours)[0].trailing_zeros() as usize)
-        .collect()
+    automorphism_orbits(pattern).iter().map(|orbit| orbit.trailing_zeros() as usize).collect()
 }

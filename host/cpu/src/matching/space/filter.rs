@@ -6,7 +6,7 @@ use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::plan::search::bits;
-use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, automorphism_orbits_chain};
+use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, automorphism_orbits};
 
 use super::Space;
 use super::bipartite::Matching;
@@ -275,7 +275,7 @@ impl<'a> Filter<'a> {
 
     /// One class an orbit, or one for all pattern vertices with equal candidates.
     pub(super) fn classes(&self) -> (Vec<u8>, Vec<Option<Vec<VertexId>>>) {
-        let colours = vec![0; self.n];
+        let orbits = automorphism_orbits(self.pattern);
         let mut class = vec![u8::MAX; self.n];
         let mut classes: Vec<Option<Vec<VertexId>>> = vec![];
         for u in 0..self.n {
@@ -293,7 +293,7 @@ impl<'a> Filter<'a> {
                 classes.push(Some(mine));
                 classes.len() - 1
             });
-            for w in bits(automorphism_orbits_chain(self.pattern, &[u], &colours)[0]) {
+            for w in bits(orbits[u]) {
                 debug_assert!(
                     self.alive.iter().all(|&x| {
                         let mask = self.masks[x as usize];

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gramer_graph::NO_LABEL;
-use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits_chain};
+use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits};
 
 use super::mining::Mining;
 use super::source::{FunctionRole, Functions};
@@ -269,10 +269,8 @@ impl<'k> KeyTable<'k> {
                 Key::Pattern => {
                     let pattern = self.layout.pattern(key);
                     let (canonical, order) = pattern.canonical();
-                    let plain = vec![0; canonical.vertices()];
                     let mut orbits = vec![0; canonical.vertices()];
-                    for (of_form, &of_row) in order.iter().enumerate() {
-                        let orbit = automorphism_orbits_chain(&canonical, &[of_form], &plain)[0];
+                    for (&of_row, orbit) in order.iter().zip(automorphism_orbits(&canonical)) {
                         orbits[of_row] = orbit.trailing_zeros() as u8;
                     }
                     (GroupKey::Pattern(canonical), orbits)
