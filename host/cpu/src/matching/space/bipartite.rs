@@ -22,8 +22,8 @@ impl Matching {
     ) -> bool {
         let size = wanted.count_ones();
         self.may.clear();
-        // More than `size` entries that serve the same vertices are never needed.
-        let mut counts = [0u32; MAX_VERTICES];
+        // Entries that serve all of `wanted`, and by vertex the others that serve it.
+        let (mut complete, mut counts) = (0, [0u32; MAX_VERTICES]);
         // A vertex with `size` choices finds one whatever the others take.
         let mut scarce = wanted;
         for serves in near {
@@ -31,16 +31,30 @@ impl Matching {
             if needed == 0 {
                 continue;
             }
-            for w in bits(needed) {
-                counts[w] += 1;
-                if counts[w] == size {
-                    scarce &= !(1 << w);
+            // More than `size` entries that serve the same vertices are never needed.
+            if serves & wanted == wanted {
+                complete += 1;
+                if complete == size {
+                    return true;
+                }
+            } else {
+                for w in bits(needed) {
+                    counts[w] += 1;
+                    if counts[w] + complete >= size {
+                        scarce &= !(1 << w);
+                    }
+                }
+                if scarce == 0 {
+                    return true;
                 }
             }
-            if scarce == 0 {
-                return true;
-            }
             self.may.push(serves);
+        }
+        if complete > 0 {
+            scarce = bits(scarce)
+                .filter(|&w| counts[w] + complete < size)
+                .fold(0, |m: VertexSet, w| m | 1 << w);
+            counts.iter_mut().for_each(|count| *count += complete);
         }
         if bits(scarce).any(|w| counts[w] == 0) {
             return false;
