@@ -1,6 +1,7 @@
 //! The subcommands of `gramer`.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
@@ -126,7 +127,9 @@ impl Cli {
     /// the 5.4 million instructions that the triangles of a small graph took (CiteSeer, from an image). `None` for
     /// other words, and if clap reports anything: help and faults come from the whole command.
     fn of_task(words: &[OsString]) -> Option<Self> {
-        let matches = Self::command_of_task(words)?.try_get_matches_from(words).ok()?;
+        // They end with the process: to take them apart is a twentieth of a small run.
+        let mut command = ManuallyDrop::new(Self::command_of_task(words)?);
+        let matches = ManuallyDrop::new(command.try_get_matches_from_mut(words).ok()?);
         let of_task = matches.subcommand()?.1.subcommand()?.1;
         let log = log::Args::from_arg_matches(of_task).ok()?;
         Some(Cli { command: Command::from_arg_matches(&matches).ok()?, log })
