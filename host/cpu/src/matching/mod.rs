@@ -24,7 +24,6 @@ mod formula;
 mod memo;
 mod method;
 mod occurrence;
-mod race;
 mod search;
 mod space;
 #[cfg(test)]
@@ -204,12 +203,7 @@ fn search(
     let emit = sink.is_some() || apart;
     let limit = sink.and_then(|sink| sink.limit());
     let planner = Planner { pattern, space: &space, estimates: &estimates, induced, limit };
-    // Shares of one search follow one plan, which samples on different devices might not choose alike.
-    let whole = job.units.share().is_none() && job.others.is_none() && context.budget.is_none();
-    let plan = match whole && !emit && most.is_none() && space.has_classes() {
-        true => race::best(planner.ways(), &mut space, given, job)?,
-        false => planner.best(mappings, emit),
-    };
+    let plan = planner.best(mappings, emit);
     let representative = apart.then(|| {
         let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
         Representative::new(graph.view(), pattern, &order)
@@ -284,7 +278,7 @@ fn execute(
     }
     let units = units(plan, space, &lists, 1, job);
     let allowance = most.map(Allowance::new);
-    let SearchEnd { count, complete, .. } = search.run::<u128>(&units, allowance.as_ref());
+    let (count, complete) = search.run::<u128>(&units, allowance.as_ref());
     if !complete && allowance.is_some_and(|allowance| allowance.is_spent()) {
         return Ok(None);
     }
@@ -292,18 +286,7 @@ fn execute(
         return Ok(Some((count, complete)));
     }
     info!("the pattern is searched again with 256 bits: its mappings need more than 128");
-    let SearchEnd { count, complete, .. } = search.run::<U256>(&units, None);
-    Ok(Some((count, complete)))
-}
-
-/// How a search ended.
-struct SearchEnd {
-    /// The number of mappings, `None` if the type has too few bits.
-    count: Option<U256>,
-    /// Whether all units were finished.
-    complete: bool,
-    /// Elements visited.
-    elements: u64,
+    Ok(Some(search.run::<U256>(&units, None)))
 }
 
 /// Parameters of a search, for any width of its numbers.
@@ -317,7 +300,12 @@ struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    fn run<N: Number>(&self, units: &Groups, allowance: Option<&Allowance>) -> SearchEnd {
+    /// The number of mappings, `None` if the type has too few bits, and whether all units were finished.
+    fn run<N: Number>(
+        &self,
+        units: &Groups,
+        allowance: Option<&Allowance>,
+    ) -> (Option<U256>, bool) {
         let Execution { plan, space, lists, given, representative, job } = *self;
         let Job { sink, context, .. } = job;
         let search = || Search::<N>::new(plan, space, lists, given, sink, representative, context);
@@ -328,9 +316,7 @@ impl Execution<'_> {
         );
         let elements = ran.states.iter().map(Search::visited).sum::<u64>();
         debug!(elements, estimated = plan.cost, "the search visited so many elements");
-        let (count, complete) =
-            ran.total(|search| (search.count != N::MAX).then_some(search.count));
-        SearchEnd { count, complete, elements }
+        ran.total(|search| (search.count != N::MAX).then_some(search.count))
     }
 
     /// Whether a sample visits more elements than its share of `most`.

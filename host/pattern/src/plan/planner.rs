@@ -445,11 +445,11 @@ impl Planner<'_> {
     /// The plan with the least estimated cost. With `emit` every mapping is met, of each
     /// occurrence one unless `mappings`; without, mappings are counted.
     pub fn best(&self, mappings: bool, emit: bool) -> SearchPlan {
-        if !emit {
-            return self.ways().swap_remove(0);
-        }
         // To count them takes longer than to make one of many plans.
         let automorphisms = automorphism_count(self.pattern);
+        if !emit {
+            return SearchPlan { automorphisms, ..self.cheapest(automorphisms > 1) };
+        }
         let order = matching_order(self.pattern, self.estimates, self.limit, |_| false);
         let restrictions = match mappings {
             true => Restrictions::none(self.pattern.vertices()),
@@ -458,43 +458,46 @@ impl Planner<'_> {
         SearchPlan { automorphisms, ..self.plan(&order, &restrictions, true).0 }
     }
 
-    /// The ways to count, cheapest first: with all conditions, with none, or with those of the vertices
-    /// that formulas don't count. A pattern without symmetry has no conditions.
-    pub fn ways(&self) -> Vec<SearchPlan> {
+    /// The cheapest way to count: with all conditions, with none, or with those of the vertices
+    /// that formulas don't count. Without `symmetry` there are no conditions.
+    fn cheapest(&self, symmetry: bool) -> SearchPlan {
         let n = self.pattern.vertices();
-        let automorphisms = automorphism_count(self.pattern);
         let all = all_vertices(n);
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
         let by_formula = matching_order(self.pattern, self.estimates, None, closed);
-        let none = Restrictions::none(n);
-        let mut ways = vec![self.plan(&by_formula, &none, false)];
+        let (mut best, mut least) = self.plan(&by_formula, &Restrictions::none(n), false);
         // The orders were chosen by what a chain of steps costs. Parts that are counted apart and numbers that are
         // kept are known once there is a plan.
-        if ways[0].1 > LOOK * n as f64 {
+        if least > LOOK * n as f64 {
             for root in 0..n {
                 let order = greedy_from(root, self.pattern, self.estimates, &|_| false).order;
-                ways.push(self.plan(&order, &none, false));
-            }
-        }
-        if automorphisms > 1 {
-            let mut prefix: VertexSet = 0;
-            for &v in &by_formula {
-                if prefix != 0 && closed(prefix) {
-                    break;
+                let (plan, cost) = self.plan(&order, &Restrictions::none(n), false);
+                if cost < least {
+                    (best, least) = (plan, cost);
                 }
-                prefix |= 1 << v;
-            }
-            let listed = matching_order(self.pattern, self.estimates, None, |placed| {
-                placed.count_ones() as usize + 1 >= n
-            });
-            let others = [(&by_formula, prefix), (&by_formula, all), (&listed, all)];
-            for (order, conditions) in others {
-                let restrictions = Restrictions::new(self.pattern, order, conditions);
-                ways.push(self.plan(order, &restrictions, false));
             }
         }
-        // The first of those that cost the same stays the first.
-        ways.sort_by(|a, b| a.1.total_cmp(&b.1));
-        ways.into_iter().map(|(plan, _)| SearchPlan { automorphisms, ..plan }).collect()
+        if !symmetry {
+            return best;
+        }
+        let mut prefix: VertexSet = 0;
+        for &v in &by_formula {
+            if prefix != 0 && closed(prefix) {
+                break;
+            }
+            prefix |= 1 << v;
+        }
+        let listed = matching_order(self.pattern, self.estimates, None, |placed| {
+            placed.count_ones() as usize + 1 >= n
+        });
+        let others = [(&by_formula, prefix), (&by_formula, all), (&listed, all)];
+        for (order, conditions) in others {
+            let restrictions = Restrictions::new(self.pattern, order, conditions);
+            let (plan, cost) = self.plan(order, &restrictions, false);
+            if cost < least {
+                (best, least) = (plan, cost);
+            }
+        }
+        best
     }
 }

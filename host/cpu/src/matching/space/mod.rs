@@ -160,7 +160,7 @@ impl<'g> Space<'g> {
         }
     }
 
-    /// Makes the lists that the sets of a plan are made from and that aren't there yet, and returns the number of the lists of
+    /// Makes the lists that the sets of a plan are made from, and returns the number of the lists of
     /// each set that has one. Sets of the same classes share their lists.
     pub fn build_lists(
         &mut self,
@@ -175,7 +175,6 @@ impl<'g> Space<'g> {
         let mut wanted: Vec<(u8, u8, Label)> = keys.iter().copied().flatten().collect();
         wanted.sort_unstable_by_key(|k| (k.1, k.0, k.2));
         wanted.dedup();
-        wanted.retain(|key| !self.keys.contains(key));
         let mut position: Vec<u32> = vec![];
         let mut last = None;
         let mut budget = Rows::budget(plan.cost);
@@ -218,7 +217,7 @@ impl<'g> Space<'g> {
     /// Makes the tables of positions, if the search visits enough for that.
     fn find_places(&mut self, cost: u64) {
         let entries = self.classes.len() * self.graph.vertices();
-        if entries > PLACES || entries as u64 > cost || self.has_places() {
+        if entries > PLACES || entries as u64 > cost {
             return;
         }
         if self.classes.iter().any(Option::is_none) {
@@ -247,11 +246,6 @@ impl<'g> Space<'g> {
     /// Whether [`Space::place`] needs no search.
     pub fn has_places(&self) -> bool {
         !self.places.is_empty()
-    }
-
-    /// Whether candidates are fewer than all vertices.
-    pub fn has_classes(&self) -> bool {
-        self.classes.iter().any(Option::is_some)
     }
 
     /// The class of a pattern vertex.
