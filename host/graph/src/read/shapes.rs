@@ -162,6 +162,10 @@ fn is_adjacency(lines: &[&[u8]], complete: bool) -> bool {
 
 /// Lines of a vertex and neighbours that come later or earlier: each has a line, some with nothing else.
 fn lists_once(lines: &[&[u8]]) -> bool {
+    // Some vertex is alone in its line.
+    if lines.iter().all(|line| line.iter().any(|byte| is_blank(*byte))) {
+        return false;
+    }
     let words = |line: &&'_ [u8]| -> Vec<Vec<u8>> {
         line.split(|byte| is_blank(*byte))
             .filter(|word| !word.is_empty())
@@ -175,7 +179,6 @@ fn lists_once(lines: &[&[u8]]) -> bool {
     let vertices: HashSet<&[u8]> = rows.iter().map(|row| row[0].as_slice()).collect();
     let known = |word: &Vec<u8>| vertices.contains(word.as_slice());
     vertices.len() == rows.len()
-        && rows.iter().any(|row| row.len() == 1)
         && rows.iter().any(|row| row.len() > 2)
         && rows.iter().all(|row| row[1..].iter().all(|word| known(word) && *word != row[0]))
 }
