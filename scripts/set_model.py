@@ -14,12 +14,11 @@ import argparse
 import pathlib
 import struct
 
+import set_timing
+from set_timing import LENGTHS, LOAD, MARKER, MEMBER, PUS
+
 PADDING = 0xFFFFFFFF
-CLUSTERS, PUS, LISTS, GROUPS, WINDOW = 2, 8, 32, 4, 8
-# Cycles from the start of a run to a unit's first step, and from the last step to the last sum.
-FIRST_STEP, LAST_SUM = 36, 10
-# A cluster without units.
-NO_UNITS = 10
+CLUSTERS, WINDOW = 2, 8
 
 
 def ranked(edges):
@@ -95,26 +94,45 @@ class Image:
             if any(read):
                 asked = sum(read) + (len(up) + 15) // 16
                 work = sum(lines + at // 16 for at, lines in enumerate(read) if lines) + asked
-                cycles, steps = self._steps(up, sizes)
-                units.append({"address": self.address[v], "quarters": (len(up) + 3) // 4, "work": work,
-                              "lines": asked, "lengths": sum(size >= 63 for size in sizes), "steps": steps,
-                              "cycles": max(cycles, asked)})
+                units.append({"address": self.address[v], "quarters": (len(up) + 3) // 4, "work": work, "root": v,
+                              "lines": asked, "lengths": sum(size >= 63 for size in sizes),
+                              "steps": sum(self._pairs(up, up[at], size, at)[1] for at, size in enumerate(sizes))})
         return units
 
-    def _steps(self, up, sizes):
-        """Cycles of the stepper for a root, and steps among them."""
-        held, cycles, steps = [up[at:at + 16] for at in range(0, len(up), 16)], 0, 0
-        for at, (u, size) in enumerate(zip(up, sizes)):
-            entries, room = self.up[u][:4 * size], 4 * (4 - self.address[u] % 4)
-            while entries:
-                line, entries, room = entries[:room], entries[room:], 16
-                ends = [one[-1] for one in held[WINDOW - 1::WINDOW]][:at // (16 * WINDOW)]
-                first, final = (sum(end < entry for end in ends) for entry in (line[0], line[-1]))
-                for window in range(first, final + 1):
-                    pairs = sum(one[0] <= line[-1] and line[0] <= one[-1]
-                                for one in held[WINDOW * window:WINDOW * (window + 1)])
-                    steps, cycles = steps + pairs, cycles + max(1, pairs)
-        return cycles, steps
+    def _pairs(self, up, member, size, position):
+        """For each line of a member's list: the first window, and the pairs of lines in each window up to the last; all pairs."""
+        held, lines, steps = [up[at:at + 16] for at in range(0, len(up), 16)], [], 0
+        entries, room = self.up[member][:4 * size], 4 * (4 - self.address[member] % 4)
+        ends = [one[-1] for one in held[WINDOW - 1::WINDOW]][:position // (16 * WINDOW)]
+        while entries:
+            line, entries, room = entries[:room], entries[room:], 16
+            first, final = (sum(end < entry for end in ends) for entry in (line[0], line[-1]))
+            pairs = [sum(one[0] <= line[-1] and line[0] <= one[-1] for one in held[WINDOW * at:WINDOW * (at + 1)])
+                     for at in range(final + 1)]
+            lines.append((first, pairs))
+            steps += sum(pairs)
+        return lines, steps
+
+    def lines_of(self, root):
+        """The lines of a root's list as scripts/set_timing.py takes them: the last one brings those of the members."""
+        up, sizes, visits = self.up[root], self.sizes[root], []
+        for begin in range(0, len(up), 16):
+            visits.append([])
+            for at in range(begin, min(begin + 16, len(up))):
+                if not sizes[at]:
+                    continue
+                number, lines = self.address[up[at]] // 4, []
+                if sizes[at] >= 63:
+                    lines.append((number - 1, LENGTHS, None))
+                for line, (first, pairs) in enumerate(self._pairs(up, up[at], sizes[at], at)[0]):
+                    lines.append((number + line, MEMBER, (first, [max(1, some) for some in pairs], False)))
+                visits[-1].append(lines)
+        if not visits[-1]:
+            visits[-1].append([(MARKER, MEMBER, (0, [1], True))])
+        number, kind, (first, windows, _) = visits[-1][-1][-1]
+        visits[-1][-1][-1] = number, kind, (first, windows, True)
+        first, last = self.address[root] // 4, len(visits) - 1
+        return [(first + at, LOAD, visits if at == last else None) for at in range(len(visits))]
 
 
 def decode(words, units):
@@ -193,40 +211,16 @@ def halves_of(units):
     return [sorted(half, key=lambda u: -u["work"]) for half in halves]
 
 
-def cycles_of(halves):
-    """Predicted cycles of a cluster, cycle by cycle: queues of units, list buffers, steppers."""
-    if not halves:
-        return NO_UNITS
-    queues, lists = [[] for _ in range(PUS)], [[] for _ in range(PUS)]
-    free_at, busy, handed, rooms = [0] * PUS, [0] * PUS, [], [[GROUPS] * PUS] * 4
-    halves, last, now = list(halves), -1, 0
-    while halves or any(queues) or any(lists) or any(busy):
-        rooms = rooms[1:] + [[GROUPS - len(queue) for queue in queues]]
-        chosen = -1
-        able = [p for p in range(PUS) if halves and p not in handed[-3:] and min(rooms[0][p], rooms[3][p]) > 0]
-        if able:
-            most = max(rooms[0][p] for p in able)
-            chosen = last = min((p for p in able if rooms[0][p] == most), key=lambda p: (p - last - 1) % PUS)
-            queues[chosen].append(list(halves.pop(0)))
-        handed.append(chosen)
-        for p in range(PUS):
-            if queues[p] and now >= free_at[p] and len(lists[p]) + (busy[p] > 0) < LISTS:
-                unit = queues[p][0].pop(0)
-                queues[p] = [group for group in queues[p] if group]
-                free_at[p] = now + (unit["quarters"] + 3) // 4
-                lists[p].append((now + FIRST_STEP, unit["cycles"]))
-            if not busy[p] and lists[p] and now >= lists[p][0][0]:
-                busy[p] = lists[p].pop(0)[1]
-            busy[p] = max(0, busy[p] - 1)
-        now += 1
-    return now + LAST_SUM
+def cycles_of(image, units):
+    """Predicted cycles of a cluster with these units."""
+    return set_timing.cycles_of([[image.lines_of(unit["root"]) for unit in half] for half in halves_of(mixed(units))])
 
 
 def predicted(edges):
     """Image, units, and the cycles of the cluster that takes longest."""
     image = Image(ranked(edges))
     units = image.units()
-    return image, units, max(cycles_of(halves_of(mixed(own))) for own in dealt(units))
+    return image, units, max(cycles_of(image, own) for own in dealt(units))
 
 
 def main():
