@@ -21,6 +21,11 @@ PADDING = 0xFFFFFFFF
 CLUSTERS, WINDOW = 2, 8
 
 
+def read(text):
+    """The edges of a file: two numbers a line, with blanks, tabs or commas between."""
+    return [tuple(map(int, line.replace(",", " ").split()[:2])) for line in text.splitlines() if line[:1].isdigit()]
+
+
 def ranked(edges):
     """The sorted neighbours of each vertex, by rank: Rank(ON_1), ties by number."""
     adjacent = {}
@@ -100,7 +105,7 @@ class Image:
         return units
 
     def _pairs(self, up, member, size, position):
-        """For each line of a member's list: the first window, and the pairs of lines in each window up to the last; all pairs."""
+        """First window, and pairs of lines in each window up to the last, of each line of a member's list; all pairs."""
         held, lines, steps = [up[at:at + 16] for at in range(0, len(up), 16)], [], 0
         entries, room = self.up[member][:4 * size], 4 * (4 - self.address[member] % 4)
         ends = [one[-1] for one in held[WINDOW - 1::WINDOW]][:position // (16 * WINDOW)]
@@ -114,7 +119,7 @@ class Image:
         return lines, steps
 
     def lines_of(self, root):
-        """The lines of a root's list as scripts/set_timing.py takes them: the last one brings those of the members."""
+        """The lines of a root's list as scripts/set_timing.py takes them; the last one brings those of its members."""
         up, sizes, visits = self.up[root], self.sizes[root], []
         for begin in range(0, len(up), 16):
             visits.append([])
@@ -132,7 +137,7 @@ class Image:
         number, kind, (first, windows, _) = visits[-1][-1][-1]
         visits[-1][-1][-1] = number, kind, (first, windows, True)
         first, last = self.address[root] // 4, len(visits) - 1
-        return [(first + at, LOAD, visits if at == last else None) for at in range(len(visits))]
+        return [(first + at, LOAD, visits if at == last else ()) for at in range(len(visits))]
 
 
 def decode(words, units):
@@ -229,9 +234,7 @@ def main():
     parser.add_argument("--image-out", metavar="FILE")
     parser.add_argument("--in-stream-out", metavar="FILE")
     options = parser.parse_args()
-    with open(options.file, encoding="utf-8") as file:
-        edges = [tuple(map(int, line.split()[:2])) for line in file if line[:1].isdigit()]
-    image, units, cycles = predicted(edges)
+    image, units, cycles = predicted(read(pathlib.Path(options.file).read_text(encoding="utf-8")))
     if options.image_out:
         words = image.words()
         pathlib.Path(options.image_out).write_bytes(struct.pack(f"<{len(words)}I", *words))
