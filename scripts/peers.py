@@ -160,8 +160,8 @@ def from_text(rows):
 
 
 def races(rows):
-    return [f"| {row['graph']} | {row['task'].replace(NULL, '')} | {row['rival']} | {row['rival_cpu_s']} | {row['ours_text_cpu_s']} | "
-            f"{row['ours_image_cpu_s']} | {text(ratio(row, 'text'))} | {text(ratio(row, 'image'))} | {now(row, 'image')} |" for row in rows]
+    return [f"| {row['graph']} | {row['task'].replace(NULL, '')} | {row['rival']} | {row['rival_cpu_s']} | "
+            f"{text(ratio(row, 'text'))} | {text(ratio(row, 'image'))} | {now(row, 'image')} |" for row in rows]
 
 
 def chosen():
@@ -178,7 +178,7 @@ def page():
     rows, users, lost = chosen()
     equal = sum(row["counts"] == "equal" for row in rows)
     differ = [row for row in rows if row["counts"] == "DIFFER"]
-    head = "| graph | task | program | its s | ours, text s | ours, image s | × text | × image | now, image s |\n|---|---|---|---:|---:|---:|---:|---:|---:|"
+    head = "| graph | task | program | its s | × text | × image | now, image s |\n|---|---|---|---:|---:|---:|---:|"
     short = "| graph | task | library | its s | ours s | × | now s |\n|---|---|---|---:|---:|---:|---:|"
     both = sorted({row["machine"] for row in rows}), sorted({row["date"] for row in rows})
     return "\n".join([f"""# The CPU engine compared with public programs

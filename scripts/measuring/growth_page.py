@@ -136,18 +136,20 @@ def table(rows):
 
 
 def gains(rows):
-    """Of each task and library: the largest common graph of each family, and both times there."""
+    """Of each task and library: the ratio of times on the largest common graph of each family."""
     for task in dict.fromkeys(row["task"] for row in rows):
         for library in list(COLOURS)[1:]:
             cells = []
-            for family, name in FAMILIES.items():
+            for family in FAMILIES:
                 ours = dict(points(rows, family, task, "gramer", "cpu_s"))
                 theirs = [p for p in points(rows, family, task, library, "cpu_s") if p[0] in ours]
                 if theirs:
                     edges, seconds = theirs[-1]
-                    cells.append(f"{name}, {edges:,}: {seconds:.2f} / {ours[edges]:.3f} = {seconds / ours[edges]:,.0f}")
-            if cells:
-                yield f"| {task} | {library} | {'; '.join(cells)} |"
+                    cells.append(f"{seconds / ours[edges]:,.0f} ({short(edges)})")
+                else:
+                    cells.append("–")
+            if set(cells) != {"–"}:
+                yield f"| {task} | {library} | {' | '.join(cells)} |"
 
 
 def page(rows):
@@ -177,8 +179,8 @@ brackets the largest graph that was run: the growth of the last three sizes, con
 
 | task | {' | '.join(FAMILIES.values())} |
 |---|{'---:|' * len(FAMILIES)}""", *table(rows), "", "## Beside libraries for Python", "",
-        "On the largest graph that both finished: edges, seconds of the library / of gramer = ratio.", "",
-        "| task | library | graphs |", "|---|---|---|", *gains(rows)]) + "\n"
+        "Seconds of the library by those of gramer, on the largest graph that both finished (its edges in brackets).", "",
+        f"| task | library | {' | '.join(FAMILIES.values())} |", f"|---|---|{'---:|' * len(FAMILIES)}", *gains(rows)]) + "\n"
 
 
 def files():

@@ -1,7 +1,7 @@
 //! Figure 13: slots and work stealing.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
-use super::{Csv, Input, Lab, at, of_task, short, speed_up, times};
+use super::{Csv, Input, Lab, at, csv_table, of_task, short, speed_up, times};
 use crate::explore::PointResult;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Kind, Plot, Series};
@@ -117,14 +117,12 @@ impl Slots {
     }
 
     pub(super) fn blocks(self) -> Vec<Block> {
-        let mut header = vec!["speed-up over 1 slot".to_string()];
-        header.extend(self.all.iter().map(|s| match s.as_str() {
-            "1" => "1 slot".into(),
-            more => format!("{more} slots"),
-        }));
-        header.push("stealing on over off".into());
+        let slots: Vec<String> = self.all.iter().map(|slots| format!("slots {slots}")).collect();
+        let mut header = vec!["speed-up over 1 slot"];
+        header.extend(slots.iter().map(String::as_str));
+        header.push("stealing on over off");
         vec![
-            Block::Table { header, rows: self.rows },
+            Block::File("figure-13-speed-up.csv".into(), csv_table(&header, &self.rows)),
             Block::Plot(
                 "figure-13".into(),
                 Plot {

@@ -107,7 +107,7 @@ pub(super) struct Hierarchies {
     by_size: [[[Option<f64>; 3]; 2]; 2],
 }
 
-/// A setting of the memory in the table, on a graph.
+/// A setting of the memory, on a graph.
 struct Variant {
     graph: String,
     share: &'static str,
@@ -234,18 +234,17 @@ impl Hierarchies {
         }
     }
 
-    /// Text, table and plots.
+    /// Text, gains and plots.
     pub(super) fn blocks(self) -> Vec<Block> {
         let mut blocks = vec![
             Block::Text(
                 "On P2P alone, as the figure's caption says. The paper doesn't name the Gnutella graph; by figure 5 it can \
-                 be 08 and not 04, so claims are of 08, and 04 is in the table beside it. \"10 %\" of the data on the chip is read in two ways: 10 % of \
+                 be 08 and not 04, so claims are of 08; figure-12-gains.csv has 04, too. \"10 %\" of the data on the chip is read in two ways: 10 % of \
                  the lines in all, half of them in scratchpads; and τ of 10 % with a cache of the same capacity, which \
                  are 20 %. Lines are in whole cache sets, equally many in the three hierarchies. Verdicts are of a DDR \
-                 latency of 56 cycles and of λ = 1, as in the table; figure-12-gains.csv has others."
+                 latency of 56 cycles and of λ = 1; figure-12-gains.csv has others."
                     .into(),
             ),
-            self.table(),
             self.gains(),
         ];
         let (x, groups) = axis_names(&self.cases);
@@ -272,19 +271,6 @@ impl Hierarchies {
             }
         }
         blocks
-    }
-
-    /// Gains at the latency and λ of the claims.
-    fn table(&self) -> Block {
-        let header = ["graph, on the chip, order", "cases"].into_iter().chain(GAINS);
-        let of_claims = |v: &&Variant| v.latency == LATENCY && v.lambda == LAMBDA;
-        let rows = self.variants.iter().filter(of_claims).flat_map(|variant| {
-            let Variant { graph, share, .. } = variant;
-            variant.rows().map(move |(order, cells)| {
-                [vec![format!("{graph}, {share}, {order}")], cells].concat()
-            })
-        });
-        Block::Table { header: header.map(String::from).collect(), rows: rows.collect() }
     }
 
     /// Gains at every latency and λ.

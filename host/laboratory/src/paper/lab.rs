@@ -61,7 +61,10 @@ impl Lab<'_> {
             }
             match self.sampled(input, &simulated, &mined, asked, &mut works)? {
                 Ok(measures) => point.measures = Ok(measures),
-                Err(why) => drop(self.left_out.borrow_mut().insert(format!("{note} ({why})"))),
+                Err(why) => {
+                    let task = format!("{} {name} ({why})", input.name);
+                    self.left_out.borrow_mut().insert(task);
+                }
             }
         }
         Ok(all)

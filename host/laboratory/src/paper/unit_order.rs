@@ -43,7 +43,7 @@ pub fn unit_order(lab: &Lab<'_>) -> Result<Section> {
             rows.push(vec![name, by_rank, format!("{mean:.0}"), span(&shares, 3)]);
         }
     }
-    let header = ["case", "cycles, in the order of ranks", "mean", "of the mean"];
+    let header = ["case", "cycles in the order of ranks", "mean", "of the mean"];
     Ok(Section {
         title: "Noise by the order of the work units".into(),
         blocks: vec![
@@ -52,7 +52,7 @@ pub fn unit_order(lab: &Lab<'_>) -> Result<Section> {
                  Where a few giant trees decide, a point of the other sections is one draw of such a range.",
                 input.name
             )),
-            Block::Table { header: header.map(String::from).to_vec(), rows },
+            Block::File("unit-order-spread.csv".into(), csv_table(&header, &rows)),
             Block::File(
                 "unit-order.csv".into(),
                 csv_table(&["graph", "task", "order", "seed", "cycles"], &numbers),

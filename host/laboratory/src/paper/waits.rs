@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, span};
-use super::{Csv, Lab, NOT_RUN, at, axis_names, of_task, short};
+use super::{Csv, Lab, NOT_RUN, at, axis_names, csv_table, of_task, short};
 use crate::explore::PointResult;
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
@@ -110,7 +110,7 @@ impl Stalls {
                     "The counters don't divide the waits into vertex and edge accesses, but with one \
                      slot each access is waited for alone: {access:.1} cycles an access and {miss:.1} \
                      more a miss give the waits of every case to {:.1} % (least squares), and these \
-                     times the vertex accesses and misses are the share in the last column.",
+                     times the vertex accesses and misses are the share in the last column of figure-3-waits.csv.",
                     100.0 * off
                 )
             }
@@ -139,7 +139,7 @@ impl Stalls {
                  hidden (figure-3.csv). *Inside* is a token in the PU's own pipeline. Memory on the \
                  chip is the whole machine's, so the misses are first touches. {division}"
             )),
-            Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
+            Block::File("figure-3-waits.csv".into(), csv_table(&header, &self.rows)),
         ];
         let (x, groups) = axis_names(&self.cases);
         for (order, series) in ORDERS.iter().zip(self.series) {

@@ -44,7 +44,7 @@ enum Status {
 /// The rule of the table.
 const RULE: &str = "An experiment is *reproduced* if all of its decided claims are, *not reproduced* if none of them is \
                     reproduced or partly reproduced, and else *in part*. *No verdict*: it was run, but no claim of it \
-                    can be decided. *Not run*: there is no claim; the last column says why. GRAMER's claims count in \
+                    can be decided. GRAMER's claims count in \
                     the paper's order (ascending). Claims, bars, cases and numbers are in the two reports.";
 
 impl Status {
@@ -134,16 +134,31 @@ fn page(lines: &[Line<'_>]) -> String {
     let count = |status| lines.iter().filter(|line| line.status == status).count();
     let counts = Status::ALL.map(|s| format!("{} {} {}", s.sign(), count(s), s.word()));
     let _ = writeln!(text, "- {} experiments: {}\n", lines.len(), counts.join(", "));
-    text += "| paper | experiment | what it shows | outcome | claims reproduced | not run, and why |\n|---|---|---|---|---:|---|\n";
-    for line in lines {
-        let Experiment { paper, name, what, note, .. } = line.experiment;
-        let claims = match line.claims {
-            0 => "–".into(),
-            all => format!("{} of {all}", line.reproduced),
-        };
-        let note = if note.is_empty() { "–" } else { note };
+    text += "| paper | experiment | what it shows | outcome | claims reproduced |\n|---|---|---|---|---:|\n";
+    for line in lines.iter().filter(|line| line.status != Status::NotRun) {
+        let Experiment { paper, name, what, .. } = line.experiment;
         let status = format!("{} {}", line.status.sign(), line.status.word());
-        let _ = writeln!(text, "| {paper} | {name} | {what} | {status} | {claims} | {note} |");
+        let claims = format!("{} of {}", line.reproduced, line.claims);
+        let _ = writeln!(text, "| {paper} | {name} | {what} | {status} | {claims} |");
+    }
+    let _ = writeln!(
+        text,
+        "\nParts of these that were not run, such as graphs that are not at hand: column `note` of [{0}]({0}).\n\n\
+         ## Not run\n",
+        FILES[1]
+    );
+    let left: Vec<&Line<'_>> = lines.iter().filter(|l| l.status == Status::NotRun).collect();
+    let mut reasons: Vec<&str> = vec![];
+    for line in &left {
+        if !reasons.contains(&line.experiment.note) {
+            reasons.push(line.experiment.note);
+        }
+    }
+    for reason in reasons {
+        let same = left.iter().filter(|line| line.experiment.note == reason);
+        let names: Vec<String> =
+            same.map(|l| format!("{} {}", l.experiment.paper, l.experiment.name)).collect();
+        let _ = writeln!(text, "- {}: {reason}", names.join(", "));
     }
     text
 }
