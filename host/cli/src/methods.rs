@@ -77,6 +77,18 @@ fn cell(engine: &dyn Engine, query: &Query) -> String {
     if letters.is_empty() { first.method } else { format!("{} {letters}", first.method) }
 }
 
+/// A question of several sizes and the same of one more: "cliques of 3, 4 vertices". `None` if they differ otherwise.
+fn of_sizes(several: &str, more: &str) -> Option<String> {
+    const UNIT: &str = " vertices";
+    let parts = |what: &str| {
+        let (subject, sizes) = what.strip_suffix(UNIT)?.rsplit_once(" of ")?;
+        let plain = sizes.split(", ").all(|size| size.parse::<usize>().is_ok());
+        plain.then(|| (subject.to_string(), sizes.to_string()))
+    };
+    let ((subject, sizes), (same, size)) = (parts(several)?, parts(more)?);
+    (subject == same).then(|| format!("{subject} of {sizes}, {size}{UNIT}"))
+}
+
 /// The page.
 pub fn page() -> String {
     let options = device::DeviceOptions::default();
@@ -112,9 +124,18 @@ pub fn page() -> String {
                 Err(error) => error.to_string(),
             });
             let cells: Vec<String> = cells.collect();
-            if cells.iter().any(|cell| cell != "–") {
-                rows.push((what, cells));
+            if cells.iter().all(|cell| cell == "–") {
+                continue;
             }
+            // Sizes with the same methods share a row.
+            if let Some((last, same)) = rows.last_mut()
+                && *same == cells
+                && let Some(both) = of_sizes(last, &what)
+            {
+                *last = both;
+                continue;
+            }
+            rows.push((what, cells));
         }
         let has = |at: &usize| rows.iter().any(|(_, cells)| cells[*at] != "–");
         let columns: Vec<usize> = (0..DEVICES.len()).filter(has).collect();

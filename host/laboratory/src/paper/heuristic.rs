@@ -36,8 +36,7 @@ pub fn figure_8(lab: &Lab<'_>) -> Result<Section> {
          before; the shortest of up to {RUNS}.",
         input.name
     ))];
-    blocks.extend(accuracies.blocks(&input.name));
-    blocks.push(cost.table());
+    blocks.push(accuracies.plot(&input.name));
     blocks.push(Block::File("figure-8.csv".into(), csv));
     blocks.push(Block::File("figure-8-cost.csv".into(), cost.csv()));
     Ok(Section { title: "Figure 8: ON_k".into(), blocks, claims })
@@ -80,19 +79,6 @@ struct Cost {
 }
 
 impl Cost {
-    fn table(&self) -> Block {
-        let header = ["", "ms on this machine", "of ON_1", "of the CPU engine's 4-MC"];
-        let rows = self.seconds.iter().enumerate().map(|(k, s)| {
-            vec![
-                format!("ON_{k}"),
-                format!("{:.3}", s * 1e3),
-                format!("{:.2}", s / self.seconds[1]),
-                format!("{:.4}", s / self.run),
-            ]
-        });
-        Block::Table { header: header.map(String::from).to_vec(), rows: rows.collect() }
-    }
-
     fn csv(&self) -> String {
         let rows = self.seconds.iter().enumerate();
         let rows: String = rows.map(|(k, seconds)| format!("ON_{k},{seconds}\n")).collect();
@@ -120,7 +106,6 @@ impl Cost {
 /// How many of the most accessed vertices ON_k finds.
 pub(super) struct Accuracies {
     csv: String,
-    rows: Vec<Vec<String>>,
     pub(super) series: Vec<Series>,
     /// Of ON_1, by iteration.
     one: Cases,
@@ -130,7 +115,7 @@ impl Accuracies {
     pub(super) fn new() -> Self {
         let csv = "iteration,embedding_vertices,on_0,on_1,on_2,on_3\n".into();
         let series = (0..HOPS).map(|k| Series::new(&format!("ON_{k}"))).collect();
-        Accuracies { csv, rows: vec![], series, one: Cases::default() }
+        Accuracies { csv, series, one: Cases::default() }
     }
 
     /// ON_k by k and vertex, against the embeddings by iteration.
@@ -138,11 +123,8 @@ impl Accuracies {
         for (at, of) in found.iter().enumerate() {
             let share = |on: &Vec<u128>| 100.0 * accuracy(on, &of.vertices, TOP);
             let all: Vec<f64> = on.iter().map(share).collect();
-            let cells: Vec<String> = all.iter().map(|a| format!("{a:.1}")).collect();
             let whole: Vec<String> = all.iter().map(f64::to_string).collect();
             self.csv += &format!("{},{},{}\n", at + 1, of.size, whole.join(","));
-            let names = [at + 1, of.size].map(|n| n.to_string()).to_vec();
-            self.rows.push([names, cells].concat());
             self.one.add(Some(all[1]));
             for (line, y) in self.series.iter_mut().zip(all) {
                 line.points.push((at, y, 0.0));
@@ -150,26 +132,21 @@ impl Accuracies {
         }
     }
 
-    pub(super) fn blocks(self, graph: &str) -> [Block; 2] {
-        let header =
-            ["iteration", "vertices of an embedding", "ON_0 %", "ON_1 %", "ON_2 %", "ON_3 %"];
+    pub(super) fn plot(self, graph: &str) -> Block {
         let iterations = self.series.iter().map(|s| s.points.len()).max().unwrap_or(0);
-        [
-            Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
-            Block::Plot(
-                "figure-8".into(),
-                Plot {
-                    title: format!("Figure 8a: accuracy of ON_k, motif counting on {graph}"),
-                    x_title: "iteration (embeddings of one vertex more)".into(),
-                    y_title: "top 5 % found, in %".into(),
-                    x: (1..=iterations).map(|i| i.to_string()).collect(),
-                    groups: vec![],
-                    kind: Kind::Lines,
-                    logarithmic: false,
-                    series: self.series,
-                },
-            ),
-        ]
+        Block::Plot(
+            "figure-8".into(),
+            Plot {
+                title: format!("Figure 8a: accuracy of ON_k, motif counting on {graph}"),
+                x_title: "iteration (embeddings of one vertex more)".into(),
+                y_title: "top 5 % found, in %".into(),
+                x: (1..=iterations).map(|i| i.to_string()).collect(),
+                groups: vec![],
+                kind: Kind::Lines,
+                logarithmic: false,
+                series: self.series,
+            },
+        )
     }
 
     fn claim(&self) -> Claim {

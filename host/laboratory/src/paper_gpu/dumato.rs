@@ -4,7 +4,7 @@ use gramer_base::error::Result;
 use gramer_gpu::{Balance, Settings, Strategy, Tile};
 use gramer_pattern::task::{Induced, Task};
 
-use super::point::{NamedSettings, Point, at_least, shown, speed_up};
+use super::point::{NamedSettings, Point, at_least, shown, speed_up, times};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near};
 
@@ -86,7 +86,7 @@ pub fn on_and_off(lab: &Lab<'_>) -> Result<Vec<Section>> {
 /// Table 6.6.
 pub fn donations(lab: &Lab<'_>) -> Result<Vec<Section>> {
     const NUMBERS: [u32; 5] = [1, 8, 16, 32, 64];
-    let (mut rows, mut cases) = (vec![], Cases::default());
+    let mut cases = Cases::default();
     let all: &[_] = if lab.options.quick { &TABLE_6_6[..1] } else { &TABLE_6_6 };
     for &(graph, k, one, sixteen) in all {
         let (input, k) = (lab.plain(graph), if lab.options.quick { 4 } else { k });
@@ -95,14 +95,7 @@ pub fn donations(lab: &Lab<'_>) -> Result<Vec<Section>> {
         let points = lab.compare("table 6.6", input, (&name, &[motifs(k)]), &settings)?;
         let ours = speed_up(points[0].as_ref(), points[2].as_ref());
         cases.add(ours.map(|ours| ours / near(one / sixteen, 1.0)));
-        let mut row = vec![format!("{}, {name}", input.name)];
-        row.extend(points.iter().map(|p| shown(p.as_ref())));
-        row.push(format!("{:.2}", one / sixteen));
-        rows.push(row);
     }
-    let mut header = vec!["graph, task".to_string()];
-    header.extend(NUMBERS.map(|n| format!("{n}, ms")));
-    header.push("1 against 16 in the thesis".into());
     let claim = Claim {
         place: "DuMato, table 6.6",
         claim: "16 donations are faster than one: 1.39 and 1.17 times",
@@ -112,7 +105,7 @@ pub fn donations(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.6: donations".into(),
-        blocks: vec![Block::Table { header, rows }],
+        blocks: vec![times()],
         claims: vec![claim],
     }])
 }
@@ -165,7 +158,7 @@ pub fn thresholds(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, figure 6.4: thresholds and threads".into(),
-        blocks: vec![Block::Text(times.into())],
+        blocks: vec![times()],
         claims: vec![
             claim(
                 "30 % of the warps without work is the best threshold",
@@ -196,7 +189,7 @@ fn lead(points: &[Option<Point>], own: usize) -> Option<f64> {
 pub fn tiles(lab: &Lab<'_>) -> Result<Vec<Section>> {
     const TILES: [(&str, Tile); 3] =
         [("32", Tile::Warp), ("16", Tile::Sixteen), ("8", Tile::Eight)];
-    let (mut rows, mut cases) = (vec![], Cases::default());
+    let mut cases = Cases::default();
     let all: &[_] = if lab.options.quick { &TABLE_6_5[..1] } else { &TABLE_6_5 };
     for &(graph, k, theirs) in all {
         let (input, k) = (lab.plain(graph), if lab.options.quick { 4 } else { k });
@@ -209,19 +202,12 @@ pub fn tiles(lab: &Lab<'_>) -> Result<Vec<Section>> {
         });
         let name = format!("motifs of {k}");
         let points = lab.compare("table 6.5", input, (&name, &[motifs(k)]), &settings)?;
-        let mut row = vec![format!("{}, {name}", input.name)];
-        row.extend(points.iter().map(|p| shown(p.as_ref())));
         for at in [1, 2] {
             let bar = near(theirs[at] / theirs[0], 1.0);
             let ours = speed_up(points[at].as_ref(), points[0].as_ref());
             cases.add(ours.map(|ours| ours / bar));
-            row.push(format!("{:.2}", theirs[at] / theirs[0]));
         }
-        rows.push(row);
     }
-    let mut header = vec!["graph, task".to_string()];
-    header.extend(TILES.map(|(name, _)| format!("{name} lanes, ms")));
-    header.extend(["16 against 32 in the thesis".into(), "8 against 32 in the thesis".into()]);
     let claim = Claim {
         place: "DuMato, table 6.5",
         claim: "virtual warps are slower: 1.24 and 1.64 times with 16 lanes, 1.94 and 3.09 times with 8",
@@ -231,7 +217,7 @@ pub fn tiles(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.5: virtual warps".into(),
-        blocks: vec![Block::Table { header, rows }],
+        blocks: vec![times()],
         claims: vec![claim],
     }])
 }

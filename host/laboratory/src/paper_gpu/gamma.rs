@@ -8,7 +8,7 @@ use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::task::Task;
 
-use super::point::{NamedSettings, Point, shown, speed_up};
+use super::point::{NamedSettings, Point, shown, speed_up, times};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near, span};
 
@@ -56,7 +56,7 @@ pub fn mechanisms(lab: &Lab<'_>) -> Result<Vec<Section>> {
     ];
     // Each is a separate program, which takes seconds to build on a processor behind OpenCL.
     let settings = if lab.options.quick { &settings[..2] } else { &settings[..] };
-    let (mut rows, mut cases) = (vec![], [(); 3].map(|()| Cases::default()));
+    let mut cases = [(); 3].map(|()| Cases::default());
     let sizes: &[usize] = if lab.options.quick { &[4] } else { &[4, 5] };
     for input in lab.plain.iter().filter(|input| input.name != "citeseer") {
         for &k in sizes {
@@ -66,12 +66,8 @@ pub fn mechanisms(lab: &Lab<'_>) -> Result<Vec<Section>> {
             for (cases, without) in cases.iter_mut().zip(&points[1..]) {
                 cases.add(speed_up(without.as_ref(), points[0].as_ref()));
             }
-            let own = points.iter().map(|p| shown(p.as_ref()));
-            rows.push(std::iter::once(format!("{}, {name}", input.name)).chain(own).collect());
         }
     }
-    let names = settings.iter().map(|(name, _)| format!("{name}, ms"));
-    let header = std::iter::once("graph, task".to_string()).chain(names).collect();
     let claims =
         MECHANISMS.iter().zip(cases).map(|(&(name, place, claim, times, average), cases)| {
             let bar = near(times, 1.0);
@@ -96,7 +92,7 @@ pub fn mechanisms(lab: &Lab<'_>) -> Result<Vec<Section>> {
     Ok(vec![Section {
         title: "GAMMA, figures 26, 32 and 34: mechanisms of the extension".into(),
         claims: claims.collect(),
-        blocks: vec![Block::Table { header, rows }],
+        blocks: vec![times()],
     }])
 }
 

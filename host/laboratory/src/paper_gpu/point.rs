@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{Timeout, within};
 use super::{Input, Lab};
+use crate::paper::report::Block;
 
 /// Runs that take longer are not repeated.
 const LONG: f64 = 5.0;
@@ -282,6 +283,11 @@ pub fn at_least(before: Option<&Point>, after: Option<&Point>, bar: f64) -> Opti
     let [before, after] = [before?, after?];
     let times = before.seconds / after.seconds.max(1e-9);
     (!after.stopped && (!before.stopped || times >= bar)).then_some(times)
+}
+
+/// Where the times of a section are.
+pub fn times() -> Block {
+    Block::Text("Times: points.csv.".into())
 }
 
 /// Milliseconds in a table.
