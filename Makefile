@@ -42,7 +42,7 @@ setup+%:
 setup: ### Install what the build needs (a C compiler) and check the Rust toolchain
 	@scripts/setup.sh
 
-# Of the whole workspace: of some packages alone, what they share has other features and is built again.
+# Builds the whole workspace: with fewer packages, shared crates get other features and are built again.
 LIBRARIES := -p gramer -p gramer-accelerator -p gramer-base -p gramer-cli -p gramer-cluster -p gramer-cpu -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
 # Programs for others read Parquet and Arrow; tests and `cargo build` alone do without minutes of compilation.
 RELEASE := cargo build --release --locked --workspace --features gramer-cli/columnar

@@ -150,7 +150,7 @@ fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
 const REPEAT: usize = 2;
 /// Seconds of one thread from which on a ratio counts.
 const LONG: f64 = 5.0;
-/// What so many threads as there are cores should reach, in shares of their number: 12 times with 16.
+/// Speed-up that one thread per core should reach, as a share of the cores: 12 with 16.
 const SHARE: f64 = 0.75;
 
 fn main() {

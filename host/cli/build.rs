@@ -63,7 +63,7 @@ fn commit() -> Option<String> {
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_string())
     };
-    // The sources may lie in the repository of another project.
+    // The sources may be vendored in another repository.
     if Path::new(&git(&["rev-parse", "--show-toplevel"])?).canonicalize().ok()? != workspace {
         return None;
     }

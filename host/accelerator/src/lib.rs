@@ -89,7 +89,7 @@ impl Accelerator {
     /// Work is divided among all of them. Results call them `name`.
     ///
     /// # Errors
-    /// Errors of reading the file, and [`Error::Device`] for what the runtime refuses.
+    /// Errors of reading the file, and [`Error::Device`] if the runtime refuses.
     pub fn open(file: &str, name: &str, settings: Settings) -> Result<Self> {
         let (path, indices) = parse(file)?;
         let session = Session::open(&path, &indices, name)?;
@@ -117,7 +117,7 @@ impl Accelerator {
     /// read. No graph may be prepared.
     ///
     /// # Errors
-    /// [`Error::Device`] if what is read isn't what was written, and for what the device refuses.
+    /// [`Error::Device`] if data read back differ from those written, or the device refuses.
     pub fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
         let bytes = bytes.min(self.machine().memory.bank_bytes / 2) as usize;
         self.with_session(|session| session.memories(bytes, &context.cancel))

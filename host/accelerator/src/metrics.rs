@@ -155,7 +155,7 @@ impl CoreMetrics {
     }
 }
 
-/// What each PU did in all cycles of a compute unit, as its counters have it.
+/// Cycles of each PU by state, from its counters.
 fn totals(counters: &BTreeMap<String, Vec<u64>>, cycles: u64) -> Option<Timeline> {
     let idle = IDLE.into_iter().filter_map(|(state, of)| Some((state, counters.get(of)?)));
     let idle: Vec<(&str, &Vec<u64>)> = idle.collect();

@@ -14,7 +14,7 @@ const RUNS_A_UNIT: u64 = 32;
 /// Units in ranges for one run each.
 ///
 /// The cut depends on graph and parameters alone, so that the same task takes the same cycles
-/// whatever the threads of the host do.
+/// independent of the host's threads.
 #[derive(Debug, Clone)]
 pub struct Ranges {
     /// In order; a range that was not finished comes back to the front.

@@ -374,7 +374,7 @@ mod tests {
         drop(inner);
         assert_eq!(share(&progress), 0.75);
         progress.begin(1);
-        // No more than all, whatever an engine adds.
+        // Never more than the whole, even if an engine adds more.
         progress.add(3);
         assert_eq!(share(&progress), 1.0);
         drop(plan);

@@ -144,7 +144,7 @@ impl Mapping {
         if State::of(&now) == self.state {
             return Ok(());
         }
-        // Whoever reads what is missing hears of it by a signal; the pages that are there tell nobody.
+        // A read of a missing page raises a signal; present pages give no notice.
         let what = if now.len() < self.state.size { CUT } else { CHANGED };
         Err(Error::input(Place::file(&self.path), what))
     }

@@ -296,7 +296,7 @@ pub(crate) fn has_a_way() -> bool {
     HAS_A_WAY.get()
 }
 
-/// A zeroed array, whose memory the system gives as it is written to.
+/// A zeroed array, whose pages the system allocates on the first write.
 ///
 /// # Errors
 /// [`Error::Memory`] where the system refuses it.

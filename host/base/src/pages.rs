@@ -210,7 +210,7 @@ mod mapped {
         KEPT.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An array of what is kept, which holds anything.
+    /// An array of reused memory with arbitrary content.
     pub fn kept(size: usize) -> Option<*mut u8> {
         lock().take(whole(size)?).map(ptr::with_exposed_provenance_mut)
     }

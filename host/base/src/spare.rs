@@ -21,9 +21,9 @@ const BYTES: usize = 16 << 20;
 /// Allocations that the pieces are kept for.
 const SMALL: usize = 2 * BYTES;
 
-/// The room that is kept, in pieces; null where there is none.
+/// Reserved pieces; null if there is none.
 static ROOM: [AtomicPtr<libc::c_void>; PIECES] = [const { AtomicPtr::new(null_mut()) }; PIECES];
-/// The room that is kept for larger allocations, and its bytes; null where there is none.
+/// Reserve for larger allocations, and its size in bytes; null if there is none.
 static LARGE: (AtomicPtr<libc::c_void>, AtomicUsize) =
     (AtomicPtr::new(null_mut()), AtomicUsize::new(0));
 /// Whether room was given up since [`keep`].
@@ -48,7 +48,7 @@ pub fn keep(large: usize) -> Result<()> {
     map(&LARGE.0, LARGE.1.load(Ordering::Relaxed)).map_err(|()| refused_array(large))
 }
 
-/// Maps a piece where there is none.
+/// Maps the missing pieces.
 fn map(piece: &AtomicPtr<libc::c_void>, bytes: usize) -> std::result::Result<(), ()> {
     if bytes == 0 || !piece.load(Ordering::Relaxed).is_null() {
         return Ok(());

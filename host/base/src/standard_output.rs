@@ -1,4 +1,4 @@
-//! Standard output, kept clean of what libraries print there.
+//! Standard output without the lines that libraries print.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// Names a file for what libraries print; without it they print to standard error.
+/// File for the lines that libraries print; without it they go to standard error.
 pub const LOG: &str = "GRAMER_RUNTIME_LOG";
 
 static KEPT: OnceLock<File> = OnceLock::new();

@@ -1,5 +1,5 @@
 //! CPU time of a thread and of the process. The accounts in /proc (`schedstat`) are brought up to date in
-//! ticks of milliseconds, so that what takes less is told as nothing.
+//! ticks of milliseconds, so shorter runs are reported as zero.
 
 use std::time::Duration;
 

@@ -201,7 +201,7 @@ fn distribution(graph: &Graph, on_1: &[u128], percentages: &[f64]) -> Distributi
         (0..graph.vertices() as VertexId).map(|v| view.degree(v) as u64).collect();
     let top = percentages.iter().map(|&percent| Top {
         percent,
-        // One at least, as `share_of_first` has it.
+        // At least one, as in `share_of_first`.
         vertices: ((graph.vertices() as f64 * percent / 100.0) as usize)
             .max(graph.vertices().min(1)),
         share_of_entries: share_of_first(&degrees, percent / 100.0),

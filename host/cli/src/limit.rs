@@ -1,4 +1,4 @@
-//! `--threads`, `--memory` and `--spill` of what the processor does.
+//! `--threads`, `--memory` and `--spill` of the host.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -31,7 +31,7 @@ fn look_at_processor() {
         const NEEDED: u32 = 1 << 20 | 1 << 23;
         // Newer compilers know that every processor has the instruction.
         #[allow(unused_unsafe)]
-        // SAFETY: every x86-64 processor has it.
+        // SAFETY: part of the x86-64 baseline.
         let features = unsafe { std::arch::x86_64::__cpuid(1) }.ecx;
         if features & NEEDED != NEEDED {
             let said = b"gramer: this program needs a processor of the level x86-64-v2 (2009 and later, with SSE4.2 and POPCNT); \

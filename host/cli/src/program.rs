@@ -176,12 +176,12 @@ pub fn tell(text: &str) {
     }
 }
 
-/// A line on standard error for what didn't keep the command from its end.
+/// Prints a warning: the command still succeeds.
 pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}: warning: {}", own_name(), options::told(text));
 }
 
-/// A line on standard error for what makes a run slow, while it works.
+/// Prints a warning about a slow run while it works.
 fn note(text: &str) {
     // On a terminal a progress bar may be there.
     let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };

@@ -74,7 +74,7 @@ fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
     Error::usage(format!("{place}: {said}"))
 }
 
-/// A job's file, for what is wrong in it.
+/// A job's file, for error messages.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     path: &'a Path,

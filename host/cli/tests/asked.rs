@@ -162,7 +162,7 @@ fn options_of_devices_act_or_are_refused() {
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
     }
-    // What the device lacks is refused whatever would use it, and so is a list by what lists nothing.
+    // Features that a device lacks are refused for every task, and lists by methods that do not list.
     let square = folder.path("found.jsonl");
     let list = ["--list", square.to_str().unwrap()];
     for (words, code, expected) in [
@@ -322,7 +322,7 @@ fn triangles_are_the_same_in_any_order() {
     }
 }
 
-/// A program without MPI says how it gets it, whatever else is asked.
+/// A program without MPI always says how to build it with MPI.
 #[cfg(not(feature = "mpi"))]
 #[test]
 fn several_machines_need_a_build_with_mpi() {

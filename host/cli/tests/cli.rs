@@ -8,7 +8,7 @@ use gramer_testing::schema::check_answer;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -727,7 +727,7 @@ fn graph_rank_says_what_the_top_is_worth() {
     // deg · Σ deg of the neighbours: 20, 30 and 400 have degree 3, neighbours 3, 3 and 2 or 1.
     assert_eq!(document["on_1"]["largest"], 24);
     assert_eq!(document["on_1"]["smallest"], 3);
-    // The share is that of as many vertices as are said: 1 % of five are one.
+    // The share is rounded up: 1 % of five vertices is one.
     let first = run(&["graph", "rank", "--top", "1"], &graph);
     let said = text(&first.stdout);
     assert!(said.contains("the top 1 % (1 vertex) has 25.00 % of the edge entries"), "{said}");

@@ -35,7 +35,7 @@ fn mpirun(options: &[&str]) -> Command {
     job
 }
 
-/// A job of so many ranks.
+/// A job of `ranks` ranks.
 fn job(ranks: usize, words: &[&str]) -> Command {
     let mut job = mpirun(&["-n", &ranks.to_string(), GRAMER]);
     job.args(words).arg("--distribute");
@@ -285,7 +285,7 @@ enum End {
     CtrlC,
     /// The user of a rank, or the scheduler of the machines, wants no more.
     Signal(usize),
-    /// The graph's file is cut, or written again with what it has.
+    /// The graph's file is cut off, or rewritten with the same content.
     File { cut: bool },
 }
 

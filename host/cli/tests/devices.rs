@@ -210,7 +210,7 @@ fn a_processor_is_told_from_a_gpu_and_lacking_drivers_are_the_reason() {
     }
 }
 
-/// In a mount namespace of its own.
+/// In a separate mount namespace.
 #[test]
 fn a_folder_for_temporary_files_that_runs_no_programs_is_named_or_another_taken() {
     if !has("emulator:small") {

@@ -15,7 +15,7 @@ use gramer::{Context, Task};
 use gramer_cli::report::{Answer, Counts, Drawing, StopReason, json, table};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -52,7 +52,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Runs in at most so many KiB of address space and expects this exit code.
+/// Runs in at most `kib` KiB of address space and expects this exit code.
 fn within(kib: u64, words: &[&str], code: i32) -> String {
     let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");

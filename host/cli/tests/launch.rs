@@ -888,7 +888,7 @@ fn a_killed_program_leaves_no_process_and_its_folder_until_the_next() {
         let at = std::time::SystemTime::now() - Duration::from_secs(seconds);
         std::fs::File::options().write(true).open(&lock).unwrap().set_modified(at).unwrap();
     };
-    // While it lives nobody touches its folder, however old.
+    // While it lives, its folder stays, however old.
     age(3600);
     other(&words);
     assert!(folder.join("emulator.pid").exists());
@@ -1156,7 +1156,7 @@ fn what_is_missing_is_named() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("XILINX_XRT is /nowhere, but there is no Xilinx Runtime"), "{said}");
 
-    // A loader that can't be loaded is none.
+    // A loader that cannot be loaded does not count.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("libOpenCL.so.1"), "no library").unwrap();
     let command = |words: &[&str]| {

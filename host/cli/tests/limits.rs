@@ -233,7 +233,7 @@ fn little_memory_is_an_answer_or_one_line() {
     }
 }
 
-/// Has the child run as nobody with at most so many threads.
+/// Makes the child run as the user `nobody` with a limit of threads.
 fn with_threads(command: &mut Command, most: u64) {
     if getuid().is_root() {
         command.uid(65534).gid(65534);

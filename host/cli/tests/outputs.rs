@@ -18,7 +18,7 @@ enum Use {
     Input,
     /// What a run would write; `plan` writes nothing.
     Term,
-    /// Files of the program's own, under names that nobody else gives.
+    /// The program's own files, recognised by their names.
     Own,
     /// A file is written; `--force` replaces one.
     File,

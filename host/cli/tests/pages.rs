@@ -189,7 +189,7 @@ fn pages_have_counts_per_vertex_and_edge() {
     assert_eq!((of(4), of(5)), (2, 2));
 }
 
-/// A number of the JSON as pages have it.
+/// A number of the JSON answer in the format of pages.
 fn grouped(number: &Value) -> String {
     gramer_picture::number::grouped(number.to_string().parse().unwrap())
 }

@@ -106,7 +106,7 @@ fn stopped_and_resumed(words: &[&str], folder: &Path, random: &mut Random) -> u3
         }
         // In the end one may go on for as long as it needs.
         let way = if stops < 8 { random.next(4) } else { 4 };
-        // A limit of no time is none.
+        // A limit of zero means no limit.
         let after = 1 + takes / 8 + random.next(takes);
         let limit = format!("{}", after as f64 / 1000.0);
         if way == 0 {
@@ -268,7 +268,7 @@ fn a_file_of_another_run_is_refused_and_stays() {
     assert_eq!(answer(&whole), answer(&plain));
 }
 
-/// Two runs with one file would each write over what the other has done.
+/// Two runs with one checkpoint would overwrite each other's results.
 #[test]
 fn a_file_is_of_one_run_at_a_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -346,7 +346,7 @@ fn a_build_that_cannot_be_done_says_why_and_leaves_no_file() {
     gramer().env("GRAMER_EMULATOR", &emulator).assert().code(1).stderr(
         contains("no verilator on the PATH").and(contains("could not build the model of machine")),
     );
-    // What is no emulator, and what is killed, leaves no message of its own.
+    // A program that is not an emulator, or that is killed, leaves no message.
     gramer()
         .env("GRAMER_EMULATOR", "/bin/true")
         .assert()

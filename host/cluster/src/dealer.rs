@@ -214,7 +214,7 @@ struct DeskProxy<'a> {
     context: &'a Context,
     kept: Option<&'a Checkpoint>,
     ranks: &'a mut [Rank],
-    /// When all were told to stop.
+    /// Time at which all ranks were asked to stop.
     stopping: Option<Instant>,
 }
 
@@ -295,7 +295,7 @@ impl DeskProxy<'_> {
             }
             Message::Next(candidates) => match self.desk.next((from, 0), candidates) {
                 Ok(range) => cluster.say(from, &Message::Range(range.start, range.end))?,
-                // It is told to stop.
+                // Ask it to stop.
                 Err(Error::Interrupted) => {}
                 Err(error) => self.desk.ended(from, Answer::Failed(error), Duration::ZERO),
             },

@@ -137,7 +137,7 @@ impl Failure {
         Failure { what: error.to_string(), device, code: error.exit_code() }
     }
 
-    /// As rank 0 has it.
+    /// In the form of rank 0.
     pub fn error(&self, rank: &str) -> Error {
         let what = format!("{rank}: {}", self.what);
         match self.code {
@@ -164,7 +164,7 @@ pub enum Message {
     Failed(Failure),
     /// The sender is there.
     Alive,
-    /// To rank 0: this rank's process was told to stop.
+    /// To rank 0: this rank's process received a stop signal.
     Asked,
     /// To rank 0: which of these candidates does this rank examine next?
     Next(Candidates),
@@ -197,7 +197,7 @@ impl Message {
     /// From bytes.
     ///
     /// # Errors
-    /// [`Error::Device`] for what no message of this version is.
+    /// [`Error::Device`] for an invalid message or one of another version.
     pub fn read(bytes: &[u8], rank: &str) -> Result<Self> {
         if let Some((0, found)) = bytes.split_first() {
             return Ok(Message::Level(found.to_vec()));
@@ -224,7 +224,7 @@ pub fn pack<'a>(all: impl Iterator<Item = &'a Vec<u8>>) -> Vec<u8> {
 /// The parts of a [`pack`]ed message.
 ///
 /// # Errors
-/// [`Error::Device`] for what it hasn't.
+/// [`Error::Device`] if it is missing.
 pub fn unpack(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut all = vec![];
     while !bytes.is_empty() {

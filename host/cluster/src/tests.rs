@@ -323,7 +323,7 @@ fn a_device_that_fails_leaves_its_work_to_other_ranks() {
         );
         assert_eq!(outcome.results, plain(&graph, &task).results);
     }
-    // A list has lines that nobody can take back, and where all fail nobody is left.
+    // Lines of a list cannot be taken back; if all members fail, none is left.
     for (failing, listed) in [(1..2, true), (0..3, false)] {
         let gone = Arc::new(AtomicBool::new(false));
         let errors = on_ranks(3, |cluster| {

@@ -120,7 +120,7 @@ impl<'a, S> PhaseRun<'a, S> {
     }
 
     /// The same, and each process takes what all have found besides, `more` of it: bytes, from the states of
-    /// its threads. What it can't take is of another graph.
+    /// its threads. Data that do not fit are from another graph.
     ///
     /// # Errors
     /// Those of `of`.
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// What is told grows with the edges, not with their triangles.
+    /// Messages grow with the edges, not with their triangles.
     #[test]
     fn processes_tell_no_lists_of_common_neighbours() {
         let edges: Vec<(u64, u64)> = (0..90u64).flat_map(|v| (0..v).map(move |u| (u, v))).collect();

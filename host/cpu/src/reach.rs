@@ -68,7 +68,7 @@ pub(super) trait Form: 'static {
 /// An entry per vertex.
 pub(super) struct Dense;
 
-/// Entries for what isn't empty.
+/// Entries that are not empty.
 pub(super) struct Sparse;
 
 impl Form for Dense {

@@ -36,7 +36,7 @@ pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
         let ran = arcs::triangles::<Sparse, _>(view, job, || 0u128, |sum, _, _| *sum += 1);
         return ran.sum(|sum| *sum);
     }
-    // Shares name the graph's own numbers, and where memory is limited its rows are all that there is room for.
+    // Shares use the graph's own numbers; with limited memory there is room for its rows only.
     let whole = job.units.share().is_none() && job.others.is_none() && job.context.budget.is_none();
     let lists = match graph.order() {
         Order::Input if whole => Lists::by_degree(view, job),

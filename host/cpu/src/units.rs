@@ -27,7 +27,7 @@ const SHOWN_PARTS: usize = 16;
 pub(crate) struct StartVertices<'a> {
     count: usize,
     graph: View<'a>,
-    /// The graph's vertices by number; ids are the numbers where there is none.
+    /// Ids of the graph's vertices by number; `None` if ids are the numbers.
     ids: Option<&'a [VertexId]>,
 }
 

@@ -14,7 +14,7 @@
 //! | `gramer` | the version of the program: another one may divide work in another way |
 //! | `graph` | `vertices`, `edges`, and a `hash` (XXH3, 128 bits) of the lists and labels |
 //! | `task` | as [`Task`] is serialised |
-//! | `rule` | the scheme by which the devices divide the work |
+//! | `rule` | scheme with which devices divide the work |
 //! | `outcome` | an [`Outcome`] of the units that are done; `null` if none are |
 //! | `joins` | for each phase that is done, what each member found of it, in hexadecimal digits |
 //! | `checksum` | XXH3, 128 bits, of `outcome` and `joins` as this program writes them |
@@ -64,7 +64,7 @@ pub struct CheckpointSettings {
 /// How the members of a checkpointed run divide the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The scheme, as the file has it.
+    /// The scheme in the file.
     pub text: String,
     /// Whether it works in phases.
     pub in_phases: bool,

@@ -304,7 +304,7 @@ impl<'a> Desk<'a> {
         // What a device doesn't do it says again for another question.
         state.gone[member] = matches!(error, Error::Device(_));
         let replaced = match &state.way {
-            // A list has lines of the portion that failed, which nobody can take out again.
+            // The list already has lines of the failed portion, which cannot be removed.
             DealMode::Shares(_) => !self.job.query.list,
             DealMode::Phases(phases) => phases.begins_again(),
         };
@@ -387,7 +387,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Whether nobody has an order, and nobody gets one.
+    /// True if no member has an order or will get one.
     pub fn is_over(&self) -> bool {
         let state = lock(&self.state);
         let ends = state.stopped || state.error.is_some() || state.gone.iter().all(|gone| *gone);

@@ -116,7 +116,7 @@ pub struct Record {
     pub waited: Duration,
     /// Orders that it has ended.
     pub runs: u64,
-    /// Portions that it has finished, or candidates that it was given, of all that there were.
+    /// Share of all portions that it has finished, or of all candidates that it was given.
     pub part: (usize, usize),
     /// Whether it did all the work alone; its devices are then in the outcome.
     pub alone: bool,

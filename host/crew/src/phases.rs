@@ -1,4 +1,4 @@
-//! A run in phases, as plain state: which candidates of a phase nobody has yet, and what members have found of it.
+//! State of a run in phases: unassigned candidates of a phase, and the members' results.
 //!
 //! All members ask for the same phases in the same order, and all have the whole answer at the end. Where one fails,
 //! its attempt is over for all, and those that are left begin again.
@@ -35,7 +35,7 @@ pub struct PhaseSettings {
 #[derive(Debug, Clone, Copy)]
 struct Phase {
     all: usize,
-    /// The first candidate that nobody has.
+    /// The first unassigned candidate.
     first: usize,
     /// How often somebody took some.
     times: usize,
@@ -237,7 +237,7 @@ impl Phases {
         self.is_over() && self.lost && self.phasing.again
     }
 
-    /// Whether one is left, who has nobody to tell anything.
+    /// True if one member is left, with no peers.
     pub fn is_alone(&self) -> bool {
         self.phasing.again && self.members() == 1 && self.kept.is_none()
     }
@@ -254,7 +254,7 @@ impl Phases {
         self.there = gone.iter().map(|gone| !gone).collect();
     }
 
-    /// Candidates that a member was given, of all that there were.
+    /// Share of all candidates that a member was given.
     pub fn examined(&self, member: usize) -> (usize, usize) {
         (self.examined[member], self.candidates)
     }

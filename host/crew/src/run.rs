@@ -23,7 +23,7 @@ use crate::order::{Job, Record};
 use crate::phases::PhaseSettings;
 use crate::shares::DealSettings;
 
-/// How often the user's wish to stop is passed on to the devices: a signal's handler wakes nobody.
+/// Interval at which a stop request is passed to the devices (a signal handler wakes no thread).
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A question, and where it runs.
@@ -120,7 +120,7 @@ impl CrewRun<'_> {
 
 /// Has each device work at the desk in a thread, and meanwhile looks whether the user wants to stop.
 fn on_threads(desk: &Desk<'_>, ready: &[MemberGraph], post: &MemberContext<'_>) -> Result<()> {
-    // A task may be so small that it ends before somebody looks again.
+    // A small task may end before the next check.
     if post.context.cancel.is_cancelled() {
         desk.stop();
     }

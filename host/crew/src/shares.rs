@@ -127,7 +127,7 @@ impl Shares {
         self.incomplete = true;
     }
 
-    /// A member takes no more portions; those that nobody else has are dealt again.
+    /// A member takes no more portions; those that no other member has are dealt again.
     pub fn give_back(&mut self, portions: Vec<usize>) {
         self.deal.give_back(portions);
     }
@@ -142,7 +142,7 @@ impl Shares {
         self.deal.left() + self.deal.out() == 0 && !self.incomplete
     }
 
-    /// Whether nobody has portions, and nobody gets any; `ends` says that no more are given out.
+    /// True if no member has portions or will get any; `ends`: no more are given out.
     pub fn is_over(&self, ends: bool) -> bool {
         self.has.iter().all(Option::is_none) && (ends || self.deal.left() + self.deal.out() == 0)
     }

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-/// A device gets its part of what is left divided by this: what was expected may turn out otherwise.
+/// A device gets its part of the remaining work divided by this, since estimates are uncertain.
 const CAREFUL: f64 = 2.0;
 /// What a device takes grows by this at most: its first portions may have been light.
 const GROWTH: usize = 8;

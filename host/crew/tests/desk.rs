@@ -1,4 +1,4 @@
-//! The dealer without any device: what members ask and say is all that it knows.
+//! The dealer without devices: it only sees the messages of its members.
 
 use std::time::Duration;
 

@@ -240,7 +240,7 @@ fn cliques_by_opencl_devices_together() {
     assert!(answer.devices.iter().all(|device| device.get("share.runs").is_some()));
 }
 
-/// As `gpu:0,0,0,0` has it, by the strategies that several GPUs are measured with.
+/// As with `gpu:0,0,0,0`, by the strategies for which several GPUs are measured.
 #[test]
 fn four_times_an_opencl_device() {
     let (plain, labelled) = (graph(false), graph(true));
@@ -471,7 +471,7 @@ fn the_others_finish_what_a_lost_device_had() {
     }
 }
 
-/// A device that does nothing until it is told to stop, and then says so in one of two ways.
+/// A device that idles until it is stopped, and then reports it in one of two ways.
 #[derive(Clone, Copy)]
 struct Asleep {
     fails: bool,
@@ -648,7 +648,7 @@ fn a_device_with_tables_is_lost_among_others() {
     assert!(lost > 0);
 }
 
-/// A device that is lost in the midst of a level leaves it to the others, who wait for nobody.
+/// If a device is lost in the middle of a level, the others finish it without waiting.
 #[test]
 fn a_device_is_lost_among_levels() {
     let labelled = graph(true);

@@ -149,7 +149,7 @@ impl From<Error> for WireError {
 }
 
 impl WireError {
-    /// As the program has it.
+    /// In the program's form.
     pub fn error(self) -> Error {
         match self {
             WireError::Usage(what) => Error::Usage(what),
@@ -176,7 +176,7 @@ pub fn write(to: &mut dyn Write, message: &impl Serialize) -> std::io::Result<()
 /// Reads a message; `None` at the end.
 ///
 /// # Errors
-/// [`Error::Device`] for what no message is.
+/// [`Error::Device`] for an invalid message.
 pub fn read<M: DeserializeOwned>(from: &mut dyn BufRead) -> Result<Option<M>> {
     let mut line = String::new();
     let read =

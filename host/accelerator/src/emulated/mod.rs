@@ -130,7 +130,7 @@ impl EmulatedDevice {
         self.started(&mut *self.free(cancel)?, cancel).map(|_| ())
     }
 
-    /// The worker, once no other run has it.
+    /// The worker, once no other run uses it.
     fn free(&self, cancel: &Cancel) -> Result<MutexGuard<'_, Option<Worker>>> {
         loop {
             match self.worker.try_lock() {

@@ -36,7 +36,7 @@ impl WorkerGraph {
         Ok(WorkerGraph { device, graph, ordered, number: next_number(), places })
     }
 
-    /// Has the worker load it, unless it has it.
+    /// Makes the worker load the graph, unless it is loaded.
     pub fn load(&self, kept: &mut Option<Worker>, cancel: &Cancel) -> Result<()> {
         let worker = self.device.started(kept, cancel)?;
         if worker.graph.as_ref().is_some_and(|(number, _)| *number == self.number) {
@@ -54,7 +54,7 @@ impl WorkerGraph {
     fn ask(&self, query: &Query, run: &Run<'_>) -> Result<Outcome> {
         let context = run.context;
         if run.units.share().is_some() && self.ordered.is_some() {
-            // The worker has it in order, and the units would be other ones.
+            // The worker holds the ordered graph, whose units differ.
             return Err(Error::Unsupported(format!(
                 "{} takes shares of a graph in the order of Rank(ON_1) alone: order it with \
                  `gramer_graph::prepare::renumber`",

@@ -1,4 +1,4 @@
-//! The worker's side: it opens its device once, and answers runs until nobody is left to ask.
+//! The worker's side: it opens its device once and answers runs until the program disconnects.
 
 use std::any::Any;
 use std::io::{BufRead, Write};
@@ -24,7 +24,7 @@ use super::message::{
 
 /// Embeddings that are sent together.
 const BATCH: usize = 1 << 10;
-/// How often a worker says how far it is, and looks whether a signal wants it to stop: a handler wakes nobody.
+/// Interval at which a worker reports progress and polls for signals (a signal handler wakes no thread).
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where messages go.
@@ -150,7 +150,7 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    /// The next order; `None` once nobody is left.
+    /// The next order; `None` once the program has disconnected.
     fn next(&self) -> Result<Option<Order>> {
         loop {
             match self.orders.recv_timeout(LOOK) {

@@ -197,7 +197,7 @@ fn a_share_goes_to_the_worker_and_its_outcome_comes_back() {
     let task = Task::Clique { k: 3 };
     let run = |share| prepared.run(&task, Units::Share(share), None, &context);
     assert_eq!(run(&share).unwrap(), found);
-    // An outcome of other units is none.
+    // An outcome of other units is invalid.
     let other = Share::new(std::iter::once(2..3), []).unwrap();
     let refused = run(&other).unwrap_err().to_string();
     assert!(refused.contains("an answer for another share"), "{refused}");
@@ -272,7 +272,7 @@ fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {
             opens.set(opens.get() + 1);
             Ok(Box::new(gramer_engine::reference::Reference::default()) as Box<dyn Engine>)
         };
-        // It ends when nobody is left, and not before it has answered.
+        // It ends when the program disconnects, but answers first.
         let input = std::io::BufReader::new(Slow(std::io::Cursor::new(input)));
         let served = serve(input, output.reopen().unwrap(), open, &Context::default());
         let said = fs::read_to_string(output.path()).unwrap();
@@ -355,7 +355,7 @@ impl Peers for TestPeers {
     }
 }
 
-/// A worker that asks its peers for candidates, and for what they have found.
+/// A worker that asks its peers for candidates and results.
 #[test]
 fn a_worker_reaches_the_peers_of_a_run() {
     let folder = tempfile::tempdir().unwrap();

@@ -88,7 +88,7 @@ fn forbids_programs(folder: &Path) -> bool {
 }
 
 /// Removes what launchers of this user have left that were killed: the folders with their marker
-/// whose lock is free. Nothing else is touched, whatever its name.
+/// whose lock is free. Other files and folders are never touched.
 fn sweep(tmp: &Path) {
     for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_abandoned(&entry.path()) {

@@ -122,7 +122,7 @@ impl Drop for Watch {
 
 /// The end of a worker.
 pub(crate) struct WorkerEnd {
-    /// Why it ended, if it wasn't told to.
+    /// Why it ended, unless it was asked to.
     pub died: Option<String>,
     /// What the emulator said of a failure; empty without one.
     pub log: String,
@@ -144,7 +144,7 @@ impl Drop for WorkerCount {
     }
 }
 
-/// Starts a worker and watches it to its end. Why it ended, if it wasn't told to.
+/// Starts a worker and watches it until it ends. Returns why it ended, unless it was asked to.
 fn run(
     mut command: Command,
     setup: Option<&Setup>,
@@ -179,7 +179,7 @@ fn run(
         wait_for(|| !setup.emulator_runs(), EMULATOR_ENDS);
     }
     let what = match ended {
-        // One that was told to end, and did.
+        // It ended on request.
         Err(_) if closes => return None,
         Ok(status) if closes && status.success() => return None,
         Ok(status) => match status.code() {
@@ -227,7 +227,7 @@ fn watch(child: &mut Child, setup: Option<&Setup>, state: &State) -> Result<Exit
         if closing > patience || dead && !closing.is_zero() {
             return Err("closed".into());
         }
-        // The device may freeze at any time; nobody looks as long as nobody waits for the end.
+        // The device may freeze at any time; it is checked only while a caller waits for the end.
         let waits = !asked.is_zero() || !closing.is_zero();
         let stopped = || is_stopped(own) || setup.is_some_and(Setup::emulator_is_stopped);
         let frozen = frozen.holds_for(waits && stopped());

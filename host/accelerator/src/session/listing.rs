@@ -56,7 +56,7 @@ impl Session {
     /// each record to `take`, until that has enough.
     ///
     /// # Errors
-    /// [`Error::Device`] for what the runtime refuses and what no core should answer; [`Error::Unsupported`] for sets
+    /// [`Error::Device`] if the runtime refuses or the answer is invalid; [`Error::Unsupported`] for sets
     /// without room; those of `take`.
     pub(crate) fn list_streams(
         &mut self,

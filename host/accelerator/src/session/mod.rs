@@ -83,7 +83,7 @@ impl Session {
     /// Programs the accelerators with these indices. `shown` is what messages call them.
     ///
     /// # Errors
-    /// Errors of reading the file; [`Error::Device`] for what the runtime refuses.
+    /// Errors of reading the file; [`Error::Device`] if the runtime refuses.
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
         let bytes = Xclbin::bytes(path)?;
         let xclbin = Xclbin::parse(&bytes, path)?;

@@ -70,7 +70,7 @@ impl Session {
     /// range when it is done with one. With `take`, each record is handed to it.
     ///
     /// # Errors
-    /// [`Error::Device`] for what the runtime refuses and what no core should answer.
+    /// [`Error::Device`] if the runtime refuses or the answer is invalid.
     pub fn explore(
         &mut self,
         pass: &Pass,

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(all[&(0, 0)].spent, [[[2]]]);
         assert_eq!(all[&(0, 1)].spent, [[[1, 3]]]);
         assert_eq!(all[&(0, 1)].windows, [256, 256]);
-        // Devices that run side by side are told apart.
+        // Number the devices that run at the same time.
         assert_eq!(all[&(1, 1)].spent, [[[4]]]);
     }
 }

@@ -66,7 +66,7 @@ impl Session {
     /// image of `lines` lines that [`Session::load_image`] put there as `number`.
     ///
     /// # Errors
-    /// [`Error::Device`] for what the runtime refuses and what no core should answer;
+    /// [`Error::Device`] if the runtime refuses or the answer is invalid;
     /// [`Error::Unsupported`] if a sum doesn't fit into the core's counts.
     pub fn run_streams(
         &mut self,

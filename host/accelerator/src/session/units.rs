@@ -23,7 +23,7 @@ pub(super) struct Place<'a> {
 }
 
 /// What `work` gives on each compute unit, in the order of the devices, with one of `items` each. If one fails, the
-/// others are told to stop: they needn't go on. A panic of one is one of the caller.
+/// others are stopped. A panic of one thread is passed on to the caller.
 pub(super) fn on_units<I: Send, R: Send>(
     cards: &mut [Card],
     items: impl IntoIterator<Item = I>,

@@ -153,12 +153,12 @@ impl SetResident {
             } else {
                 outcome.results.extend(pass.counts(&found.total, degrees));
             }
-            // Without a clique of this size there is none of a larger one.
+            // Without cliques of this size, larger ones cannot exist.
             if !found.complete || found.total == Total::default() {
                 break;
             }
         }
-        // As the CPU engine has it, sizes end with the largest clique.
+        // As in the CPU engine, sizes end with the largest clique.
         let results = &mut outcome.results;
         let last_is_none = results.len() > 1 && results.last().is_some_and(|r| r.count == 0);
         if last_is_none && matches!(task, SetTask::CliqueSizes(..)) {

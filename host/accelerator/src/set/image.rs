@@ -82,7 +82,7 @@ pub struct SetImage {
     lists: Lists,
 }
 
-/// An image as the memory of a cluster has it.
+/// An image in the layout of a cluster's memory.
 pub trait Words {
     /// Entries, 16 a line.
     fn words(&self) -> &[u32];

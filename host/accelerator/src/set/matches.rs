@@ -21,7 +21,7 @@ pub(crate) fn has_plans(machine: &Accelerator) -> bool {
     machine.set.as_ref().is_some_and(|set| set.plan_levels > 0)
 }
 
-/// Whether a machine's core lists: it has plans, and it is told how much room there is for records.
+/// True if a machine's core lists: it has plans, and an argument for the room for records.
 pub(crate) fn lists(machine: &Accelerator) -> bool {
     has_plans(machine) && machine.arguments.iter().any(|argument| argument.name == "result_beats")
 }

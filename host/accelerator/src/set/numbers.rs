@@ -64,5 +64,5 @@ pub const SUM_PATHS: usize = number::sum("paths");
 /// Position of the marked neighbours.
 pub const SUM_MARKS: usize = number::sum("marks");
 
-/// Position of what a search plan counts.
+/// Position of the sum of a search plan.
 pub const SUM_EMBEDDINGS: usize = number::sum("embeddings");

@@ -73,7 +73,7 @@ impl Members {
     ) -> u32 {
         let entry = match self.seen & own.signature {
             0 => own.entry(0),
-            // A list of one line takes a cycle, whatever is cut. Of most others nothing is cut.
+            // A list of one line always takes one cycle. Most other lists are not cut.
             _ if own.last_line <= self.last => own.whole,
             _ => {
                 let (list, quarters) = list();

@@ -74,7 +74,7 @@ fn ascending(operations: &[Operation]) -> bool {
 pub struct PlacedUnit {
     /// Quarter-line address of its list.
     pub address: u32,
-    /// Quarter-lines, or [`QUARTERS_LONG`]; of a search plan the size as its image has it.
+    /// Quarter-lines, or [`QUARTERS_LONG`]; for a search plan, the size code of its image.
     pub quarters: u32,
     /// Which of the operations; 0 of a search plan, beside which there are none.
     pub plan: u32,

@@ -95,7 +95,7 @@ pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Resul
 }
 
 /// A machine by its name or by the path of its description; without either, the machine of the
-/// paper. A name is that of a built-in machine, whatever files there are: `./small` is a file.
+/// paper. A bare name is always a built-in machine; `./small` is a file.
 ///
 /// # Errors
 /// [`Error::Usage`] for a name that isn't known, [`Error::Input`] with what is wrong with a

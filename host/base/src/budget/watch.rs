@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::mapping::Mapping;
 
-/// How often a thread looks that reads what nobody counts: files from one end to the other.
+/// Interval of the checks of a thread that reads uncounted memory, such as mapped files in sequence.
 const EACH: Duration = Duration::from_micros(100);
 
 /// Where lists lie that were read: addresses of the first byte and of the one after the last.
@@ -145,7 +145,7 @@ pub(super) fn end() {
     *lock(&WATCHED) = None;
 }
 
-/// Lets go of what is mapped where too much is resident.
+/// Releases mapped pages if too many are resident.
 pub(super) fn let_go() {
     // Whoever waits brings no pages meanwhile.
     if let Some(watched) = &mut *lock(&WATCHED) {
@@ -184,7 +184,7 @@ impl ResidentSource {
         }) else {
             return self.let_all_go(&mut mappings);
         };
-        // What nobody counts may be what takes the room.
+        // Uncounted pages may take the room.
         if 2 * after[1].saturating_sub(self.stays) > now[1].saturating_sub(self.stays) {
             self.let_all_go(&mut mappings);
         }

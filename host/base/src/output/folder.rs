@@ -33,7 +33,7 @@ pub fn check_files(
     check(folder, names, force, inputs, &Record::default())
 }
 
-/// The same for the folder of a run: files that [`write_run`] wrote and nobody changed are replaced without `force`.
+/// The same for the folder of a run: unchanged files of an earlier [`write_run`] are replaced without `force`.
 ///
 /// # Errors
 /// As [`check_files`].
@@ -237,7 +237,7 @@ mod tests {
         assert!(said.contains("a.txt is there already"), "{said}");
         assert!(run("4").is_err());
         assert_eq!(fs::read(at("out/a.txt")).unwrap(), b"mine");
-        // A symbolic link is never one of our files, whatever its target.
+        // A symbolic link is never one of our files.
         fs::write(at("precious"), "2").unwrap();
         fs::remove_file(at("out/b.txt")).unwrap();
         std::os::unix::fs::symlink("../precious", at("out/b.txt")).unwrap();

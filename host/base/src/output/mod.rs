@@ -49,7 +49,7 @@ enum Destination {
     Direct(Box<dyn Write + Send>),
     Whole {
         file: NamedTempFile,
-        /// Whether it may take the place of another file.
+        /// True if it may replace another file.
         force: bool,
         /// Whether it then has that file's mode and owner.
         like_other: bool,
@@ -61,7 +61,7 @@ impl Output {
     /// Begins a file. Without `force` it replaces none, whenever that came to be.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what can't be written or replaced, [`Error::Io`] where the system refuses.
+    /// [`Error::Usage`] if the output cannot be written or replaced, [`Error::Io`] if the system refuses.
     pub fn create(path: &Path, force: bool) -> Result<Self> {
         if path.as_os_str() == STDIN {
             let to = Destination::Direct(crate::standard_output::writer());
@@ -226,7 +226,7 @@ pub fn write_held(
         return Err(failed("lock")(io::Error::other("it is a device or a pipe")));
     };
     file.as_file().sync_data().map_err(failed("write"))?;
-    // A lock is of what was opened: it goes with the file to its place, and stays with a second handle.
+    // A lock belongs to the open file: it survives the rename and is shared by a second handle.
     let held = file.as_file().try_clone().map_err(failed("lock"))?;
     let refused = match first {
         true => file.persist_noclobber(path),
@@ -243,7 +243,7 @@ pub fn write_held(
 /// without locks it succeeds. The lock is released when the result is dropped.
 ///
 /// # Errors
-/// [`Error::Usage`] if another program has it; [`Error::Io`].
+/// [`Error::Usage`] if another program holds it; [`Error::Io`].
 pub fn hold(path: &Path) -> Result<Option<File>> {
     // A killed program may leave a child process that needs a moment to end.
     const PATIENCE: Duration = Duration::from_secs(1);

@@ -25,7 +25,7 @@ pub(super) enum PathTarget {
 /// Looks at the place of an output.
 ///
 /// # Errors
-/// [`Error::Usage`] for what no output can be written to or replace, [`Error::Io`] where the system refuses.
+/// [`Error::Usage`] if the path cannot take an output, [`Error::Io`] if the system refuses.
 pub(super) fn look(path: &Path) -> Result<PathTarget> {
     let refused = |what: &str| Err(Error::usage(format!("{}: {what}", Place::file(path))));
     let folder = || refused("is a folder; name a file");
@@ -229,13 +229,13 @@ pub(super) fn take_after(file: &File, replaced: &Path) -> io::Result<()> {
     // Neither a program's rights nor the sticky bit are an output's.
     let mut mode = there.mode() & 0o777;
     if file.metadata()?.gid() != there.gid() {
-        // The rights of another group aren't those of this one.
+        // Rights of the old group must not become rights of this one.
         mode &= !0o070 | (mode & 0o007) << 3;
     }
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-/// Whether two outputs would be one file, by whatever names.
+/// True if two outputs are the same file, under any names.
 pub fn is_one_file(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
         (Ok(a), Ok(b)) => a.is_file() && same(&a, &b),

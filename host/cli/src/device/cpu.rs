@@ -17,7 +17,7 @@ pub const KIND: Kind = Kind {
     named: |device| device == "cpu",
     options: &["memory", "spill"],
     settings: Vec::new,
-    check: |_, _, _| Ok(()), // what goes with what, `budget_of` says
+    check: |_, _, _| Ok(()), // `budget_of` checks combinations
     kit: |_, _| Ok(Box::new(|ask| Cpu.choose(ask))),
     open: |_, _, _, _| Ok(Box::new(Cpu)),
 };

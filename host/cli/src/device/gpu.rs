@@ -1,4 +1,4 @@
-//! GPUs, and whatever else speaks OpenCL.
+//! GPUs and other OpenCL devices.
 
 use std::sync::atomic::Ordering;
 
@@ -53,7 +53,7 @@ fn settings(options: &DeviceOptions) -> Result<Settings> {
     Ok(settings)
 }
 
-/// The names of what was given of the settings.
+/// Names of the settings that were given.
 fn given(options: &DeviceOptions) -> Vec<&str> {
     let names = options.given().map(|(name, _)| name);
     names.chain(options.spill.is_some().then_some("spill")).collect()

@@ -35,7 +35,7 @@ pub trait Options {
     /// The task.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what doesn't go together; those of reading a pattern.
+    /// [`Error::Usage`] for options that exclude each other; errors of reading a pattern.
     fn task(&self, cancel: &Cancel) -> Result<gramer_pattern::Task>;
 
     /// The task with the numbers of labels that it has by name, where it has some.

@@ -158,7 +158,7 @@ impl Common {
             (false, false) => engine.plan(&ask).map(Some),
         };
         let plan = plan.map_err(|error| self.with_a_way_out(error, &ask))?;
-        // A list names vertices by their order, and little memory goes by it.
+        // Lists and the memory-limited path depend on the order of vertices.
         let alone = !query.list && memory.is_none();
         Ok(alone && plan.is_some_and(|plan| plan.any_order))
     }
@@ -287,7 +287,7 @@ struct MiningResult {
     outcome: Outcome,
     /// In place of counts.
     estimated: Option<(Precision, SampledCounts)>,
-    /// The file of what is finished.
+    /// The checkpoint file.
     kept: Option<Checkpoint>,
 }
 

@@ -173,7 +173,7 @@ struct LinePrefixes {
     recent: [usize; RECENT],
 }
 
-/// Addresses that are told apart.
+/// Number of distinct addresses.
 const RECENT: usize = 32;
 
 impl LinePrefixes {

@@ -15,7 +15,7 @@ use super::row::{Row, by_width, ones};
 pub(super) struct Counter<'a> {
     /// Cliques found.
     pub cliques: u128,
-    /// Members looked at, as a measure of work, that `most` hasn't been told of.
+    /// Members examined, as a measure of work, since the last report to `most`.
     pub work: u64,
     /// The work of several threads, and that after which all give up.
     pub most: Option<(&'a AtomicU64, u64)>,

@@ -60,7 +60,7 @@ impl CumulativeWeights {
         self.until[at] - if at == 0 { 0.0 } else { self.until[at - 1] }
     }
 
-    /// The item that a number in [0, 1) falls on; none of weight 0.
+    /// The item that a number in [0, 1) selects, never one of weight 0.
     fn at(&self, unit: f64) -> usize {
         let wanted = unit * self.total();
         let at = self.until.partition_point(|&until| until <= wanted);

@@ -54,7 +54,7 @@ impl Small {
         self.classes[i]
     }
 
-    /// Number of the label of edge i–j, 0 where there is none.
+    /// Number of the label of edge i–j; 0 if it has none.
     #[inline]
     pub fn edge(&self, i: usize, j: usize) -> u32 {
         if i == j { 0 } else { self.edges[pair(i, j)] }

@@ -76,7 +76,7 @@ struct Numbering<'a> {
     support: i128,
     /// Classes of the graph's vertices.
     class: Vec<u32>,
-    /// By label: its number, or 0 if no frequent edge has it.
+    /// By label: its number, or 0 if it is in no frequent edge.
     numbers: Vec<u32>,
     /// See [`Rows`].
     label_numbers: Vec<u32>,

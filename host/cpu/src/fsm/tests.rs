@@ -338,7 +338,7 @@ fn instances_agree_with_brute_force() {
     assert!(beyond > 0, "no round extends by an infrequent edge");
 }
 
-/// Several processes have what one has, whatever each of them examines.
+/// Several processes give the result of one, however candidates are divided.
 #[test]
 fn minimum_image_support_in_several_processes() {
     let mut random = Random(11);

@@ -123,7 +123,7 @@ pub(super) fn count(
             Err(CountFailure::Stopped) => {
                 return Ok(MethodChoice::Count(0, false, Method::Homomorphisms));
             }
-            // The number needs more than 128 bits, whatever the way.
+            // The number needs more than 128 bits by every method.
             Err(CountFailure::Overflow) => return Err(too_many(false)),
         }
     }

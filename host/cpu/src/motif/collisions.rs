@@ -288,7 +288,7 @@ impl CommonNeighbourLists {
         self.chosen.chunks(8).map(byte).collect()
     }
 
-    /// Chooses the edges of another process as well; `None` for what isn't of this graph.
+    /// Also chooses the edges of another process; `None` for an edge outside the graph.
     pub fn read(&self, bytes: &[u8]) -> Option<()> {
         (bytes.len() == self.chosen.len().div_ceil(8)).then_some(())?;
         for (chosen, byte) in self.chosen.chunks(8).zip(bytes) {

@@ -131,7 +131,7 @@ fn add_both_ways<const N: usize>(
     done.into_iter().collect::<Result<()>>().ok()
 }
 
-/// Numbers as such that several threads may write.
+/// Numbers that several threads may write.
 fn shared(numbers: &mut [u64]) -> &[AtomicU64] {
     const { assert!(align_of::<AtomicU64>() == align_of::<u64>()) };
     // SAFETY: `AtomicU64` has the size of `u64` and, as asserted, its alignment; the exclusive borrow lasts as long as the

@@ -196,7 +196,7 @@ fn sums_by<F: Form>(
                 let arc = graph.row(v).start + at;
                 let t = common.len();
                 let common = common.iter().map(|&w| near.vertex(w as usize));
-                // Pair by pair, or by the rows of the common neighbours: whatever visits less.
+                // Pair by pair, or by the rows of the common neighbours: the way that visits less.
                 let pairs = t * (t - 1) / 2 * PAIR + t * SEARCH;
                 let by_pairs = thirds.is_some() && pairs < counter.steps(common.clone(), hubs);
                 match thirds {

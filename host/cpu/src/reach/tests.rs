@@ -1,4 +1,4 @@
-//! Both forms of tables have equal answers, whatever the limits.
+//! Both forms of tables give equal answers at all limits.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Sets as bits: a look-up costs one read, whatever the length of the list.
+//! Sets as bits: a look-up costs one read, independent of the length of the list.
 
 use super::{Uninit, fill};
 
@@ -40,7 +40,7 @@ impl Bitmap {
         }
     }
 
-    /// Makes the numbers below 64 for each word those of these words, whatever was there.
+    /// Replaces the content by these words, 64 numbers each.
     #[inline]
     pub fn set_first(&mut self, words: &[u64]) {
         self.words[..words.len()].copy_from_slice(words);

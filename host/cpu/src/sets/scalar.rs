@@ -56,7 +56,7 @@ pub(super) fn search(short: &[u32], long: &[u32], out: &mut [Uninit]) -> usize {
     kept
 }
 
-/// The length of what [`search`] would write.
+/// Number of elements that [`search`] would write.
 pub(super) fn search_size(short: &[u32], long: &[u32]) -> usize {
     let mut size = 0;
     look_up(short, long, |_, found| size += usize::from(found));

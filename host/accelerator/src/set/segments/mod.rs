@@ -258,7 +258,7 @@ impl<'a> Segments<'a> {
             let halves = match (found.is_empty(), ends.len()) {
                 (true, 0..2) => return Err(self.no_room(&pieces[0])),
                 (true, _) => vec![ends.start..middle, middle..ends.end],
-                // The next segment has it.
+                // It belongs to the next segment.
                 (false, _) => vec![ends],
             };
             for ends in halves.into_iter().rev() {

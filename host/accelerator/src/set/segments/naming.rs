@@ -16,7 +16,7 @@ mod mark {
     pub const NAMED: u8 = 1;
     /// Its list is read.
     pub const LISTED: u8 = 2;
-    /// One list has it.
+    /// It is in one list.
     pub const SEEN: u8 = 4;
 }
 
@@ -58,7 +58,7 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// The list of a vertex as members' lists have it.
+    /// The list of a vertex in the form of members' lists.
     fn own(&self, v: VertexId) -> &'a [VertexId] {
         let row = self.view.neighbours(v);
         match self.operation {

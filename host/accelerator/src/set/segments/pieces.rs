@@ -51,7 +51,7 @@ impl Piece {
     /// - Edges are cut between the members that are visited.
     /// - Paths are edges, and 4-cycles by the range of their last vertex.
     ///
-    /// `None` for what can't be cut. Paths are cut for this many units at a time.
+    /// `None` if it cannot be cut. Paths are cut into this many units at a time.
     pub fn cut(self, view: View<'_>, first: u32, units: usize) -> Option<Vec<Work>> {
         match self.operation {
             Operation::Cliques { k: 3 } => {

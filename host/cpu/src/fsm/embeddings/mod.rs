@@ -7,7 +7,7 @@
 //! Any connected induced sub-pattern of a pattern is reached by taking away one vertex at a time
 //! without ever disconnecting it. So all of those of a reported pattern are reported, and an
 //! enumeration that leaves a branch as soon as the vertices chosen so far don't form a reported
-//! pattern still reaches every embedding that matters, in whatever order it adds vertices.
+//! pattern still reaches every relevant embedding, in any order of vertices.
 //!
 //! Sizes 2 and 3 are counted in closed form. Larger ones are enumerated as ESU does (Wernicke,
 //! *Efficient detection of network motifs*, 2006): from the smallest vertex on, a vertex may be

@@ -123,7 +123,7 @@ pub(super) fn inherit(
     for (i, j) in code.edge_list() {
         let mut smaller = *code;
         smaller.set_edge(i, j, 0);
-        // A vertex without another edge goes with this one.
+        // A vertex without another edge is removed with this one.
         let kept: Vec<usize> = (0..n).filter(|&v| smaller.degree(v) > 0).collect();
         let smaller = smaller.induced(&kept);
         if !smaller.is_connected() {

@@ -13,7 +13,7 @@ use super::{Kind, Program, Term, Word};
 /// Number of degenerate houses of a diamond: the fifth vertex is one of its four.
 const DIAMONDS: u128 = 4;
 
-/// The programs by which the core counts a pattern.
+/// Programs with which the core counts a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountPlan {
     /// The program whose occurrences are those of the pattern.
