@@ -54,7 +54,7 @@ const GRAPHS: &[(&str, &str)] = &[
 /// Graphs that `--quick` leaves out: their larger tasks take more than moments.
 const SLOW: &[&str] = &["cnr-2000", "web-stanford", "ego-twitter", "fb100-cornell5"];
 
-/// What a row of the truth table asks, as far as it can be asked of us.
+/// The question of a row of the truth table, if gramer can answer it.
 enum Question {
     Count { task: Task, pattern: Pattern },
     MaximalCliques(usize),

@@ -41,7 +41,7 @@ fn any_labels(largest: usize) -> impl Strategy<Value = Small> {
     ]
 }
 
-/// At most so many edges, so that all sets of them can be tried.
+/// Few edges, so that all sets of them can be tried.
 fn with_few_edges(mut small: Small, most: usize) -> Small {
     for (u, v, _) in small.edge_list().into_iter().skip(most) {
         small.edges[u][v] = None;

@@ -59,7 +59,7 @@ fn intervals_hold(graph: &Graph, task: &Task, seeds: u64) {
         }
     }
     assert!(intervals >= seeds as u32, "{task:?}: {intervals} intervals");
-    // 95 % less three standard deviations of a share among so many.
+    // 95 % less three standard deviations of the share.
     let least = 0.95 - 3.0 * (0.95 * 0.05 / f64::from(intervals)).sqrt();
     let share = f64::from(held) / f64::from(intervals);
     println!("{task:?}: {held} of {intervals} intervals hold the count, {share:.3}");

@@ -123,14 +123,14 @@ fn self_loops_and_repeated_edges_are_remarked() {
         ),
         ("t # 0\nv 0 1\nv 1 2\n\ne 0 1 3\ne 1 1 3\n", one(6)),
         ("0 5 1\n1 5 0 2 1\n2 5 1\n", one(2)),
-        // Rows of METIS name one end alone, so no line is told.
+        // Rows of METIS name one end only, so the message has no line.
         ("3 2\n2\n1 2 3\n2\n", "1 self loop is left out".into()),
     ] {
         let loaded = parse(text).unwrap_or_else(|e| panic!("{text:?}: {e}"));
         let last = loaded.notes.iter().rfind(|note| note.contains("self loop"));
         assert_eq!(last, Some(&expected), "{text:?}: {:?}", loaded.notes);
     }
-    // Each edge once more, as many files have it, is nothing to speak of; some of them are.
+    // Every edge in both directions, as in many files, gives no note; some repeated edges do.
     assert_eq!(parse("0 1\n1 0\n1 2\n2 1\n").unwrap().notes, [""; 0]);
     let some = parse("0 1\n1 0\n1 2\n0 1\n2 3\n").unwrap();
     assert_eq!(
@@ -316,7 +316,7 @@ fn arabesque() {
             ("0 1 1\n1\n", 2, "the label is missing"),
         ],
     );
-    // Only lines of two columns: that is an edge list, unless told otherwise.
+    // Lines of two columns are an edge list unless `--format` says otherwise.
     assert_eq!(parse("0 5\n1 6\n").unwrap().format, Format::Edges);
     assert_eq!(parse_as("0 5\n1 6\n", Some(Format::Arabesque)).unwrap().graph.vertices(), 2);
 }
@@ -358,7 +358,7 @@ fn metis() {
             ("3 9223372036854775809\n2\n1\n\n", 1, "so 18446744073709551618 neighbours"),
         ],
     );
-    // A wrong count is named without being told the format.
+    // A wrong count is reported without `--format`.
     assert!(refused("3 3\n2\n1 3\n2\n").contains("the header says 3 edges"));
 }
 
@@ -691,7 +691,7 @@ fn a_mark_ends_an_lg_graph() {
         let note = "line 5, `t # -1`, ends the graph: what follows it is ignored";
         assert_eq!(loaded.notes, [note], "{rest:?}");
     }
-    // What follows may fill whole blocks, with faults of its own.
+    // The rest may fill whole blocks, with further faults.
     let long = format!("{text}{}", "what is this\n".repeat(400_000));
     for threads in [1, 3] {
         let context = Context::with_threads(threads);

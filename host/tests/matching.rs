@@ -384,7 +384,7 @@ fn a_label_that_no_vertex_has_gives_none() {
     assert_eq!((outcome.results[0].count, outcome.complete), (0, true));
 }
 
-/// Has enough after so many embeddings.
+/// A sink that stops after a number of embeddings.
 struct First(AtomicUsize, usize);
 
 impl Sink for First {

@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// With edge labels, and as many vertices as are possible.
+/// With edge labels, and the largest number of vertices.
 #[test]
 fn large_patterns_of_several_components() {
     let mut builder = Builder::new();

@@ -206,7 +206,7 @@ proptest! {
                 let sum: u64 = accesses.edges[i].iter().sum();
                 prop_assert_eq!(sum, counters.edge_accesses[i]);
             }
-            // A vertex is read once for each embedding that has it (figure 4 of the paper).
+            // A vertex is read once for each embedding that contains it (figure 4 of the paper).
             for v in 0..small.n() {
                 let embeddings = small.graph().view().degree(v as VertexId) as u64;
                 prop_assert_eq!(accesses.vertices[2][v], embeddings);

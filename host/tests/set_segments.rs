@@ -17,7 +17,7 @@ use gramer_machine::{Accelerator, named};
 use gramer_models::cliques as reference;
 use gramer_testing::graphs::{graph, numbers, pairs, ranked};
 
-/// A machine with so many lines per cluster and lists of so many lines.
+/// A machine with given lines per cluster and lines per list.
 fn machine(partition_lines: u32, list_lines: u32) -> Accelerator {
     let mut machine = named::named("set-small").unwrap().unwrap();
     let set = machine.set.as_mut().unwrap();
@@ -50,7 +50,7 @@ fn model(machine: &Accelerator, graph: &Graph, task: SetTask, units: Units<'_>) 
     parts(machine, graph, task, units, 1)
 }
 
-/// The same with roots for so many clusters.
+/// The same with roots for several clusters.
 fn parts(
     machine: &Accelerator,
     graph: &Graph,

@@ -40,7 +40,7 @@ impl<S> Setting<S> {
     /// Applies values to `settings`. Ignores names that the table lacks.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what is not a value of a setting.
+    /// [`Error::Usage`] for an invalid value of a setting.
     pub fn apply<'a>(
         table: &[Setting<S>],
         settings: &mut S,

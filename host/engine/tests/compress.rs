@@ -1,4 +1,4 @@
-//! Compressed graphs against algorithm 19 as it is printed.
+//! Compressed graphs against algorithm 19 as printed.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ fn pairs(clique: &[VertexId]) -> Vec<(VertexId, VertexId)> {
     (0..clique.len()).flat_map(with_smaller).collect()
 }
 
-/// As the paper's algorithm 19 has it: every clique is listed, and its shared edges are counted.
+/// The paper's algorithm 19: every clique is listed, and its shared edges are counted.
 fn as_printed(graph: &Graph, k: usize) -> (usize, Vec<(i64, Vec<VertexId>)>) {
     let cliques = all_cliques(graph, k);
     let mut edges = std::collections::HashMap::new();

@@ -1,4 +1,4 @@
-//! Detection of the format, decompression, and whatever reader follows.
+//! Detection of the format, decompression, and the reader that follows.
 #![no_main]
 
 mod common;

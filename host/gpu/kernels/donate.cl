@@ -6,7 +6,7 @@
 // one group at any time: what is taken is read from states that only `donate_keep` changes.
 
 // The shallowest depth at which a state can be divided, and the `items` there: waiting edges (depth 0) or
-// candidates. A state keeps one of what it works on. ANY if it can't be divided.
+// candidates. A state keeps one part for itself. ANY if it cannot be divided.
 inline uint divisible(__global const uint *state, uint *items) {
     const uint depth = state[0];
     *items = popcount(state[1]);

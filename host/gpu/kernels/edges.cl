@@ -24,7 +24,7 @@ inline uint list_of_entry(__global const uint *offsets, const uint vertices, con
     return low;
 }
 
-// The number of a vertex of the embedding, which gets it with this edge if it has it not.
+// The number of a vertex in the embedding; a new vertex is added with this edge.
 inline void add_vertex(embedding *e, const uint v, const uint edge) {
     for (uint i = 0; i < e->size; i++)
         if (e->vertex[i] == v)
@@ -90,7 +90,7 @@ inline bool fits_degrees(__constant uint *shape, const uint degree) {
     return degree >= shape[SHAPE_DEGREES] && degree <= shape[SHAPE_DEGREES + 1];
 }
 
-// Whether an edge with this entry fits the filter, but for what users say.
+// True if an edge with this entry fits the built-in conditions of the filter.
 inline bool fits_edge(const embedding *e, __constant uint *shape, const uint u, const uint v,
                       const uint entry) {
     __constant uint *const plan = shape + SHAPE_PLAN;

@@ -31,7 +31,7 @@ __kernel void head_spans(__global const uint *restrict offsets, __global const u
 #else
 
 #ifdef HASH
-// A table of numbers, each and 1; 0 is none. At most half full.
+// A table of numbers plus 1; 0 is an empty slot. At most half full.
 inline void put_number(volatile __local uint *table, uint number) {
     uint at = (number * 0x9e3779b1u) >> (32 - HASH_BITS);
     while (atomic_cmpxchg(table + at, 0u, number + 1) != 0)

@@ -142,7 +142,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                 tile_from = offsets[prefix[base]];
 
             for (;;) {
-                // The next tile of what the prefix leaves.
+                // The next tile of the remaining prefix.
                 uint in_all = 0, next_tile = NONE;
                 if (with_tile) {
                     uint at = tile_from;

@@ -122,7 +122,7 @@ pub(crate) fn write_trace(path: &Path, force: bool, device: &str, spans: &[Span]
     })
 }
 
-/// Names of what isn't a kernel.
+/// Names of operations other than kernels.
 pub(crate) const TRANSFERS: [&str; 3] = [WRITE, READ, CLEAR];
 pub(crate) const WRITE: &str = "write";
 pub(crate) const READ: &str = "read";

@@ -316,7 +316,7 @@ impl Device {
         Ok(self.copies.get().expect("it was set above"))
     }
 
-    /// Waits until all that is queued is done.
+    /// Waits for all queued commands.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`].

@@ -93,7 +93,7 @@ impl Tasks {
     }
 }
 
-/// The places of what isn't 0, by falling numbers, and of equal ones by place. (Numbers of triangles are small: to
+/// Positions of non-zero numbers, largest first, ties by position. (Numbers of triangles are small: to
 /// compare arcs took longer than a GPU needs to count.)
 fn falling(numbers: &[u32]) -> Vec<u32> {
     let most = numbers.iter().max().map_or(0, |&most| most as usize);
@@ -183,7 +183,7 @@ pub(crate) fn sums(
 fn closed(graph: &Resident, sums: &[u128], triangles: u128, cliques: u128) -> Option<Sums> {
     let of = |name: &str| sums[NAMES.iter().position(|n| *n == name).expect("it is one of them")];
     let by = &graph.by;
-    // Degrees ascend, and most vertices have that of another.
+    // Degrees ascend, and most vertices share theirs with others.
     let degrees: Vec<u32> = (0..by.vertices()).map(|v| by.degree(v)).collect();
     let stars = degrees.chunk_by(|a, b| a == b).map(|alike| {
         let d = u128::from(alike[0]);

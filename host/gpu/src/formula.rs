@@ -317,7 +317,7 @@ pub(crate) fn four(
     whole(graph)
 }
 
-/// The sums of the task; `None` where its kernels were told to end.
+/// The sums of the task; `None` if its kernels were stopped.
 fn whole(graph: &Resident) -> Result<Option<Sums>> {
     let sums = graph.read()?;
     Ok((!graph.was_stopped()).then_some(sums))

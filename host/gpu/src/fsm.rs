@@ -81,7 +81,7 @@ pub(crate) fn by_images(
         context.progress.begin(candidates.len() as u64);
         let examined =
             CandidateBatch { device, by, candidates: &candidates, support, fault, context };
-        // The domains of paths are found sooner than they are told.
+        // Computing the domains of paths is faster than exchanging them.
         let together = together.filter(|_| !counted || edges > first);
         let mut level = match examined.level(&buffers, together, edges) {
             Ok(None) | Err(Error::Interrupted) => return Ok((found, false)),
@@ -321,7 +321,7 @@ fn bounds(
         for (u, v) in pattern.edges().into_iter().filter(|&edge| edge != (i, j)) {
             labelled.add(&mut smaller, u, v, pattern.edge_label(u, v).unwrap_or(NO_LABEL));
         }
-        // A vertex without another edge goes with this one.
+        // A vertex without another edge is removed with this one.
         let kept: Vec<usize> = (0..n).filter(|&v| smaller.degree(v) > 0).collect();
         let smaller = smaller.induced(&kept);
         if !smaller.is_connected() {

@@ -91,7 +91,7 @@ pub(crate) fn choose(
     let narrow = device.lanes(LANES) < LANES;
     let lanes = match asked.or(offered) {
         None => return Ok(Form { lanes: Lanes::Local, note: None }),
-        // Nothing else works there, and nothing is to be tried.
+        // Only this form works there, so no self-test is needed.
         Some(lanes) if narrow && (asked.is_none() || lanes == Lanes::Local) => {
             return Ok(Form { lanes: Lanes::Local, note: None });
         }

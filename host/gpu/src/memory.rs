@@ -31,7 +31,7 @@ pub struct Budget {
 pub(crate) struct Refusal {
     /// Purpose.
     what: String,
-    /// Bytes with all that was in use.
+    /// Largest number of bytes in use.
     together: u64,
     limit: u64,
 }

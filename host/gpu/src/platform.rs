@@ -223,7 +223,7 @@ fn offers_nothing(platform: &str, code: Option<i32>) -> String {
     )
 }
 
-/// Names the folder of what PoCL compiles.
+/// Sets the folder for the programs that PoCL compiles.
 const POCL_CACHE: &str = "POCL_CACHE_DIR";
 /// The user's folder for caches.
 const XDG_CACHE: &str = "XDG_CACHE_HOME";
@@ -236,7 +236,7 @@ pub(crate) fn is_pocl(platform: &str) -> bool {
 /// Why PoCL can't keep what it compiles, without which it offers no device and builds nothing.
 pub(crate) fn pocl_lacks() -> Option<String> {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    // As its `pocl_cache_init_topdir` has it.
+    // As in its `pocl_cache_init_topdir`.
     let folder = set(POCL_CACHE)
         .or_else(|| set(XDG_CACHE).map(|folder| folder.join("pocl/kcache")))
         .or_else(|| set("HOME").map(|folder| folder.join(".cache/pocl/kcache")))
@@ -284,7 +284,7 @@ const CHANNELS: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "2");
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 /// A folder for each of NVIDIA's GPUs, whose file `information` names the model.
 const GPUS: &str = "/proc/driver/nvidia/gpus";
-/// Number of the only device that the driver was told to open.
+/// Number of the only device that the driver may open.
 static ONLY: OnceLock<usize> = OnceLock::new();
 
 /// Asks drivers for no more than the engine uses, unless the user set it: for the first lines of a program. `device` is the only

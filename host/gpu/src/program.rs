@@ -255,7 +255,7 @@ impl Program {
     /// A kernel by name.
     ///
     /// # Panics
-    /// If the program has none of this name.
+    /// If the program has no kernel of this name.
     pub fn kernel(&self, kernel: &str) -> &Mutex<Kernel> {
         self.kernels
             .get(kernel)

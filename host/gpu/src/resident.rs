@@ -154,12 +154,12 @@ impl Resident {
         self.words.buffer()
     }
 
-    /// Whether kernels were told to end: what was read since the run began may be too little.
+    /// True if kernels were stopped: results read since the run began may be incomplete.
     pub fn was_stopped(&self) -> bool {
         self.words.were_raised()
     }
 
-    /// Refuses to go on with what kernels that were told to end have made.
+    /// Refuses results of stopped kernels.
     ///
     /// # Errors
     /// [`Error::Interrupted`].

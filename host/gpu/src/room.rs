@@ -27,7 +27,7 @@ pub(crate) struct Sizes<'a> {
 impl Sizes<'_> {
     /// Bytes that a task takes by a strategy; `listed` if embeddings are.
     pub fn least(&self, task: &Task, strategy: Strategy, listed: bool) -> u64 {
-        // What a task of another strategy has left on the device is none of it.
+        // Buffers that another strategy has left on the device do not count.
         self.rows() + SMALL + self.of_task(task, strategy, listed)
     }
 
@@ -93,7 +93,7 @@ impl Sizes<'_> {
         let tasks = 32 * vertices + 1024 * units + walks;
         match local::slot_bytes(span as usize, self.limits) {
             0 => tasks,
-            // Arcs of large roots take up to three quarters of what is free.
+            // Arcs of large roots take up to three quarters of the free memory.
             slot => 4 * (tasks + slot),
         }
     }

@@ -12,7 +12,7 @@ pub fn is_gpu(device: &str) -> bool {
 /// The first GPU, or the named one.
 ///
 /// # Errors
-/// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] where there is none.
+/// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] if there is no device.
 pub(crate) fn select(device: &str) -> Result<Handle> {
     if let Some(index) = index(device)
         && let name = format!("gpu:{index}")

@@ -165,7 +165,7 @@ impl Search {
         };
         let codes = if wanted == WideTask::Cliques { 1 } else { 1 << code_bits(k) };
         let place = device.place();
-        // Where a dictionary would take too much of the memory, codes are told apart by the host.
+        // If a dictionary would take too much memory, the host classifies the codes.
         let small = canon::bytes(k) <= device.budget.free() / 4;
         let canon = match wanted == WideTask::Motifs && k <= canon::MOST_VERTICES && small {
             true => Some(graph.canon(k)?),

@@ -112,7 +112,7 @@ mod tests {
         let Ok(handle) = select::select("gpu:portable") else { return };
         let device = Device::open(handle, &Settings::default()).unwrap();
         let found = Yardsticks::measure(&device).unwrap();
-        // A read waits for what a launch alone does not; a processor reads 10 MB to 10 TB per second.
+        // A read waits longer than a launch alone; a processor reads 10 MB to 10 TB per second.
         assert!(0.0 < found.launch && found.launch < 0.1, "{found:?}");
         assert!(0.0 < found.answer && found.answer < 1.0, "{found:?}");
         assert!((1e7..1e13).contains(&found.bytes), "{found:?}");

@@ -25,7 +25,7 @@ fn graph() -> Graph {
     generate(&recipe, &Context::default()).unwrap()
 }
 
-/// A task of each strategy, with what it is told.
+/// A task of each strategy, with its options.
 fn tasks() -> Vec<(Task, Option<Strategy>)> {
     let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
     let fsm = |limit, measure| Task::Fsm { limit, support: 6, measure };
@@ -84,7 +84,7 @@ fn every_call_that_fails_ends_in_a_message() {
     }
 }
 
-/// The device works on after a call that failed.
+/// The device still works after a failed call.
 #[test]
 fn a_device_is_used_again_after_a_failure() {
     let graph = graph();

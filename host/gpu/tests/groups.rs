@@ -306,7 +306,7 @@ fn several_devices_sort_and_merge_as_one() {
     assert_eq!(none.exit_code(), 2);
 }
 
-/// While numbers come, while segments are merged, and while the last merge hands on what it has.
+/// While numbers arrive, while segments are merged, and during the last merge.
 #[test]
 fn a_stop_is_heard_within_a_merge() {
     let Some(gpu) = open(Some(20 << 10)) else { return };

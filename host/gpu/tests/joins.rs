@@ -20,7 +20,7 @@ mod common;
 use answers::{answer, number};
 use common::open;
 
-/// Changes of what is the default.
+/// Changes of the defaults.
 #[derive(Clone, Copy, Default)]
 struct Case {
     memory: Option<u64>,
@@ -276,7 +276,7 @@ fn signatures_orders_and_budgets() {
     let tasks = tasks();
     let rights = rights(&graph, &tasks);
     let paper = Steps { signatures: true, order: Order::Paper };
-    // What is named is not always enough for what comes next, but after a few times it is.
+    // The size named first may not suffice for later steps, but after a few attempts it does.
     let (mut least, mut refused) = (16u64, 0);
     loop {
         let case = Case { memory: Some(least << 10), steps: paper, ..Case::default() };

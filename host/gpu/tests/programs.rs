@@ -1,7 +1,7 @@
 //! The example programs of the primitives against the CPU engine, with a budget that holds all and with one far
 //! below what their tables need, with kernels that test their indices.
 
-// Each program is a module here, and has its own of what they share.
+// Each program is a module here, with its own copy of the shared code.
 #![allow(clippy::duplicate_mod)]
 
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ fn written(model: Model, labels: [u32; 2]) -> Written {
 
 /// What a program says, at each budget the same; none without a device.
 fn said(program: Program, graph: &Written, options: &[&str]) -> Option<String> {
-    // Says why, where there is none.
+    // Says why there is none.
     common::open(gramer_gpu::Settings::default())?;
     let device = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
     let mut answers: Vec<String> = vec![];

@@ -105,7 +105,7 @@ fn without_room_for_tables_the_search_goes_on() {
     let (graph, context) = (graph(), Context::default());
     let task = &tasks()[0];
     let right = Cpu.run(&graph, task, None, &context).unwrap();
-    // The search takes half of what is free; beside it and the graph nothing whole has room.
+    // The search takes half of the free memory; no whole graph fits next to it.
     let bytes = 8 * graph.edges() as u64 + 24 * 512;
     let mut plain = None;
     for memory in (0..40).map(|more| bytes * (20 + more) / 10) {

@@ -79,7 +79,7 @@ fn motifs_of_seven_vertices_equal_those_of_the_reference() {
     assert!(refuses(&gpu, edge) && refuses(&Cpu, motif(7)));
 }
 
-/// A hub with so many leaves that no array holds them: levels are filled in portions.
+/// A hub with more leaves than an array holds: levels are filled in portions.
 #[test]
 fn a_level_that_does_not_fit_is_made_in_portions() {
     let Some(gpu) = open(wide()) else { return };

@@ -276,7 +276,7 @@ impl Graph {
         self.edge_labels.as_deref().map_or(0, distinct)
     }
 
-    /// The id of vertex `v` for people, as the input has it.
+    /// The id of vertex `v` as in the input, for display.
     #[inline]
     pub fn vertex_name(&self, v: VertexId) -> Name<'_> {
         self.name_of_id(self.original_id(v))
@@ -287,12 +287,12 @@ impl Graph {
         named(self.names.vertices.as_deref(), id)
     }
 
-    /// A vertex label for people, as the input has it.
+    /// A vertex label as in the input, for display.
     pub fn vertex_label_name(&self, label: Label) -> Name<'_> {
         named(self.names.vertex_labels.as_deref(), label.into())
     }
 
-    /// An edge label for people, as the input has it.
+    /// An edge label as in the input, for display.
     pub fn edge_label_name(&self, label: Label) -> Name<'_> {
         named(self.names.edge_labels.as_deref(), label.into())
     }

@@ -40,7 +40,7 @@ impl Graph {
     }
 
     /// Whether the image that the graph's arrays lie in still is what was opened. What is found in a graph
-    /// is kept on disk only after this, since nobody could tell later that it means nothing.
+    /// is kept on disk only after this, since it could not be recognised as invalid later.
     ///
     /// # Errors
     /// [`Error::Input`] if the file was changed since, [`Error::Io`] if it can't be told.

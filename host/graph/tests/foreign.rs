@@ -51,7 +51,7 @@ fn binary_files_are_named_with_the_cure() {
         assert!(message.starts_with("g: ") && message.contains(named), "{named}: {message}");
         assert!(message.contains(cure), "{cure}: {message}");
     }
-    // Other numbers are none of SNAP's.
+    // Other numbers are not from SNAP.
     let other: Vec<u8> = (1..40i32).flat_map(i32::to_le_bytes).collect();
     assert!(refusal(&other).contains("neither text nor an image"), "{}", refusal(&other));
 }

@@ -150,7 +150,7 @@ fn columns_that_say_nothing_are_refused_with_the_way_on() {
     assert_eq!(edges(&read.graph), ["alice-bob", "bob-carol"]);
     let wrong = read_with(table, &columns("person", "enemy", None)).unwrap_err().to_string();
     assert!(wrong.contains("they are `index`, `person`, `friend`"), "{wrong}");
-    // Of numbers, columns that are told leave numbers.
+    // With named columns, numbers stay numbers.
     let numbers = read_with("9 1 2\n9 2 3\n", &columns("2", "3", None)).unwrap();
     assert_eq!(numbers.graph.original_ids(), [1, 2, 3]);
     assert!(numbers.graph.names().vertices.is_none());
@@ -288,7 +288,7 @@ fn names_survive_images() {
         assert_eq!(edges(&again), edges(&graph));
         assert_eq!(again.id_of_name("🦀 crab"), graph.id_of_name("🦀 crab"));
     }
-    // Each byte counts: a changed one is found, whatever it is.
+    // Every changed byte is found.
     let bytes = std::fs::read(&path).unwrap();
     let at = memchr::memmem::find(&bytes, "🦀".as_bytes()).unwrap();
     let mut broken = bytes.clone();
@@ -334,7 +334,7 @@ fn tables_of_vertices() {
         assert_eq!(labels(&loaded), ["red", "blue", "red"], "{text:?}: {:?}", loaded.notes);
         assert!(loaded.graph.vertex_label_number("blue").is_some());
     }
-    // A first row over numbers with decimal commas names the columns, whatever the vertices are called.
+    // A first row over numbers with decimal commas names the columns, with any vertex names.
     let shares = load("source;share\nalice;0,5\nbob;1,5\ncarol;0,5\n", None, None).unwrap();
     assert_eq!(labels(&shares), ["0,5", "1,5", "0,5"]);
     assert!(
@@ -400,7 +400,7 @@ fn names_are_read_where_memory_is_limited() {
     assert_eq!(edges(&limited), edges(&whole));
     let error = read(&budget(1 << 20)).unwrap_err().to_string();
     assert!(error.contains("memory is limited, and the names of the first"), "{error}");
-    // Numbers with columns that are told stay numbers.
+    // With named columns, numbers stay numbers, too.
     let text: String = (0..1000).map(|i| format!("x {} {}\n", 3 * i, 3 * i + 3)).collect();
     let numbers = |context: &Context| {
         let options = columns("2", "3", None);

@@ -111,7 +111,7 @@ fn lgl_with_and_without_weights() {
         assert_eq!(read.format, Format::Lgl, "{text:?}");
         assert_eq!((read.graph.vertices(), read.graph.edges()), (4, 3), "{text:?}");
     }
-    // Comments of edge lists are none of these.
+    // Comments of edge lists do not count.
     for text in [
         "# friends\na b\nb c\n",
         "# x\n1 2\n# y\n2 3\n",

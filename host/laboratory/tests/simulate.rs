@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use gramer_testing::environment;
 use serde_json::Value;
 
-/// A graph of two triangles that share an edge, with a tail; ids and labels of its own.
+/// A graph of two triangles that share an edge, with a tail, and non-trivial ids and labels.
 const GRAPH: &str = "t # 1\nv 10 7\nv 11 7\nv 12 9\nv 13 9\nv 14 7\n\
                      e 10 11 0\ne 10 12 0\ne 11 12 0\ne 11 13 0\ne 12 13 0\ne 13 14 0\n";
 

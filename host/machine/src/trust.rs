@@ -96,14 +96,14 @@ pub fn search(name: &str, own: Option<&Path>, path: impl Iterator<Item = PathBuf
         }
         check(file).map_err(|reason| refused.push(reason)).is_ok()
     });
-    // A relative entry of a path is whatever folder the program is started in.
+    // A relative entry of a path depends on the current folder.
     let mut path = path.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
     let found = found.or_else(|| path.find(|file| file.is_file() && Some(&**file) != own));
     Search { found, refused }
 }
 
 /// The folder for files that can be made again, `gramer/NAME` in the user's: `XDG_CACHE_HOME`, else `.cache` in `HOME`.
-/// Relative paths count as unset, as the XDG Base Directory Specification has it.
+/// Relative paths count as unset, by the XDG Base Directory Specification.
 pub fn cache(name: &str) -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
@@ -193,7 +193,7 @@ mod tests {
         let refused = find(&at("open/gramer"));
         assert_eq!(refused.found, None);
         assert!(refused.reasons().contains("not run: "), "{refused:?}");
-        // Where Cargo and an installation have it.
+        // Its places in a Cargo build and in an installation.
         fs::create_dir_all(at("deps")).unwrap();
         assert_eq!(find(&at("deps/test-1")).found, Some(planted));
         let installed = program(&at("prefix/lib/gramer"));
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(find(&at("prefix/lib/gramer/other")).found, Some(programs.clone()));
         assert_eq!(find(&at("prefix/libexec/other")).found, Some(programs.clone()));
         assert_ne!(find(&programs).found, Some(programs.clone()), "it is no helper of its own");
-        // A relative folder of the path is none.
+        // Relative folders of the path are ignored.
         let path = |entry: &Path| search("helper", None, std::iter::once(entry.to_path_buf()));
         assert_eq!(path(Path::new(".")).found, None);
         assert_eq!(path(&at("prefix/bin")).found, Some(programs));

@@ -40,7 +40,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     all
 }
 
-/// The numbers of what is around either core: its registers and its counters.
+/// Numbers that both cores share: registers and counters.
 pub(crate) fn surroundings(a: &Accelerator) -> Vec<(String, u32, String)> {
     let mut all = vec![];
     let mut number =

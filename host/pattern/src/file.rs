@@ -295,7 +295,7 @@ impl<'a> PatternLines<'a> {
                 match line.words.get(3) {
                     // Nothing more, in query files of TurboFlux and its kin.
                     None | Some(&"-1") => {}
-                    // The degree, as query sets have it.
+                    // The degree, as in query sets.
                     Some(word) => {
                         let number = word.parse().map_err(|_| {
                             line.fault(format!(

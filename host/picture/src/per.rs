@@ -139,7 +139,7 @@ fn largest(graph: &Graph, per: Per, counts: &Numbers, top: usize) -> Vec<(Item, 
     if top == 0 {
         return found;
     }
-    // Twice as many as are wanted are kept, so that they are sorted seldom.
+    // Keeps twice the requested number, so that sorting is rare.
     let mut least = 0;
     let shrink = |found: &mut Vec<(Item, u128)>| {
         found.sort_unstable_by_key(|&(item, count)| (Reverse(count), item));

@@ -251,7 +251,7 @@ def from_scipy(matrix: Any) -> Tuple[np.ndarray, int]:
         raise ValueError(f"the matrix has the shape {matrix.shape}, but must be square")
     entries = matrix.tocoo()
     rows, columns = entries.row, entries.col
-    # Of an edge that is there in both directions, one is enough; a zero that is stored is none.
+    # One direction of an edge is enough; a stored zero is not an edge.
     there = entries.data != 0
     both = np.column_stack([rows[there], columns[there]])
     return both, matrix.shape[0]

@@ -174,7 +174,7 @@ impl Pattern {
         gramer_picture::svg::document(&self.0, 96)
     }
 
-    /// As a pattern file has it.
+    /// In the form of a pattern file.
     fn __str__(&self) -> String {
         self.name()
     }

@@ -83,7 +83,7 @@ pub fn moved(
     match per {
         Per::Vertex => by_vertex(counts, positions),
         Per::Edge => by_entry(counts, ranked, positions, graph),
-        // By number, whatever the order of the vertices.
+        // By number, independent of the order of the vertices.
         Per::Graph => Ok(counts.to_vec()),
     }
 }

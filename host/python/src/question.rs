@@ -34,7 +34,7 @@ impl Options {
         Context::with_threads(self.threads)
     }
 
-    /// What the caller wants to hear, with room for arrays of so many bytes ([`Watch::room`]).
+    /// Messages for the caller, with room for arrays of this many bytes ([`Watch::room`]).
     pub fn watch(&self, python: Python<'_>, room: usize) -> PyResult<Watch> {
         let limit = match self.timeout {
             None => None,

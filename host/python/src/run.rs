@@ -45,7 +45,7 @@ pub fn supervised<T: Send>(
         let (send, mut receive) = mpsc::sync_channel(1);
         let started = start_in(scope, "that mines", move || {
             let done = catch_unwind(AssertUnwindSafe(|| work(context)));
-            // The receiver waits for this, whatever happens.
+            // The receiver always waits for this.
             let _ = send.send(done);
         });
         started.map_err(raise)?;

@@ -103,7 +103,7 @@ impl Embeddings {
             if limit != Some(0) {
                 graph.guarded(|| engine.run(&graph, &task, Some(&collector), &inner))?;
             }
-            // The last batch; nobody may want it any more.
+            // The last batch; the receiver may be gone.
             collector.state.into_inner().unwrap_or_else(PoisonError::into_inner).flush();
             Ok(())
         });

@@ -464,7 +464,7 @@ def test_an_emulated_device_does_what_the_processor_does():
     assert (g.cliques(3, per="vertex", device=device) == g.cliques(3, per="vertex")).all()
     # The runtime's settings are those of the worker, not of this process.
     assert dict(os.environ) == before
-    # One worker does it all, as a child of this process, and is asked for what it does alone.
+    # One worker, a child of this process, answers everything, also questions that only it can answer.
     assert workers() == 1
     with pytest.raises(gramer.UnsupportedError, match="core numbers"):
         g.core_numbers(device=device)

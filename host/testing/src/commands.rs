@@ -85,7 +85,7 @@ pub fn check(page: &Path, program: &Path) {
             let command = shown.next().unwrap();
             let shown: Vec<String> = shown.map(said).collect();
             let (mut printed, mut well) = run(command, folder.path(), program);
-            // A busy machine may take seconds for what takes milliseconds.
+            // On a busy machine, milliseconds may become seconds.
             for _ in 0..2 {
                 if !agrees(&shown, &printed) {
                     (printed, well) = run(command, folder.path(), program);

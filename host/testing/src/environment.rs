@@ -24,7 +24,7 @@ pub fn skip(demand: &str, missing: &str) {
     skip_here(missing);
 }
 
-/// [`skip`] for what no variable can demand, since it is a matter of the system.
+/// [`skip`] for a property of the system, which no variable can demand.
 ///
 /// The test's harness holds back what a passing test prints with `eprintln!`, so this writes to
 /// standard error itself; and to the file `GRAMER_SKIPPED`, a line a test, which `scripts/test.py`

@@ -33,7 +33,7 @@ pub fn complete(vertices: u64) -> Graph {
     pairs(vertices, |_, _| true)
 }
 
-/// A graph of a model, with so many labels of vertices and of edges; 0 are none.
+/// A graph of a model, with numbers of vertex and edge labels; 0 for none.
 ///
 /// # Panics
 /// If the model has numbers out of range.

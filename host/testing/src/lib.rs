@@ -9,7 +9,7 @@
 //! | [`truth`] | graphs of a few vertices with every task by brute force, and random ones of them |
 //! | [`schema`] | the JSON Schema of answers, and a check of documents |
 //! | [`sinks`] | sinks that keep what is listed |
-//! | [`ground_truth`], [`query_sets`] | readers of what comes with the real graphs |
+//! | [`ground_truth`], [`query_sets`] | readers of the files next to the real graphs |
 //!
 //! All but the first three have the feature `mining`.
 

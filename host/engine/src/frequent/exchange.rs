@@ -67,7 +67,7 @@ pub struct FrequentDomains {
 /// number of words in a candidate's domains.
 ///
 /// # Errors
-/// As [`Peers::join`]; [`Error::Device`] for what fits no candidate.
+/// As [`Peers::join`]; [`Error::Device`] for data that fit no candidate.
 pub fn join(
     together: &dyn Peers,
     level: usize,

@@ -1,4 +1,4 @@
-//! What every run on a device measures of it, whatever the strategy.
+//! Metrics that every strategy measures.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;

@@ -173,7 +173,7 @@ impl ResidentGraph {
         context: &Context,
     ) -> Result<Outcome> {
         let mut all = Outcome::new(vec![], true);
-        // Without a clique of a size there is none of a larger one.
+        // Without cliques of a size, larger ones cannot exist.
         while all.complete
             && all.results.last().is_none_or(|last| last.count > 0)
             && let Some(k) = sizes.next()

@@ -1,6 +1,6 @@
 //! Which strategy counts a match: `plan` begins, and what takes long is tried by `table` as well.
 //!
-//! Neither is the faster one everywhere, and which one is can't be told from the sizes of graph and pattern:
+//! Neither is the faster one everywhere, and the sizes of graph and pattern do not predict the faster one:
 //! it depends on how much the lists that embeddings share are worth to `table`, and how evenly the work
 //! lies to `plan`. So both count a sample of the roots, and the faster one counts all of them. Where that
 //! is `plan`, it goes on where it was.

@@ -1,4 +1,4 @@
-//! A match that the strategy `plan` hands over, with the graph as that one has it.
+//! A match that the strategy `plan` hands over, with its graph.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

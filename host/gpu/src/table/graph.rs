@@ -1,4 +1,4 @@
-//! The graph as the strategy `table` has it on the device, within the budget.
+//! The graph on the device for the strategy `table`, within the budget.
 
 use std::sync::Arc;
 

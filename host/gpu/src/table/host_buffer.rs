@@ -86,7 +86,7 @@ pub(crate) fn is_zero_copy(context: &Context) -> bool {
     device.host_unified_memory().is_ok_and(|unified| unified) || create_buffer_nv(context).is_some()
 }
 
-/// The function of `cl_nv_create_buffer`, where the device's driver has it.
+/// The function of `cl_nv_create_buffer`, if the driver offers it.
 fn create_buffer_nv(context: &Context) -> Option<CreateBuffer> {
     static LOADER: OnceLock<Option<libloading::Library>> = OnceLock::new();
     let device = Device::new(context.default_device());

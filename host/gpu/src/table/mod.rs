@@ -7,7 +7,7 @@
 //! | `pages` | lists by pages, and which of them are hot |
 //! | `host_buffer` | memory of the host that kernels read |
 //! | `settings` | how the strategy uses the memories |
-//! | `shape` | columns and regions, as kernels are told of them |
+//! | `shape` | columns and regions, in the form of kernel arguments |
 //! | `run` | extensions one after the other, depth-first |
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |

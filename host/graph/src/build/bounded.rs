@@ -42,7 +42,7 @@ pub(super) fn check_room(vertices: usize, budget: &Budget) -> Result<()> {
     )))
 }
 
-/// Bytes for what is in memory at a time besides what grows with the vertices.
+/// Bytes in memory at a time, without arrays that grow with the vertices.
 pub(super) fn spare(vertices: usize, budget: &Budget) -> u64 {
     budget.bytes.saturating_sub(BASE + PER_VERTEX * vertices as u64).max(1 << 20)
 }

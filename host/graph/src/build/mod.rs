@@ -67,7 +67,7 @@ pub(crate) struct EdgeBlock {
     looked: (usize, u64),
     /// Whether a self loop was among those that were looked at since [`EdgeBlock::largest`] told.
     loops: bool,
-    /// Whether one was among those that it told of last.
+    /// True if the last report had one.
     looped: bool,
 }
 

@@ -54,7 +54,7 @@ impl Numbering {
 
 /// Ids that are looked at between looks at the stop flag.
 const AT_ONCE: usize = 1 << 20;
-/// Ids by which the others are dealt into buckets.
+/// Ids that separate the buckets.
 const SAMPLE: usize = 1 << 16;
 
 /// Source of the ids.

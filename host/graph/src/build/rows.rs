@@ -32,7 +32,7 @@ pub(super) struct RowSet<E> {
     pub dropped: DropCounts,
 }
 
-/// The rows of edges whose vertices are numbered, or are to be.
+/// Rows of edges whose vertices are numbered or will be.
 pub(super) fn made<E: Entry>(
     numbered: IdTable,
     blocks: Vec<EdgeBlock>,

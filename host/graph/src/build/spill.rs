@@ -69,7 +69,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Whether all that was read so far was read.
+    /// True if all reads so far succeeded.
     ///
     /// # Errors
     /// [`Error::Io`] if not.

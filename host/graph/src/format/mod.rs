@@ -49,9 +49,9 @@ pub(crate) struct Entry {
     pub format: Format,
     pub name: &'static str,
     pub about: &'static str,
-    /// Extensions (lower case) of files that are read in this format whatever they hold; content decides otherwise.
+    /// Extensions (lower case) that select this format without looking at the content.
     pub reads: &'static [&'static str],
-    /// Extensions by which the format is chosen for writing.
+    /// Extensions that select the format for writing.
     pub writes: &'static [&'static str],
     /// Whether a text is in this format, by its beginning; `None` where only a guess tells.
     pub sniff: Option<fn(&[u8]) -> bool>,

@@ -139,7 +139,7 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// The text by which a vertex was declared.
+    /// The text that declared a vertex.
     pub fn name(&self, vertex: u64) -> &[u8] {
         self.vertices.text(vertex as u32)
     }

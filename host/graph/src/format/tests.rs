@@ -154,7 +154,7 @@ fn what_is_written_is_read_again() {
             let mut text = vec![];
             write(&mut text, &graph).unwrap();
             let shown = String::from_utf8_lossy(&text[..text.len().min(3000)]).into_owned();
-            // The content tells the format, whatever the name.
+            // The content decides, not the name.
             let read =
                 parse("g", &text, None).unwrap_or_else(|e| panic!("{}: {e}\n{shown}", entry.name));
             // An edge list between names is read as a table.

@@ -166,7 +166,7 @@ pub(super) fn barabasi_albert(
     context: &Context,
 ) -> Result<()> {
     let core = edges_per_vertex + 1;
-    // Every end of every edge: a vertex is there as often as its degree says.
+    // Every end of every edge, so a vertex occurs deg(v) times.
     let mut ends: Vec<u32> = Vec::new();
     let join = |builder: &mut Builder, ends: &mut Vec<u32>, u: u64, v: u64| {
         builder.edge(u, v);

@@ -158,7 +158,7 @@ mod avx512 {
             looks.check(1 + row.len())?;
             let own = _mm256_set1_epi32(v as i32);
             let (mut descends, mut owns, mut sums) = (0, 0, _mm512_setzero_si512());
-            // Of the first entry there is none before.
+            // The first entry has no predecessor.
             let mut behind = !1;
             for (part, at) in row.chunks(LANES).zip((0..).step_by(LANES)) {
                 let lanes = ((1u32 << part.len()) - 1) as __mmask8;

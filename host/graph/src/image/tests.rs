@@ -245,7 +245,7 @@ fn every_flipped_bit_and_every_cut_of_compressed_rows_is_refused() {
     }
 }
 
-/// With right checksums a stream is decoded whatever it holds: it must be refused, or be another graph.
+/// With right checksums any stream is decoded: it must be refused, or be another graph.
 #[test]
 fn streams_that_lie_are_refused_or_sound() {
     let mut reasons = std::collections::BTreeMap::<String, usize>::new();

@@ -14,7 +14,7 @@ const MANY: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
 const DIGITS: u32 = 25;
 /// Bits of an occurrence number in a key.
 const KEY: u32 = 31;
-/// Bits by which a pass of the sort deals.
+/// Bits of the key for each pass of the radix sort.
 const BITS: u32 = 11;
 /// Keys between looks at the stop flag.
 const STEP: usize = 1 << 16;

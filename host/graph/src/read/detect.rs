@@ -1,7 +1,7 @@
 //! Which format a text is, by its content.
 //!
 //! Banners and letters decide at once: `%%MatrixMarket`, and lines of `t`, `v`, `e`. Formats of
-//! bare numbers are told apart by what must hold in them:
+//! files of bare numbers are distinguished by their invariants:
 //!
 //! | format | holds |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! symmetric by chance in the sense of METIS or Arabesque: it is then read as such, unless
 //! its name ends as those of edge lists do. `V 0` followed by blank lines only is METIS where
 //! there are V ≥ 2 of them, or the name ends in `.graph`. Bare numbers in a file that ends in
-//! `.metis` are METIS whatever they are. `--format` overrides all.
+//! `.metis` are always METIS. `--format` overrides all.
 
 use super::Format;
 use super::metis::Metis;

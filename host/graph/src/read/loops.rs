@@ -117,7 +117,7 @@ mod tests {
             for line in 0..1000u32 {
                 text += &match line {
                     _ if line == looped => format!("{line} {line}\n"),
-                    // What is not an edge: none, some, and as many as are read at a time.
+                    // Lines that are not edges: none, some, and a whole batch.
                     _ if line % 7 == 3 || (256..512).contains(&line) => "# nothing\n".into(),
                     _ => format!("{line} {}\n", line + 1),
                 };

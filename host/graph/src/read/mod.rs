@@ -240,7 +240,7 @@ fn read_source(
     }
 }
 
-/// Makes the rows of what was parsed.
+/// Makes rows of the parsed edges.
 fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFile> {
     let Text { path, builder, names, format, guessed, compression, bytes, .. } = text;
     let Text { mut notes, claims, first_loop, .. } = text;

@@ -126,7 +126,7 @@ pub(crate) fn usual_ends(names: &[String]) -> Option<EndColumns> {
         .or_else(|| numbered(&plain).filter(|&(u, v)| stem(&plain[u]) && stem(&plain[v])))
 }
 
-/// The plain names of a line, whatever separates them.
+/// The plain names of a line with any separator.
 fn plain_names(line: &[u8]) -> Vec<String> {
     let apart = |b: &u8| scan::is_blank(*b) || matches!(b, b',' | b';' | b'|');
     line.split(apart).map(|name| plain(&String::from_utf8_lossy(name))).collect()

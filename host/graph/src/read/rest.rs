@@ -37,7 +37,7 @@ impl BufRead for SourceReader {
         if self.at == self.buffer.len() && !self.ended {
             self.buffer.clear();
             self.at = 0;
-            // Interruption and the words of the source for what is wrong go on as they are.
+            // Interruptions and errors of the source are passed on unchanged.
             self.ended = self.source.fill(&mut self.buffer, BLOCK).map_err(io::Error::other)?;
             self.bytes += self.buffer.len() as u64;
         }

@@ -30,7 +30,7 @@ pub(crate) fn digits(text: &[u8], at: usize) -> Digits {
     match count {
         0 => Digits::None,
         8 => more_digits(text, at, eight_digits(word)),
-        // Leading zeros in place of what follows the number.
+        // Replaces the bytes behind the number by leading zeros.
         count => Digits::Number(eight_digits(word << (64 - 8 * count)), at + count as usize),
     }
 }

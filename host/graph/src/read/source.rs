@@ -267,7 +267,7 @@ impl Source {
     pub fn fill(&mut self, buffer: &mut Vec<u8>, more: usize) -> Result<bool> {
         let before = buffer.len();
         buffer.reserve(more.min(BLOCK));
-        // In steps of moments, so that the stop flag is looked at whatever is decompressed.
+        // In short steps, so that the stop flag is checked during decompression.
         let mut left = more;
         while left > 0 {
             self.cancel.check()?;
@@ -473,7 +473,7 @@ mod tests {
             assert!(source.fill(&mut read, usize::MAX >> 1).unwrap());
             assert_eq!(read, text.repeat(2));
         }
-        // gzip leaves out what follows its members and is none, zeros silently.
+        // gzip ignores trailing data after its members, zeros silently.
         for (rest, noted) in [(&b"\0\0\0"[..], false), (b"oops", true), (b"\0\x1f no", true)] {
             let mut source =
                 Source::from_bytes(Path::new("t.gz"), Arc::new([&gzip, rest].concat())).unwrap();

@@ -114,7 +114,7 @@ pub(crate) struct Table {
     pub columns: usize,
     /// Columns of the ids, from 0.
     pub ends: EndColumns,
-    /// Remarks on what was taken for what.
+    /// Notes on the meaning of columns.
     pub notes: Vec<String>,
 }
 

@@ -23,7 +23,7 @@ use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::parallel::on_threads;
 
-/// Bytes by which the format is found. Headers are completed where they are longer.
+/// Bytes read to detect the format; longer headers are completed.
 const HEAD: usize = 256 << 10;
 
 /// An input before rows are made.
@@ -261,7 +261,7 @@ fn spill(streams: bool, path: &Path, context: &Context) -> Result<Option<Arc<Spi
     }
 }
 
-/// The error for what would be held in memory as a whole where that is limited.
+/// The error of a reader that holds the whole file while memory is limited.
 pub(crate) fn in_memory(path: &Path) -> Error {
     let what = "memory is limited, and only edge lists, tables, Matrix Market, Arabesque, \
                 DIMACS, adjacency lists, ORCA, transactions, BVGraph and the file of an image are read without holding all of it: make an image with `gramer graph convert` where there is more memory";

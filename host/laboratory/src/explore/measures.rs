@@ -38,7 +38,7 @@ pub enum Metric {
     Conflicts,
     /// Share of the PUs' cycles in which they put an access into the crossbar.
     Busy,
-    /// Share of the PUs' cycles in which all that they had waited for memory.
+    /// Share of the PUs' cycles in which all tokens waited for memory.
     WaitMemory,
     /// Share of the PUs' cycles in which what they had was in their pipelines.
     WaitInside,
@@ -183,7 +183,7 @@ impl Measures {
         sums
     }
 
-    /// A counter's sum over all that have it.
+    /// A counter's sum over all units.
     pub(crate) fn sum(&self, name: &str) -> f64 {
         self.counter(name).iter().sum::<u64>() as f64
     }

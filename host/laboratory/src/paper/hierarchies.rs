@@ -166,7 +166,7 @@ impl Hierarchies {
                 for latency in LATENCIES {
                     for lambda in LAMBDAS {
                         let found = POLICIES.map(|p| find(all, [share, latency, order, p, lambda]));
-                        // A point that nobody wanted is no case.
+                        // A point that was not requested is not a case.
                         if let [Some(uniform), Some(fixed), Some(aware)] = found {
                             let variant = self.variant(&input.name, [share, latency, lambda]);
                             add(&mut variant.steps, which, [uniform, fixed, aware]);

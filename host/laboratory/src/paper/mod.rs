@@ -88,7 +88,7 @@ pub struct Lab<'a> {
     pub base: Accelerator,
     /// The graphs.
     pub inputs: Vec<Input>,
-    /// A machine that simulates fast, for what needs many runs.
+    /// A machine that simulates fast, for sections with many runs.
     pub small: Accelerator,
     /// A larger graph, for some of the experiments.
     pub large: Vec<Input>,
@@ -104,7 +104,7 @@ pub struct Lab<'a> {
     pub quick: bool,
     /// The context.
     pub context: &'a Context,
-    /// Where progress is told.
+    /// Sink of progress messages.
     pub tell: Progress<'a>,
     /// Hash of the base machine's model and of the simulation around it, once a point has run.
     pub model: std::cell::RefCell<String>,

@@ -54,7 +54,7 @@ pub const PRODUCTS_OPEN: usize = 16;
 /// The code of a factor.
 ///
 /// # Panics
-/// If there is none of that name.
+/// If no product has that name.
 pub fn factor(name: &str) -> u32 {
     FACTORS.iter().position(|(own, _)| *own == name).expect("a factor") as u32
 }

@@ -59,7 +59,7 @@ pub fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
 }
 
 /// Vertex-induced counts from edge-induced ones: what lies in patterns with more edges is taken away. `None`
-/// for numbers that are none of a graph.
+/// for numbers that no graph has.
 pub fn vertex_induced(k: usize, counts: &[u128]) -> Option<Vec<u128>> {
     let copies = copies(k);
     let mut induced = counts.to_vec();

@@ -1,4 +1,4 @@
-//! Closings: arithmetic that makes an answer of what work units have found. No engine and no graph is known here.
+//! Closings: arithmetic from the sums of work units to an answer, independent of engines and graphs.
 //!
 //! | module | content |
 //! |---|---|

@@ -41,7 +41,7 @@ fn a_pattern_with_some_labels_survives_its_json() {
     let json = serde_json::to_value(&pattern).unwrap();
     assert_eq!(json["edges"].to_string(), "[[0,1],[1,2]]");
     assert_eq!(json["edge_labels"].to_string(), "[2,null]");
-    // Edges that come after the labels are without, whatever the order.
+    // Edges after the labels have no label, in any order.
     let mut later = Pattern::from_edges(3, &[(0, 1)]);
     later.set_edge_label(0, 1, 2);
     later.add_edge(1, 2);

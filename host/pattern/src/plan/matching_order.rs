@@ -6,7 +6,7 @@ use super::search::bits;
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet, all_vertices};
 
 /// A neighbour that closes a cycle leaves at least this share of the candidates in the estimate:
-/// neighbours of neighbours are neighbours far more often than chance has it.
+/// neighbours of neighbours are neighbours far more often than by chance.
 const LEAST_CLOSING: f64 = 0.05;
 
 /// What the cost model knows of a pattern in a graph.

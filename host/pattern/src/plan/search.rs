@@ -178,7 +178,7 @@ pub struct Partitions {
     pub terms: Vec<(i64, Vec<usize>)>,
 }
 
-/// A plan: all that a device needs to know of a pattern to count or list it.
+/// A plan: the steps with which a device counts or lists a pattern.
 ///
 /// ```
 /// use gramer_pattern::{Pattern, plan::search::SearchPlan, task::Induced};

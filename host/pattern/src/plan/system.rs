@@ -75,7 +75,7 @@ impl MotifSystem {
             by_core.into_iter().partition(|&n| cores[n].0 == 1);
         let clique: Vec<u64> = (0..count).map(|n| u64::from(n + 1 == count)).collect();
 
-        // All sums over the visited sets cost the same together, whatever is asked of them.
+        // All sums over the visited sets together cost the same for any subset of them.
         let mut system = Independent::default();
         system.add(&clique);
         let mut kept = vec![(clique, Source::Cliques)];

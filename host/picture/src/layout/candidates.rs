@@ -104,7 +104,7 @@ fn around(
     (0..STARTS).map(start).map(climb).collect()
 }
 
-/// Calls `each` with every order of what is at `from` and behind it.
+/// Calls `each` with every order of the elements from `from` on.
 fn orders(order: &mut [usize], from: usize, each: &mut dyn FnMut(&[usize])) {
     if from + 1 >= order.len() {
         return each(order);

@@ -41,7 +41,7 @@ pub(super) fn crossings(places: &[Point], edges: &[(usize, usize)]) -> usize {
     edges.iter().enumerate().map(with).sum()
 }
 
-/// The smallest distance of an edge from a vertex that it doesn't end at; 1 where there is none.
+/// The smallest distance of an edge from a vertex that is not its end; 1 if there is no such vertex.
 #[cfg(test)]
 pub(super) fn least_gap(places: &[Point], edges: &[(usize, usize)]) -> f64 {
     apart(places, edges).map(|(v, e)| distance_to(places, v, e)).fold(1.0, f64::min)

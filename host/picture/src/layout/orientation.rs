@@ -20,7 +20,7 @@ pub(super) fn best(places: Vec<Point>, edges: &[(usize, usize)]) -> Vec<Point> {
         let places = turned(angle);
         (stands(&places, edges), places)
     });
-    // The first of equals, whatever the last digits say.
+    // The first of equals, ignoring rounding.
     let better = |best: (f64, Vec<Point>), next: (f64, Vec<Point>)| {
         if next.0 > best.0 + 1e-6 { next } else { best }
     };

@@ -76,7 +76,7 @@ impl Filter {
         Filter::of(Condition::Adjacent(positions.into()))
     }
 
-    /// The new vertex is a neighbour of none of these.
+    /// The new vertex is not a neighbour of any of these.
     pub fn not_adjacent(positions: impl Into<Positions>) -> Self {
         Filter::of(Condition::NotAdjacent(positions.into()))
     }
@@ -334,7 +334,7 @@ impl EdgeFilter {
     }
 
     /// Each connected set of edges is made in one order alone: the rule of [`Filter::canonical`], on edges.
-    /// It holds where all extensions have it.
+    /// It holds if all extensions use it.
     pub fn canonical() -> Self {
         EdgeFilter { canonical: true, ..EdgeFilter::default() }
     }

@@ -9,7 +9,7 @@ use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits};
 use super::mining::Mining;
 use super::source::{FunctionRole, Functions};
 
-/// Key by which rows are aggregated (GAMMA, section 4.2.2).
+/// Key of an aggregation (GAMMA, section 4.2.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Key {
@@ -69,7 +69,7 @@ pub struct Group {
     pub value: u128,
 }
 
-/// The groups of a table's rows, by falling value, then by what they have in common.
+/// The groups of a table's rows, largest value first, ties by key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
     key: Key,
@@ -98,7 +98,7 @@ impl Groups {
         self.groups.is_empty()
     }
 
-    /// The value of a pattern, in any order of its vertices; 0 where no row has it.
+    /// The value of a pattern, in any order of its vertices; 0 if it is in no row.
     pub fn of_pattern(&self, pattern: &Pattern) -> u128 {
         // No row has as many vertices as larger patterns, which have no canonical form.
         match pattern.vertices() {
@@ -107,7 +107,7 @@ impl Groups {
         }
     }
 
-    /// The value of a number; 0 where no row has it.
+    /// The value of a number; 0 if it is in no row.
     pub fn of_number(&self, number: u32) -> u128 {
         self.value(&GroupKey::Number(number))
     }

@@ -118,7 +118,7 @@ impl Mining {
             columns: MOST_VERTICES,
             breadth: true,
             share: false,
-            // What waits for pages is told apart from what is looked for.
+            // Separates rows that wait for pages from rows to look up.
             levels: if access == Access::Defer { 2 } else { 1 },
             groups: true,
         };
@@ -258,7 +258,7 @@ impl Mining {
         let (own, none) = (functions.text(), functions.0.is_empty());
         let defines = self.defines(device, kernels, none, pages);
         let built = match kernels {
-            // As the strategy has it, so that it is built once for both.
+            // The same program as the strategy's, built once for both.
             Kernels::Extension { .. } if none => {
                 device.program("table", &[COMMON, &defines, SHARED, TABLE, PAGES])
             }
@@ -298,7 +298,7 @@ impl Mining {
             ("DEFER", waits),
             ("DEGREES", kernels == Kernels::Extension { degrees: true }),
             ("OF_EDGES", kernels == Kernels::Edges),
-            // The strategy's own program is told of labels in another way.
+            // The strategy's own program takes labels in another form.
             ("VERTEX_LABELS", self.labels.of_vertices && !shared),
             ("EDGE_LABELS", self.labels.of_edges && !shared),
         ] {
@@ -468,7 +468,7 @@ impl Mining {
     }
 }
 
-/// Packs the marked rows of what is loaded.
+/// Packs the marked rows of the loaded part.
 pub(super) fn marked(
     run: &mut TableRun<'_>,
     pack: &Program,

@@ -41,7 +41,7 @@
 //! | `e->edges`, `e->from[j]`, `e->to[j]` | in tables of edges: its edges, the smaller end first; at most 15 |
 //! | `degree(e, v)` | number of neighbours |
 //! | `adjacent(e, u, v)` | whether two vertices are neighbours: a binary search |
-//! | `label(e, v)`, `edge_label(e, u, v)` | labels; `NONE` where there is none |
+//! | `label(e, v)`, `edge_label(e, u, v)` | labels; `NONE` for no label |
 //!
 //! A function that filters gets the embedding without the new vertex or edge. Vertices are the numbers of
 //! [`Numbers`]. Text that doesn't compile is refused ([`Error::Usage`](gramer_base::Error::Usage)) with the

@@ -28,7 +28,7 @@ impl LevelPeers<'_> {
     /// The groups of all devices with the sums of their values.
     ///
     /// # Errors
-    /// As [`Peers::join`]; [`Error::Device`] for what no device says that mines the same graph.
+    /// As [`Peers::join`]; [`Error::Device`] for a message that does not fit the graph.
     pub fn counts(self, own: &Groups) -> Result<Vec<Group>> {
         let mut words = vec![];
         for group in own {

@@ -55,7 +55,7 @@ type Window = Vec<Piece>;
 struct Cursor {
     chunks: VecDeque<Chunk>,
     loaded: Piece,
-    /// The first record of what is loaded that wasn't merged.
+    /// The first loaded record that is not merged yet.
     from: usize,
 }
 

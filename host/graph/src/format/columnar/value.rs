@@ -74,7 +74,7 @@ impl<'a> Column<'a> {
         })
     }
 
-    /// Appends the text of a value that is there. Whole numbers have no decimals, whatever their type.
+    /// Appends the text of a value that is not null. Whole numbers of any type have no decimals.
     pub fn append(&self, row: usize, text: &mut Vec<u8>) {
         // Writing to a vector can't fail.
         let _ = match self {

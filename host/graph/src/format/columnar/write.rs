@@ -63,7 +63,7 @@ fn properties() -> Option<WriterProperties> {
 
 /// Writes the edges of a graph as Parquet.
 pub(in crate::format) fn write_parquet(out: &mut dyn Write, graph: &Graph) -> io::Result<()> {
-    // The writer is sent to no other thread, but asks for what can be: the file is made in memory.
+    // The writer type must be `Send`, so the file is made in memory.
     let mut writer = ArrowWriter::try_new(vec![], schema(graph), properties())?;
     each_batch(graph, |batch| Ok(writer.write(&batch)?))?;
     out.write_all(&writer.into_inner()?)

@@ -139,7 +139,7 @@ impl Sample {
         if width < 2 { 0 } else { self.rows.iter().filter(|row| row.len() == width).count() }
     }
 
-    /// Fields of the second row, which is no header; of the first one where it is alone.
+    /// Fields of the second row, which is not a header; of the first one if it is the only row.
     fn width(&self) -> usize {
         let row = self.rows.get(1).or(self.rows.first());
         row.map_or(0, |row| match row.len() {

@@ -70,7 +70,7 @@ impl<'a> Bits<'a> {
             let upper = self.number(bits - 32)?;
             return Ok(upper << 32 | self.number(32)?);
         }
-        // Two steps, since a shift by all 64 bits is none.
+        // Two steps, since a shift by 64 bits is undefined.
         let number = self.ahead() >> 1 >> (63 - bits);
         self.skip(bits)?;
         Ok(number)

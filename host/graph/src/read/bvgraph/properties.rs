@@ -59,7 +59,7 @@ impl Properties {
     /// Reads the text of the file `path`.
     ///
     /// # Errors
-    /// [`Error::Input`] with the line for what is missing, no number, out of range or not supported.
+    /// [`Error::Input`] with the line if a property is missing, not a number, out of range or unsupported.
     pub fn read(path: &Path, text: &str) -> Result<Self> {
         let wrong = |line, what: String| Error::input(Place::line(path, line), what);
         let missing = |key: &str| {

@@ -137,7 +137,7 @@ fn check_match(options: &Options, a: &Accelerator) -> Result<()> {
     no_switches(options, name)
 }
 
-/// A set core has none of the switches of the paper's.
+/// A set core lacks the switches of the paper's core.
 fn no_switches(options: &Options, name: &str) -> Result<()> {
     for (option, given) in [
         ("--support", options.support.is_some()),

@@ -18,7 +18,7 @@ pub(super) fn colour(at: usize) -> RGBColor {
     rgb(SERIES[at % SERIES.len()])
 }
 
-/// A colour of the pages as plotters has it.
+/// A colour of the pages in the form of plotters.
 pub(super) fn rgb(Colour(r, g, b): Colour) -> RGBColor {
     RGBColor(r, g, b)
 }
