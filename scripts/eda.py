@@ -49,7 +49,7 @@ AREA = {
 }
 UNITS = ("LUT", "FF", "BRAM", "URAM", "DSP")
 # How logic becomes LUTs: that step of synth_xilinx, but by the mapper that knows carry chains, with so many picoseconds a
-# wire and the same cost for each LUT whatever its inputs. (By itself it has small ones cheap, since two of them could
+# wire and the same cost for each LUT with any number of inputs. (By itself it has small ones cheap, since two of them could
 # share one; but they are counted singly here.)
 LUTS = ("opt_expr -mux_undef -noclkinv; read_verilog -icells -lib -specify +/xilinx/abc9_model.v"
         "; abc9 -W {wire} -luts 1:1,6:1; clean; xilinx_srl -fixed -minlen 3"

@@ -23,7 +23,7 @@ UNITS = ("LUT", "FF", "BRAM", "URAM", "DSP")
 # Movers of a compute unit: of each the data buffer of its port (16 bursts of 64 beats of 512 bits: 15 block
 # RAMs) and its queue (128 beats: 8). An estimate by their depths; the logic of the movers is not counted.
 MOVERS = {"BRAM": 2 * (15 + 8)}
-# What the linker adds, of what is placed.
+# Share that the linker adds to the placed area.
 ADDED = 0.1
 
 

@@ -45,7 +45,7 @@ both() { # END FLAG...: of the tests' names, and how what uses Vitis' types is c
   run "kernels$end" "kernels_test$end" "gramer_fill$end" "gramer_drain$end" "core_model$end" -- "$@"
 }
 
-# The longest one beside the others: it uses none of Vitis' types.
+# The longest one runs in parallel with the others: it uses none of Vitis' types.
 {
   object core_model_test hls/tests/core_model_test.cpp "${small[@]}"
   run core_model core_model_test -- "${small[@]}"

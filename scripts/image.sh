@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The OCI image of Containerfile, by whichever builder works here.
+# Builds the OCI image of Containerfile with the first builder that works.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes scripts/requirements-NAME.lock of every requirements-NAME.txt: the packages and all that they
 # need, each with a version and the hashes of its files. A version that a lock has stays;
-# `lock.sh --upgrade` takes the newest one of what no requirements-*.txt fixes.
+# `lock.sh --upgrade` takes the newest version of packages that no requirements-*.txt fixes.
 #
 # A lock serves every Python from the oldest one of its tools on: 3.9 for the tests of the Python package,
 # which promises it; 3.11 (Debian 12) for the hardware tools.

@@ -12,6 +12,6 @@ if ! command -v rustup > /dev/null; then
 fi
 rustup run "$oldest" rustc --version 2> /dev/null ||
   rustup toolchain install "$oldest" --profile minimal --no-self-update
-# A folder of its own: two compilers in one would build everything anew in turns.
+# A separate folder: two compilers sharing one would rebuild everything each time.
 cargo "+$oldest" check --locked --workspace --all-targets --target-dir target/msrv
 echo "msrv: everything builds with Rust $oldest"

@@ -198,7 +198,7 @@ class Step:
         with tempfile.TemporaryFile() as output:
             child = subprocess.Popen(self.command, cwd=self.folder, env=dict(self.env, GRAMER_SKIPPED=str(skipped)),
                                      stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
-            # The processor's time of this program and of all that it waited for.
+            # Processor time of this program and its children.
             _, status, usage = os.wait4(child.pid, 0)
             child.returncode = self.code = os.waitstatus_to_exitcode(status)
             output.seek(0)

@@ -237,7 +237,7 @@ def refused_links(report: Checks, sample: Machine, card: dict):
 def generated(work: Path, name: str, change: str, what: str) -> Path:
     """Generated files of the paper's machine with a change."""
     (work / f"{name}.yaml").write_text(f"base: {ROOT}/accelerator.yaml\n{change}\n")
-    # Built by `make generate`: of its package alone cargo would build all that it needs with other features.
+    # Built by `make generate`: for its package alone cargo would build dependencies with other features.
     made = subprocess.run([str(BUILT / "debug/examples/generate"), str(work / f"{name}.yaml"),
                            str(work / name)], text=True, capture_output=True)
     if made.returncode:

@@ -49,7 +49,7 @@ def main() -> int:
     modules = eda.hierarchy(folder)
     every = eda.blocks(modules)
 
-    # A memory that is none any more.
+    # A memory that has become flip-flops.
     key = next(key for key in every if key[0] == "gramer_onchip_memory")
     memory = types.SimpleNamespace(memories=lambda: {"i_pad.mem": "flip-flops"})
     faults = synth.memory_faults(modules, modules[key], memory)
@@ -77,7 +77,7 @@ def main() -> int:
         eda.sources = sources
         assert changed == ({"gramer_onchip_memory"} if some else set()), changed
 
-    # Of a package only what is used, whatever for, makes a difference.
+    # Only used items of a package matter.
     package = "package p;\nimport q::*;\nlocalparam int A = 1; // one\nlocalparam int B = A + 1;\n" \
               "typedef enum logic {ON, OFF} e;\ntypedef struct packed { logic [B-1:0] b; } s;\n" \
               "function automatic logic f(input logic x);\n  return x;\nendfunction\n" \

@@ -40,7 +40,7 @@ class Compare(unittest.TestCase):
     def test_what_was_stopped_is_a_bound(self):
         self.assertEqual(self.outcome(">4.8", "0.6"), ("loss", "< 0.12"))
         self.assertEqual(self.outcome("1.0", ">5.0"), ("win", "> 5.00"))
-        # They were stopped before our time: nobody knows.
+        # They were stopped before our time: unknown.
         self.assertEqual(self.outcome("6.0", ">5.0")[0], "open")
         # We were stopped before their time.
         self.assertEqual(self.outcome(">0.5", "0.6")[0], "open")
@@ -227,7 +227,7 @@ class TwoRevisions(unittest.TestCase):
         rows = bench_compare.in_rounds(work, a_round)
         self.assertEqual(rounds, [4, 2, 2])
         self.assertEqual([len(row.seconds[1]) for row in rows], [4, 12, 12, 0])
-        # The median of what both rounds gave, not of the last one.
+        # The median of both rounds, not of the last one.
         self.assertEqual(rows[1].ratios(), (0.9, 1.0))
         self.assertEqual([row.verdict() for row in rows[:3]], ["alike", "alike", "alike"])
         self.assertEqual(rows[2].ratios(), (1.04, 1.3))

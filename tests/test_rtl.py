@@ -24,7 +24,7 @@ def registers(text):
     """Names of outputs that are assigned as registers."""
     text = code(text)
     outputs = re.findall(r"\boutput\b[^,;)]*?(\w+)\s*(?:\[[^\]]*\]\s*)*(?=[,\n)])", text)
-    # The target of `<=` where a statement begins, whatever of it is assigned.
+    # The target of `<=` at the beginning of a statement, whole or in part.
     target = r"(?:^|\bbegin\b|\belse\b|[;):])\s*{name}\b(?:\.\w+|\[[^;=\n]*\])*\s*<=\s"
     return [name for name in outputs if re.search(target.format(name=name), text, re.M)]
 

@@ -10,7 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["hls", "host", "rtl", "scripts", "sim"]
 ENDINGS = {".rs", ".py", ".sv", ".cl", ".clh", ".cpp", ".hpp"}
-# Not written by hand, or of another kind.
+# Generated files and other kinds of files.
 APART = {"target", ".venv", "node_modules"}
 TESTS = {"benches", "formal", "tests", "units"}
 MOST_LINES = 500

@@ -52,7 +52,7 @@ class Netlist:
         self.ends = defaultdict(list)   # bit: [(levels, name)]
         for name, cell in module["cells"].items():
             self.add(name, cell)
-        # The pins of what was left out are ports of the netlist, called INSTANCE.PORT.
+        # Pins of omitted modules are ports of the netlist, called INSTANCE.PORT.
         for instance, model in (children or {}).items():
             pins = {}
             for port in [p for p in self.ports if p.startswith(instance + ".")]:

@@ -163,7 +163,7 @@ def faults(path):
         old = code[start:end]
         for pattern, new, kind in OPERATORS:
             for match in re.finditer(pattern, old):
-                # A choice within brackets is no choice of what has them.
+                # A `?:` inside brackets does not belong to the outer expression.
                 whole = all(part.count("[") == part.count("]") for part in match.groups())
                 if whole and "\n" not in match.group():
                     made.append(fault(start, end, old[:match.start()] + match.expand(new)

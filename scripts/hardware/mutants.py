@@ -97,7 +97,7 @@ def parts_of(module, found=None):
 def judged_by(check):
     """The files on which a check's judgement rests."""
     name, test, _, paths = check
-    # Each core has a package of its own, so that what is written of the one leaves the other's judgements.
+    # Each core has its own package, so changes of one keep the other's verdicts.
     if test in BENCHES or name == "bench":
         parts = parts_of(PREFIX + test)
         parts |= {"gramer_set_types_pkg" if test.startswith("set_") else "gramer_types_pkg"}

@@ -54,7 +54,7 @@ SET_SUITE = [
     ("directed", "counters_as_large_as_a_root_s_block", 0, SET_CORE),
     ("directed", "complete_graphs_have_all_walkers_under_way", 0, SET_CORE),
     ("directed", "cliques_of_random_graphs", 0, SET_CORE), # of a cluster of eight PUs too
-    *WEDGE_SUITE, # for what the map and a PU have for wedges
+    *WEDGE_SUITE, # wedge logic of the map and the PU
     *MOTIFS_SUITE[:4],
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.

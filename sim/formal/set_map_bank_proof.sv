@@ -31,7 +31,7 @@ module set_map_bank_proof
   level_t     tagged_q [6];
   logic       hit, near;
   level_t     value;
-  logic [5:1] ours_q, hit_q, first_q, near_q, tagging_q; // by stage: an access to the entry, and what it has to see
+  logic [5:1] ours_q, hit_q, first_q, near_q, tagging_q; // by stage: an access to the entry, and its expected answers
   logic       first;
   map_at_t    at;
   level_t     value_q [6];
@@ -127,7 +127,7 @@ module set_map_bank_proof
       assume (!(next_i && {1'b0, level_q} + {1'b0, step_i} >= (LEVEL_W+1)'(1) << LEVEL_W));
       assume (!(valid_i && (count_i || fresh_i) && level_t'(level_q + most_q) == '1));
       assume (!(valid_i && count_i && tags_q));
-      // Of a tag there is none before the first fresh one.
+      // No tag exists before the first fresh one.
       assume (!(valid_i && (tag_i || fresh_i) && !(tags_q && tag > level_q)));
       // What the bank owes.
       if (ours_q[5]) begin

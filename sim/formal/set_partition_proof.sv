@@ -1,6 +1,6 @@
 // Four PUs ask a partition for lines, two by each port of its memory, in turn. Each line answers one request: of the PU whose
 // turn it was, in the order of that PU's requests, with what is stored and with what was said of it; no PU is served without a
-// request, and each that waits is served in its turn, unless the loader has it. One request of one PU is followed.
+// request, and each waiting one is served in its turn, unless the loader writes. One request of one PU is followed.
 module set_partition_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;

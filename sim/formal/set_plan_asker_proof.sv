@@ -1,6 +1,6 @@
 // Operations of a search plan on their way from the walker to the merger, of two images, with lists of up to two
 // lines. Each comes out once, in order, with the lowest of its bounds and its range's end; its lines are asked for once, in
-// order, and none that no list has; a line that waits stays; when nobody stalls, something moves. One operation is followed.
+// order, and no others; a waiting line stays; without stalls, something moves. One operation is followed.
 module set_plan_asker_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -131,7 +131,7 @@ module set_plan_asker_proof
       assume (source_i.size != '0 && source_i.size <= SIZE_W'(5));
       assume (!(pop_i && !valid));
       // What the asker owes.
-      if (issue_valid) assert (owed_q != '0);                     // no line twice, none of no list
+      if (issue_valid) assert (owed_q != '0);                     // no line twice, none outside a list
       if (ours) begin
         assert (line == next_q && meta.last == (left_q == OWED_W'(1)));
         assert (meta.low == (first_q ? source_q.id[1:0] : 2'd0));

@@ -1,6 +1,6 @@
 // An operation on a stored set and a streamed list, each of up to three of five vertices in up to two lines of two: an intersection,
 // a difference, a copy, or the set alone, in any range and without any one image. The members come out in order, each once,
-// and no other; the end follows, within so many cycles if the lines come. The intersector is the real one.
+// and no other; the end follows within a bounded number of cycles if the lines come. The intersector is the real one.
 module set_plan_merger_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;

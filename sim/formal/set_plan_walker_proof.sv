@@ -1,7 +1,7 @@
 // A unit's walk along a plan of a set, along which one or two vertices go, with a set of no line or one or of two and any
 // candidates: what is asked for comes in the order of a search, depth first. Each candidate is the image of its vertex
 // once, in order; a unit ends when there is none left; nothing is dropped or kept while a set is made; an operation that
-// waits stays; when nobody stalls, something moves.
+// waits stays; without stalls, something moves.
 module set_plan_walker_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;

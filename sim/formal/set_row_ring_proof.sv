@@ -6,7 +6,7 @@ module set_row_ring_proof
 (
   input logic              clk_i,
   input logic              wants_i,     // the root that comes wants words
-  input logic [ROW_AT_W:0] words_i,     // so many
+  input logic [ROW_AT_W:0] words_i,     // their number
   input logic              take_i,      // the root in hand takes them if it may
   input logic              go_i,        // it goes if it may
   input logic              freed_i      // the oldest root leaves
@@ -97,14 +97,14 @@ module set_row_ring_proof
       // What callers owe: a root wants at most what there is, and leaves once, when it is no longer in hand.
       assume (words_i != '0 && words_i <= (ROW_AT_W+1)'(ROW_WORDS));
       assume (!(freed_i && count_q <= (PLACE_W+1)'(has_q)));
-      // What the ring owes: words that nobody has, behind those of the roots before, and a free place.
+      // Required of the ring: free words behind those of earlier roots, and a free place.
       if (take) begin
         assert (sum + (ROW_AT_W+PLACE_W+1)'(words_q) <= (ROW_AT_W+PLACE_W+1)'(ROW_WORDS));
         assert (count_q < (PLACE_W+1)'(PLACES));
         assert (base == row_at_t'(oldest_q + row_at_t'(sum)));
         assert (place == place_t'(oldest_place_q + place_t'(count_q)));
       end
-      if (has_q) assert (base == base_q && place == place_q); // for as long as it is in hand
+      if (has_q) assert (base == base_q && place == place_q); // while the root is held
       if (waited_q && fits_q) assert (room);
 `ifdef INVARIANTS
       assert (count_q <= (PLACE_W+1)'(PLACES));

@@ -3,7 +3,7 @@
 //! `GRAMER_SEED=N cargo test -p gramer-sim --test core random_` repeats one case; with
 //! `GRAMER_CASES=M` it is the first of M (`make test-long`). `GRAMER_CASES=M` alone sets how many are
 //! drawn, `GRAMER_CANDIDATES=N` how large they may be. A message of failure has `GRAMER_INITIAL=N`
-//! too: the seed of what the registers held before the reset.
+//! too: the seed of the registers' content before the reset.
 
 mod support;
 

@@ -346,7 +346,7 @@ fn registers_may_be_late_as_the_exceptions_say() {
 
 // ------------------------------------------------------------------ liveness
 
-/// A read that is never answered: the run is ended soon, and the message says what waits for what.
+/// A read without an answer: the run ends soon, and the message names the waiting parts.
 /// The polls of the abort word go on, so that it is not for want of traffic.
 #[test]
 fn a_run_in_which_nothing_moves_is_ended() {

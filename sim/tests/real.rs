@@ -18,7 +18,7 @@ fn short_runs() {
     }
 }
 
-/// The baseline of figure 12: the counts are the same, whatever the memory.
+/// The baseline of figure 12: counts do not depend on the memory.
 #[test]
 fn uniform_memory() {
     check_on("machines/uniform.yaml", true, CITESEER.0, CITESEER.1, false, 4, None);

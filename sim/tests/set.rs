@@ -126,7 +126,7 @@ fn cliques_of_random_graphs() {
                 conflicts += outcomes.iter().map(|o| o.sum("partition.conflicts")).sum::<u64>();
             }
         }
-        // Four PUs have a port in turn, where it isn't one that has it to itself.
+        // Four PUs share a port, unless a PU has its own.
         assert_eq!(conflicts > 0, name == "set", "{name}: {conflicts} cycles with a conflict");
     }
 }

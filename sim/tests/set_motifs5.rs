@@ -194,7 +194,7 @@ fn motifs_that_end_early_are_clean() {
     bench.stops(&mut core);
 }
 
-/// A real graph: citeseer, as far as it is there.
+/// A real graph: citeseer, if the data are at hand.
 #[test]
 fn motifs_of_a_real_graph() {
     let Some(graph) = real("citeseer/citeseer.lg") else { return };

@@ -115,7 +115,7 @@ fn wedges_that_end_early_are_clean() {
     bench.stops(&mut core);
 }
 
-/// A real graph: citeseer, as far as it is there.
+/// A real graph: citeseer, if the data are at hand.
 #[test]
 fn houses_and_five_cycles_of_a_real_graph() {
     let Some(graph) = real("citeseer/citeseer.lg") else { return };

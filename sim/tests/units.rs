@@ -79,7 +79,7 @@ fn runtime(version: &str) -> &'static Runtime {
         let models = root().join("target/models");
         fs::create_dir_all(&models).unwrap();
         let at = |end: &str| models.join(format!("units-runtime-{:016x}{end}", hash.digest()));
-        // A precompiled header belongs to the file that it was read from, which stays as it is.
+        // A precompiled header belongs to its source file, which must not change.
         let (header, library) = (at(".hpp"), at(".so"));
         let mut text = tempfile::NamedTempFile::new_in(&models).unwrap();
         text.write_all(COMMON.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-// abort_poller against the times at which it has to look and what it has been told.
+// abort_poller against a model: the times of its reads and the abort words.
 #include "bench.hpp"
 
 int main(int argc, char **argv) {

@@ -1,6 +1,6 @@
 // What the unit benches share: clocking, seeded random numbers, checks, coverage points.
 //
-// A bench drives one Verilated module (class Vdut) and compares it with a model of its own, written
+// A bench drives one Verilated module (class Vdut) and compares it with an independent model, written
 // from what the module promises and not from its logic. It ends with one line and fails if a check
 // fails or a point that it names was not met.
 //

@@ -3,7 +3,7 @@
 // victim is the way with the largest Rank + lambda * Rec (or the one unused for longest), Rec being
 // taken PARTITIONS times; answers four cycles after an access is taken, hits pass misses.
 //
-// A request whose line is in flight is answered by that line, whatever is evicted meanwhile.
+// A request whose line is in flight is answered by that line, even if it is evicted meanwhile.
 //
 // The model takes the accesses in the order in which the module selects them. That order shows at
 // the pins: a request when it is taken, a line from DDR in the cycle after it was handed over, those
@@ -291,7 +291,7 @@ int main(int argc, char **argv) {
         walk = held;
         fill_at = b.cycle;
       } else if (walking) {
-        // One a cycle, as soon as it is known that they wait; for two cycles at least.
+        // One a cycle once they are known to wait; for at least two cycles.
         auto &chain = entry[walk].chain;
         met("request waits for a chain", request && b.cycle > fill_at + 2);
         if (!chain.empty() && chain.front().at < b.cycle) {

@@ -1,7 +1,7 @@
 // partition: a vertex and an edge memory side by side, and their counters. What each memory does in
 // which cycle is the matter of onchip_memory's bench; here both work at a time. Walks with one
 // access at a time are compared with a model of scratchpad and cache access by access, and with
-// four cycles for a hit whatever the other memory does. Other runs have many accesses in flight:
+// four cycles for a hit, independent of the other memory. Other runs have many accesses in flight:
 // each is answered once, with its data, and the counters add up.
 #include "messages.hpp"
 #include <set>

@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     unsigned given = 0, beats = 0, kept = 0, stall = run % 3 == 0 ? 80 : run % 3 == 1 ? 20 : 0;
     bool full = false, started = false, done = false, held = false;
     uint32_t dropped = ~0u, first_dropped = 0;
-    std::deque<Record> wanted[PUS]; // what each PU has to list
+    std::deque<Record> wanted[PUS]; // expected records of each PU
     unsigned left = total, offered = 0, waited = 0, in_row = 0, same = 0, last = 0;
     const unsigned lister = b.chance(20) ? b.random(PUS) : PUS; // the only one; PUS: all list
     Line held_beat;

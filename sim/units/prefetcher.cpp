@@ -1,4 +1,4 @@
-// prefetcher against the list of what a stream has to cause, in order.
+// prefetcher against the expected effects of a stream, in order.
 #include "bench.hpp"
 #include <deque>
 
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
         drive(d.tdata_i, beats.front().first);
         d.tlast_i = beats.front().second;
       }
-      // A stopped run takes its stream to the end though nobody wants a unit any more.
+      // A stopped run drains its stream though no unit is needed.
       d.unit_ready_i = b.chance(d.stop_i && run % 2 ? 0 : demand);
       d.rst_i = abandon && started && n > wait + 30;
       b.settle();

@@ -1,7 +1,7 @@
 // scheduler with its slots, candidates and ancestors, against the search that it has to direct. The
 // bench is its extender, filter and embedding table, over trees that it makes up: every embedding
 // has an id of its own as its newest vertex. Checked: each edge of each list that belongs to an
-// embedding is walked exactly once, whatever is stolen; every extension names its embedding, its
+// embedding is walked exactly once, with any steals; every extension names its embedding, its
 // threshold and its key; slots freed are units and stolen embeddings; no unit before `oldest_o` is
 // unfinished when a run is killed.
 #include "messages.hpp"
@@ -46,7 +46,7 @@ template <class P> std::vector<Lane> row_of(const P &pin) {
               unsigned(fields[3 * DEPTH + at])};
   return row;
 }
-/// A slot's token while the bench has it.
+/// A slot's token while the bench holds it.
 struct Token {
   unsigned slot = 0, node = 0;
   bool root = false;

@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
       b.hit("a beat without units", !there);
       beats.push_back(one);
     }
-    // The PUs: what each has room for, and the cycles since anything changed.
+    // The PUs: room of each, and the cycles since the last change.
     unsigned room[PUS], quiet = 0, loading = unsigned(b.random(4));
     for (unsigned p = 0; p < PUS; ++p) d.free_i[p] = room[p] = unsigned(b.random(GROUPS + 1));
     const unsigned pace = 2 + unsigned(b.random(100)), gaps = b.chance(50) ? 0 : 50;

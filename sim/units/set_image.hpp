@@ -1,4 +1,4 @@
-// Graphs, images and units of the set core for benches, and what a run has to count
+// Graphs, images and units of the set core for benches, and the expected counts of a run
 // (docs/reference/set-core.md).
 #pragma once
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr unsigned LINES = LISTS * LIST_LINES;
 
-/// A reader: what it asked for in the last two cycles, and what it has to see.
+/// A reader: its requests of the last two cycles and the expected answers.
 struct Reader {
   int asked[2] = {-1, -1};
   Line line, next;

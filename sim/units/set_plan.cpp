@@ -235,7 +235,7 @@ int main(int argc, char **argv) {
       b.settle();
       at += d.unit_take_o;
       b.hit("a unit for each walker", walkers > 1 && at - done >= walkers);
-      // Ends are told a cycle late, one after another.
+      // Ends are reported a cycle late, one after another.
       b.check(at - done <= 2 * walkers, "plan %d: more units than walkers", n);
       done += d.unit_done_o;
       if (d.add_o) sum += d.value_o;

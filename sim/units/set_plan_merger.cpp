@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
     b.reset(d.rst_i);
     std::vector<Line> memory(SET_LINES, Line(16));
     std::vector<uint32_t> maxima(SET_LINES);
-    std::vector<Stored> table(PLAN_SETS), later; // as it is, and as it is once all operations are done
+    std::vector<Stored> table(PLAN_SETS), later; // now, and after all operations
     const unsigned universe = b.chance(50) ? 40 + b.random(60) : 300 + b.random(2000);
     auto some = [&](unsigned share, unsigned from = 0) {
       std::vector<uint32_t> all;
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
     }
     later = table;
 
-    // The operations, and what comes of them.
+    // The operations and their results.
     std::deque<Task> tasks;
     std::deque<Out> out;
     std::deque<Streamed> lines;

@@ -1,4 +1,4 @@
-// Widths of what modules of the set core pass on to each other (gramer_set_types_pkg), for benches that take it apart.
+// Widths of messages between modules of the set core (gramer_set_types_pkg), for benches that unpack them.
 // Behind gramer_pkg.hpp, whose sizes it is made of.
 #pragma once
 

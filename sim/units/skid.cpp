@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
   for (unsigned n = 0; n < 40000; ++n) {
     const unsigned phase = (n / 100) % 4;
     d.rst_i = b.chance(1) && b.chance(10);
-    // What is offered stays until it is taken, as AXI has it.
+    // An offered message stays until it is taken, as in AXI.
     if (!offered && b.chance(phase == 0 ? 100 : phase == 1 ? 20 : 60)) offered = true, next = b.random(256);
     d.valid_i = offered;
     d.data_i = offered ? next : b.random(256);

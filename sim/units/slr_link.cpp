@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
   auto &d = *b.dut;
   const size_t depth = 8;
   const unsigned stages = 2;
-  std::deque<uint32_t> source, under_way; // what the sender has; what it gave and nobody took
+  std::deque<uint32_t> source, under_way; // waiting at the sender; sent and not yet taken
   std::deque<uint64_t> sent_at;           // when, of those under way
   uint64_t given = 0, row = 0;
   uint32_t next = 1;

@@ -113,7 +113,7 @@ fn prepare_for_limits() {
     }
 }
 
-/// Has a signal of a library that gives up end the process with a line.
+/// Ends the process with one line if a library aborts by a signal.
 #[cfg(target_os = "linux")]
 fn end_on(signal: libc::c_int) {
     extern "C" fn gave_up(_: libc::c_int) {

@@ -85,7 +85,7 @@ impl Link for InProcess {
     }
 
     fn send(&mut self, to: usize, message: &[u8]) -> Result<()> {
-        // Who has ended hears nothing, as over a network.
+        // A rank that has ended receives nothing, as over a network.
         let _ = self.to[to].send((self.rank, message.to_vec()));
         Ok(())
     }

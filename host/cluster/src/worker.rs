@@ -222,7 +222,7 @@ impl<'a> Courier<'a> {
         match message {
             Message::Do(work) => {
                 self.busy = true;
-                // One that has failed hears of nothing.
+                // A failed rank receives nothing.
                 let _ = self.orders.send(Order { work, cancel: self.stop.clone() });
             }
             Message::Range(first, limit) => {

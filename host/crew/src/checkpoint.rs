@@ -78,7 +78,7 @@ impl From<&Division> for Rule {
     }
 }
 
-/// A graph, as far as runs on it must agree.
+/// Properties of a graph that must agree between runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// Number of vertices.

@@ -229,7 +229,7 @@ impl<'a> Desk<'a> {
         let mut record = lock(&self.records[member]);
         answer::take_devices(&mut record.devices, &mut outcome);
         let complete = outcome.complete;
-        // Who has the same portions counts, whole or as far as it came.
+        // Members with the same portions count, with whole or partial results.
         if ended == AttemptEnd::First {
             answer::add(&mut record.outcome, outcome, &self.job)?;
         }

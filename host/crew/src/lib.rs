@@ -60,7 +60,7 @@ impl Crew {
     /// A crew of these devices.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there are no devices.
     pub fn new(devices: Vec<Box<dyn Engine>>) -> Self {
         assert!(!devices.is_empty(), "there is a device");
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -252,7 +252,7 @@ impl DeviceGraph for CrewGraph {
 }
 
 impl CrewGraph {
-    /// Has the devices answer a question together.
+    /// Makes the devices answer a question together.
     fn divided(
         &self,
         query: &Query,

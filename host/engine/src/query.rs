@@ -311,7 +311,7 @@ impl Facts {
 pub struct Ask<'a> {
     /// The question.
     pub query: &'a Query,
-    /// Facts about the graph, as far as they are known.
+    /// Known facts about the graph.
     pub facts: Option<&'a Facts>,
     /// [`Needs::SHARE`], [`Needs::BY_IDS`], [`Needs::PEERS`], [`Needs::TWINS`].
     pub terms: Needs,

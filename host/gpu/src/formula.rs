@@ -84,7 +84,7 @@ impl Cycles {
                 few.push((work, v as u32));
                 continue;
             }
-            // Ends are met as often as they have neighbours, so windows are cut by degrees.
+            // An end occurs once for each neighbour, so windows are cut by degrees.
             let parts = work.div_ceil(share);
             let ends = u64::from(by.offsets[v]).div_ceil(parts).max(1);
             let mut from = least;

@@ -16,7 +16,7 @@ use crate::{Strategy, local, search, wide};
 /// Bytes of sums, control blocks, plans and tests, all together.
 const SMALL: u64 = 96 << 10;
 
-/// A graph on a device, as far as buffers depend on it.
+/// Properties of a resident graph on which buffer sizes depend.
 pub(crate) struct Sizes<'a> {
     pub graph: &'a Graph,
     pub by: &'a ByDegree,

@@ -10,7 +10,7 @@ use gramer_accelerator::set::numbers::{
     SUM_TRIANGLES,
 };
 
-/// A unit as it is in the stream.
+/// A unit of the in-stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StreamUnit {
     address: u32,

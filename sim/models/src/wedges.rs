@@ -12,7 +12,7 @@ use gramer_accelerator::set::numbers::{
 use gramer_accelerator::set::wedges::banks::Banks;
 use gramer_accelerator::set::wedges::image::Block;
 
-/// A unit as it is in the stream.
+/// A unit of the in-stream.
 struct Unit {
     address: u32,
     size: u32,
@@ -20,7 +20,7 @@ struct Unit {
     last: u32,
 }
 
-/// Runs an in-stream over an image for wedges; `None` if a bank has no room for what a unit reaches.
+/// Runs an in-stream over an image for wedges; `None` if a unit reaches more vertices than a bank has room for.
 ///
 /// # Panics
 /// If the stream isn't whole beats or has another operation, or a unit leads beyond the image.

@@ -169,7 +169,7 @@ pub fn algorithm_1(
     }
 }
 
-/// A task as it is mined by default.
+/// A task with default settings.
 pub fn settings(a: &Accelerator, application: Core, k: u32) -> Settings {
     Settings {
         application,
@@ -195,7 +195,7 @@ pub fn sorted(records: &[Record]) -> Vec<Record> {
     records
 }
 
-/// Compares all that algorithm 1 knows and the machine reports.
+/// Compares the machine's report with algorithm 1.
 pub fn compare(
     a: &Accelerator,
     graph: &Csr,

@@ -1,4 +1,4 @@
-//! Cycles of search plans on real graphs: of what `GRAMER_PLANS` asks for, with where they go.
+//! Cycles of search plans on real graphs, by state, for the plans in `GRAMER_PLANS`.
 //!
 //! `GRAMER_PLANS="MACHINE PUS WALKERS GRAPH PART PATTERN…"`, for example `set-plans 8 4 wiki-vote/Wiki-Vote.txt.zst 64 house`:
 //! one cluster of this many PUs with this many walkers, and every n-th unit of the graph, so that large ones end.

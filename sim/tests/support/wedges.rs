@@ -44,7 +44,7 @@ pub fn hubs(leaves: u64) -> Graph {
     graph(first.chain(second).chain(others))
 }
 
-/// A real graph by its file, as far as it is there.
+/// A real graph by its file, if the data are at hand.
 pub fn real(file: &str) -> Option<Graph> {
     let path = environment::data()?.join(file);
     let context = Context::with_threads(1);

@@ -50,7 +50,7 @@ impl WorkerGraph {
         self.device.heard(kept, loaded, cancel)
     }
 
-    /// Has the worker answer a question.
+    /// Makes the worker answer a question.
     fn ask(&self, query: &Query, run: &Run<'_>) -> Result<Outcome> {
         let context = run.context;
         if run.units.share().is_some() && self.ordered.is_some() {

@@ -62,7 +62,7 @@ impl WorkerFailure {
     fn is_over(&self) -> bool {
         match self {
             WorkerFailure::Ended | WorkerFailure::Unclear(_) => true,
-            // A device that has failed is opened anew.
+            // A failed device is reopened.
             WorkerFailure::Failed(failed) => {
                 matches!(failed, WireError::Device(_) | WireError::Memory(_))
             }

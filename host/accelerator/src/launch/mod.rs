@@ -40,7 +40,7 @@ pub fn give_up() -> bool {
     at_work
 }
 
-/// What is to be emulated.
+/// The machine to emulate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// A machine, whose xclbin is built.

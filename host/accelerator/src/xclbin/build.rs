@@ -258,7 +258,7 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// Has the emulator build the model of the core, or find it among those that were built.
+/// Makes the emulator build the model of the core or find a built one.
 fn build_model(emulator: &Path, a: &Accelerator, options: &BuildOptions) -> Result<PathBuf> {
     let (cancel, show) = (&options.cancel, options.show);
     let mut child = Command::new(emulator)

@@ -241,7 +241,7 @@ pub(super) fn resident(statm: &File) -> Option<[u64; 2]> {
 /// there.
 static MAPPINGS: Mutex<Vec<Weak<Mapping>>> = Mutex::new(vec![]);
 
-/// Has the pages of a mapping let go while memory is limited.
+/// Releases the pages of a mapping while memory is limited.
 pub fn register(mapping: Mapping) -> Arc<Mapping> {
     let mapping = Arc::new(mapping);
     let mut kept = lock(&MAPPINGS);

@@ -150,7 +150,7 @@ fn in_time(
     let (send, receive) = mpsc::channel();
     let (file, name, settings) = (file.to_string(), device.to_string(), settings.clone());
     let thread = start("that opens the device", move || {
-        // Nobody hears of it if it comes too late.
+        // A late message is not delivered.
         let _ = send.send(Accelerator::open(&file, &name, settings));
     })?;
     let begun = Instant::now();

@@ -41,7 +41,7 @@ pub type Check = fn(&DeviceOptions, &Task, bool) -> Result<()>;
 /// Function that returns the choices of a device for a question; see [`Engine::choose`].
 pub type Chooser = Box<dyn Fn(&Ask<'_>) -> Choices + Send + Sync>;
 
-/// Has a device answer questions without opening it, by its name and its options.
+/// Makes an engine that answers questions without opening the device, from its name and options.
 pub type Kit = fn(&str, &DeviceOptions) -> Result<Chooser>;
 
 /// A kind of device.

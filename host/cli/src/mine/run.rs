@@ -251,7 +251,7 @@ impl Common {
         })
     }
 
-    /// The graph, in the order of Rank(ON_1) if it is to be ranked.
+    /// The graph, in the order of Rank(ON_1) if the task needs it.
     fn prepared(&self, ranked: bool, context: &Context) -> Result<LoadedGraph> {
         let begun = Instant::now();
         let order = if ranked { Order::RankOn1 } else { Order::Input };

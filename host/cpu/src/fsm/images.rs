@@ -24,7 +24,7 @@ pub struct ListedCandidate<'a> {
     pub found: &'a (dyn Fn(&[VertexId]) -> bool + Sync),
 }
 
-/// Lists the occurrences of a candidate, and says whether it went to their end or as far as they were needed.
+/// Lists the occurrences of a candidate. Returns whether it listed all, or all that were needed.
 pub type Lister<'a> = dyn FnMut(&ListedCandidate<'_>) -> Result<bool> + 'a;
 
 /// The edge-induced patterns up to a limit whose smallest domain has at least `support` vertices, and whether all of

@@ -130,7 +130,7 @@ impl<R: Row> Branch<'_, R> {
         node: &mut Node<R>,
         below: impl Fn(&mut Self, Node<R>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // The whole node belongs to one part, but for its branches.
+        // The node itself belongs to one part; its branches may not.
         let whole = node.part.as_ref().is_none_or(|part| part.start == 0);
         let all = node.candidates.size();
         let (mut pivot, mut most, mut paired) = (None, 0, 0);

@@ -37,7 +37,7 @@ impl Groups {
         self.spread = Some(Spread::of(self.len()));
     }
 
-    /// Has the groups taken in their order again.
+    /// Restores the order of the groups.
     pub fn in_order(&mut self) {
         self.spread = None;
     }

@@ -142,7 +142,7 @@ const SHOWS: usize = 4096;
 pub(super) fn refuse(head: &[u8]) -> Result<(), Fault> {
     let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !scan::is_comment(line);
     let Some((at, first)) = scan::lines(head).find(content) else { return Ok(()) };
-    // No such text begins with a number, but for the message of a server.
+    // Of these texts, only a server's message may begin with a number.
     if first[0].is_ascii_digit() && !first.starts_with(b"404") {
         return Ok(());
     }

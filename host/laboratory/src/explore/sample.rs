@@ -404,7 +404,7 @@ mod tests {
                 drawn[(*begin / IDS).min(14) as usize] += u32::from(*begin < 15 * IDS);
             }
         }
-        // Seven of 15 clusters, each as often as any other.
+        // Seven of 15 clusters, with equal probability.
         assert!(drawn.iter().all(|n| (420..520).contains(n)), "{drawn:?}");
         assert_eq!(draw(&light[..300], 1000, &mut random), light[..300]);
     }

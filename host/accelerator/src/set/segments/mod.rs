@@ -95,7 +95,7 @@ pub struct Segments<'a> {
     view: View<'a>,
     machine: &'a Accelerator,
     operation: Operation,
-    /// What is to be done, before the roots that are left.
+    /// Pending work, before the remaining roots.
     works: VecDeque<Work>,
     roots: std::vec::IntoIter<(VertexId, Range<u32>)>,
     /// Marks of each vertex, and those that have any.

@@ -100,7 +100,7 @@ impl Piece {
     }
 }
 
-/// Work that is to be done.
+/// Pending work.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     Piece(Piece),

@@ -103,7 +103,7 @@ impl Bench<'_> {
         if self.asked.load { Arrange::ByAddress } else { Arrange::ByWork }
     }
 
-    /// Puts an image on chip, if it is to be there before.
+    /// Loads an image before the run if it must be resident.
     fn place(&mut self, image: &dyn Words) -> Result<()> {
         self.done.segments += 1;
         self.done.image_lines += u64::from(image.lines());
