@@ -1,6 +1,6 @@
 // Compacts members of lines into lines without holes and writes them to the memory for sets, one line per cycle. Each
 // walker has a stack in its part of the memory: the sets of a level lie above those of earlier levels. Keeps the
-// table of stored sets and the last id of each line, with which the merger steps. Sets arrive one after another,
+// table of stored sets and the last id of each line, by which the merger steps. Sets arrive one after another,
 // so one set is packed at a time.
 //
 //   line, lanes ─► holes below each ─► close holes of 1, 2 ─► of 4, 8 ─► rotate behind the rest ─► line full? write
