@@ -10,7 +10,7 @@
 //! [`LONG`] seconds is in brackets, and the last line is of the others. Where its CPU seconds are fewer than its wall
 //! seconds, the machine had other work and the ratio says little. Both must give the same answer. Then follow, of one
 //! more run that is looked at, the CPU seconds of all its threads and what follows below, *before and after* and *at
-//! equal pace*. With `--copies` the last column is what the machine gives whoever asks: N times as many runs of one thread
+//! equal pace*. With `--copies` the last column is the machine's own limit: N times as many runs of one thread
 //! each, all at once, over the time that they take beside that of one alone. Memory and caches that threads share
 //! keep it below N. After `--seconds S` (240) no run is begun any more, and the rows that are left say so.
 //!

@@ -189,7 +189,7 @@ fn no_xilinx() -> Obstacle {
 /// The accelerator with this index.
 ///
 /// # Errors
-/// [`Error::Device`] that says which there are, or why there are none.
+/// [`Error::Device`] that lists the devices, or says why there are none.
 pub fn open(index: usize) -> Result<Handle> {
     let (devices, missing) = devices();
     let (mut handles, _): (Vec<_>, Vec<_>) =

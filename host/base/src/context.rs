@@ -202,8 +202,8 @@ impl Progress {
     }
 
     /// Plans the next phases of a run, or of the next phase of the plan at hand, by the time that each is
-    /// expected to take compared with the others. The plan ends when it is dropped; there is none where the meter
-    /// isn't watched.
+    /// expected to take compared with the others. The plan ends when it is dropped; `None` if the meter is not
+    /// watched.
     pub fn plan(&self, parts: impl FnOnce() -> Vec<f64>) -> Option<Plan<'_>> {
         if !self.is_watched() {
             return None;

@@ -1,10 +1,8 @@
-//! Files that are mapped into memory, and what happens where somebody changes one in use.
+//! Memory-mapped files, and changes of a file in use.
 //!
-//! A file that is cut makes the processor stop at the first byte that is gone (`SIGBUS`). Nothing
-//! can be read in its place, so the process says which file it was and ends with exit code 1. A
-//! file that is overwritten gives other bytes without a word; its size and time of modification
-//! are compared at the end of each phase, and a run on a changed file is an error, whatever it
-//! found.
+//! A read behind the end of a truncated file raises `SIGBUS`; the process names the file and ends with
+//! exit code 1. An overwritten file gives other bytes without notice, so its size and time of
+//! modification are compared at the end of each phase, and a run on a changed file is an error.
 
 use std::ffi::CString;
 use std::fs::{File, Metadata};

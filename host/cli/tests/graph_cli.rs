@@ -159,7 +159,7 @@ fn conversion_says_what_gets_lost() {
     let (_, err) = convert("edges", &["--labels-out", &table]);
     assert!(!err.contains("vertex labels"), "{err}");
     assert_eq!(std::fs::read_to_string(&table).unwrap(), "3 7\n5 8\n9 9\n");
-    // A table of labels goes with any graph whose ids it has.
+    // A table of labels fits any graph with the same ids.
     assert_eq!(info(&[&input, "--labels", &table])["vertex_labels"], 3);
     let bare = info(&[&input, "--no-vertex-labels", "--no-edge-labels"]);
     assert_eq!((&bare["vertex_labels"], &bare["edge_labels"]), (&0.into(), &0.into()));

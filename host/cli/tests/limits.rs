@@ -350,7 +350,7 @@ fn a_driver_without_address_space_is_refused_with_the_limit() {
     assert!(refused > 0 && (answers > 0 || refused > 10), "{refused} refused, {answers} answered");
 }
 
-/// An emulation is several programs, those of others among them, which fail in ways of their own.
+/// An emulation consists of several programs, also third-party ones, which fail in different ways.
 #[test]
 fn an_emulated_device_without_room_or_processes_is_an_answer_or_one_line() {
     let emulator = gramer::accelerator::xclbin::build::find_emulator().map_err(|e| e.to_string());

@@ -289,7 +289,7 @@ fn tables_have_pictures_where_they_are_wanted() {
     assert_eq!(dots(&table(&["--drawing", "never"])), 0);
     let drawn = table(&["--drawing", "always"]);
     assert!(dots(&drawn) > 10, "{drawn}");
-    // The same table but for the pictures.
+    // The same table without the pictures.
     for name in ["wedge", "triangle", "0-1 0-2 1-2"] {
         assert!(drawn.contains(name), "{drawn}");
     }

@@ -28,8 +28,8 @@ impl<F: Form> Paths<F> {
         Paths { count: F::Table::new(vertices, 0, tables), ends, len: 0 }
     }
 
-    /// One more path to `end`; how many there were. The end is noted without a jump, which would be
-    /// foretold wrongly as often as not.
+    /// Adds a path to `end` and returns the number before. The end is noted without a branch, which would be
+    /// mispredicted half of the time.
     #[inline]
     pub fn add(&mut self, end: VertexId) -> u32 {
         let count = self.count.entry(end);

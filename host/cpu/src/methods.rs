@@ -79,7 +79,7 @@ impl Method<Cpu> for Cliques {
     }
 
     fn any_order(&self, ask: &Ask<'_>) -> bool {
-        // Triangles go by degrees then.
+        // Triangles then use the order by degree.
         matches!(ask.query.task, Task::Clique { k: 3 })
     }
 

@@ -119,7 +119,7 @@ impl<'a, S> PhaseRun<'a, S> {
         self.sums_beside(|_| vec![], |rest| rest.is_empty().then_some(()), of)
     }
 
-    /// The same, and each process takes what all have found besides, `more` of it: bytes, from the states of
+    /// The same; in addition, each process receives the results of all others, `more`: bytes made of the states of
     /// its threads. Data that do not fit are from another graph.
     ///
     /// # Errors

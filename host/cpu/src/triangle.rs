@@ -165,7 +165,7 @@ fn through_with(
         prefetch(all, at as usize, 1);
     };
     part.iter().take(AHEAD).for_each(ask);
-    // Whatever is read of the graph's own rows is told, and where it lies in copies nobody has to know.
+    // Reads of the graph's own mapped rows are counted; copies need no count.
     let longest = if matches!(all, Cow::Owned(_)) { LONG } else { 0 };
     let all = &all[..];
     let (mut both, mut found, mut copied) = ([0; WORDS], 0, 0);

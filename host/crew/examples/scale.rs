@@ -274,7 +274,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The rows of a graph on so many devices; `right` has what fewer of them said, by task.
+    /// The rows of a graph on a number of devices; `right` has the counts of fewer devices, by task.
     fn on(
         &mut self,
         count: usize,

@@ -1,10 +1,10 @@
 //! Portions of work units, and who has which.
 //!
 //! Units are cut into blocks of about as many edges, in the order of the graph; portion p gets the
-//! blocks p, p + n, p + 2 n, … of n portions. Portions are so alike in hubs and in leaves, whatever a
-//! task makes of either. A device takes several portions together while there are many, which fills it
-//! better, and fewer in the end, so that all devices end at about the same time; but no fewer than last
-//! some milliseconds, since a run costs what it costs to begin and to end.
+//! blocks p, p + n, p + 2 n, … of n portions. Each portion thus has a similar mix of hubs and leaves.
+//! A device takes several portions together while there are many, which fills it better, and fewer in
+//! the end, so that all devices end at about the same time; but enough for some milliseconds, since
+//! starting and ending a run has a fixed cost.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //!
 //! The dealer is a [`Desk`](desk::Desk): a task is cut into portions of work units ([`deal`]), which members take as they
 //! become free, so that no share of the work is fixed beforehand; or members examine some candidates of each phase and
-//! hear what the others have found. A member is a device with its own thread ([`member`]), or a process for which a
+//! receive the results of the others. A member is a device with its own thread ([`member`]), or a process for which a
 //! thread here speaks. One that fails leaves its portion to the others, and a warning in the outcome.
 //!
 //! Outcomes of shares add up where all devices have a scheme in common ([`Division::among`]). Devices of one kind do.

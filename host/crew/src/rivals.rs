@@ -1,7 +1,7 @@
-//! Runs under way, and runs of the same portions by a device that has nothing else to do.
+//! Running portions, and repetitions of them by idle devices.
 //!
-//! The last portions of a slow device would hold up all: a device that waits takes over what it would have done
-//! twice by now. Who ends first counts, once; the other is stopped and what it found is forgotten.
+//! The last portions of a slow device would delay the whole run: an idle device repeats those that it would have
+//! finished in half the time. The first to finish counts; the other is stopped and its result dropped.
 
 use std::time::Duration;
 

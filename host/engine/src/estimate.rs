@@ -150,9 +150,8 @@ pub trait Sampler: Sync {
     );
 }
 
-/// Estimates the numbers of `patterns` with samples of `sampler`: a first look says how many samples
-/// the precision takes, and the answer is that of as many new ones, so that when to stop doesn't
-/// depend on what they say.
+/// Estimates the numbers of `patterns` with samples of `sampler`. A pilot run determines the number of samples for
+/// the precision; the answer uses that many new ones, so that stopping does not depend on their values.
 pub fn estimate<S: Sampler>(
     patterns: Vec<Pattern>,
     sampler: &S,

@@ -2,7 +2,7 @@
 //! compared with.
 //!
 //! It does what [`gramer_pattern::plan::search`] says a plan means, step by step, on the rows of the
-//! graph, with nothing shared, remembered or cut short: sets are sorted lists that are made anew,
+//! graph, with nothing shared, remembered or cut short: sets are sorted lists, rebuilt each time,
 //! [`Step::memo`] is not looked at, and neither are reasons.
 
 use std::ops::ControlFlow;

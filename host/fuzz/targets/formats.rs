@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, text)) = bytes.split_first() else { return };
     let (format, ..) = Format::ALL[usize::from(*first) % Format::ALL.len()];
-    // Those have targets of their own.
+    // Those have their own targets.
     if !matches!(format, Format::Image | Format::BvGraph) {
         common::read_as(Some(format), text);
     }

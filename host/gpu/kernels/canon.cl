@@ -1,8 +1,8 @@
 // Canonical relabelling of subgraphs' codes on the device (DuMato, section 5.2.4).
 //
-// A code has a bit for each pair of K vertices: j (j − 1) / 2 + i for i < j. Codes of the same graph are those that
-// exchanging neighbouring vertices leads to, again and again. So each code takes the least number of its own
-// and of those that one exchange leads to, until nothing changes: it then has the least code of its graph.
+// A code has a bit for each pair of K vertices: j (j − 1) / 2 + i for i < j. Codes of isomorphic graphs are connected
+// by exchanges of adjacent positions. So each code repeatedly takes the minimum of its own label and the labels one
+// exchange away; once nothing changes, its label is the least code of its graph.
 
 __kernel void begin(__global uint *labels, const uint codes) {
     for (uint code = get_global_id(0); code < codes; code += get_global_size(0))

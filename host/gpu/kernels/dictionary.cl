@@ -26,8 +26,8 @@ inline bool same_key(__global const uint *a, __global const uint *b) {
     return true;
 }
 
-// Finds the slot of each row's key. Rows that brought a key go to the list at `fresh`, those that found no slot to the
-// one at `left`; how many there are is said at `said`. A row's key is the first words of `width`.
+// Finds the slot of each row's key. Rows with a new key go to the list at `fresh`, rows without a slot to the list at
+// `left`; their numbers are written to `said`. A row's key is the first words of `width`.
 __kernel void find_keys(__global uint *arena, __global uint *dictionary, const uint slots,
                         const uint rows, const uint keys, const uint width, const uint found,
                         const uint fresh, const uint left, const uint said,

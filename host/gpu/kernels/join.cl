@@ -16,7 +16,7 @@ void lengths(__global const uint *restrict graph, const uint words, __global con
     __global const uint *const segment = segments + which * SEGMENT_WORDS;
     const uint lane = get_local_id(0);
     work done = {0, 0, 0, 0};
-    // Offsets are read by each lane for a row of its own.
+    // Each lane reads the offsets of a separate row.
     const bool dense = segment[SEGMENT_GROUPS] == 0;
     for (uint row = get_global_id(0); dense && row < rows; row += get_global_size(0)) {
         const uint v = table[column * stride + from + row];
@@ -255,7 +255,7 @@ void narrow(__global const uint *restrict graph, const uint words, __global cons
     report(totals, lane, &done, sums);
 }
 
-// After the last segment of an edge: rows that it narrowed have what was kept; all begin anew.
+// After the last segment of an edge: rows that it narrowed keep their rest; all start again.
 __kernel void settle(const uint which, const uint rows, __global const uint *restrict chosen,
                      __global uint *restrict fills, __global uint *restrict kept, __global int *restrict flags) {
     for (uint row = get_global_id(0); row < rows; row += get_global_size(0)) {

@@ -16,9 +16,9 @@
 // on another's stack. The chain of states that hold nothing each walks by itself. Parts of a root share the
 // branches that hold two vertices.
 //
-// All lanes of a walker have its set, word by word; each looks at candidates of its own for the pivot. What waits
-// on its way lies in global memory: with its share of steps done it writes down where it is, and the next launch
-// goes on there.
+// The set of a walker is spread over its lanes, word by word; each lane examines other candidates for the pivot.
+// Pending branches are in global memory: after its share of steps a walker saves its state, and the next launch
+// continues there.
 
 #define STRIDE (W | 1)
 #define CONTROL_NEXT 0
@@ -63,9 +63,9 @@
         high += ways.y + (low < ways.x ? 1 : 0);                                                     \
     }
 
-// The lowest level from `at` on, below `depth`, that has branches to give, with what waits there and how much; `depth` if
-// there is none. A single branch is given where there is a level above: where few pairs of vertices aren't neighbours most
-// levels have one. Levels that hold less than `least` are shared in other ways.
+// The lowest level from `at` on, below `depth`, with branches to share, and their words and number; `depth` if there is
+// none. A single branch is shared only if there is a level above: in dense graphs most levels have one. Levels with
+// fewer than `least` are shared in other ways.
 inline uint level_to_share(__global const uint *stack, uint at, const uint depth, const uint least,
                            uint *waiting, uint *waits) {
     for (; at < depth; at++) {

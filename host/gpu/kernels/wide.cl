@@ -1,6 +1,6 @@
 // The strategy `wide`: DuMato's DFS-wide exploration (thesis, Alg. 10 to 18). A warp extends one
-// embedding at a time by all its neighbours together, and keeps what it has not visited yet in arrays of
-// its own. Its phases are control, extend with filter, aggregate, and move.
+// embedding at a time by all its neighbours together, and keeps extensions that are not visited yet in
+// its own arrays. Its phases are control, extend with filter, aggregate, and move.
 //
 // The arrays have a fixed size. An embedding with more extensions than that makes them in portions: a
 // level keeps where in the lists of its vertices it stopped. Memory so depends on nothing but the number

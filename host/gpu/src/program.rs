@@ -23,7 +23,7 @@ use crate::error::failed;
 /// `CL_BUILD_PROGRAM_FAILURE`: the compiler refuses the source.
 const BUILD_FAILED: i32 = -11;
 
-/// The language of a program's kernels: 1.2, but for sub-groups, which compilers know from 2.0 on.
+/// The language of a program's kernels: 1.2, or 2.0 for sub-groups.
 fn options(source: &str) -> &'static str {
     if source.contains("#define LANES_SUBGROUPS\n") { "-cl-std=CL2.0" } else { "-cl-std=CL1.2" }
 }

@@ -1,9 +1,9 @@
 //! How much device memory a task takes at least, over all buffers that it has at a time.
 //!
-//! Strategies take what is free for buffers that may be small, so that a refusal of one buffer says little of what
-//! would do. The sizes here are bounds from the graph's: with so much memory no buffer of the task is refused. What
-//! follows from the answer alone (the lists of five-vertex formulas, the domains of frequent patterns) isn't among
-//! them.
+//! Strategies use all free memory for buffers that may also be small, so a refused buffer says little about the memory
+//! that would suffice. The sizes here are bounds from the graph's sizes: with this much memory no buffer of the task is
+//! refused. Sizes that follow from the answer alone (the lists of five-vertex formulas, the domains of frequent
+//! patterns) are not included.
 
 use gramer_graph::Graph;
 use gramer_pattern::task::{Measure, SizeLimit, Task};

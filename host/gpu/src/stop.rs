@@ -3,7 +3,7 @@
 //! The host waits for kernels in calls of the driver, which return when the kernels have ended. So kernels whose
 //! launches the host can't bound look at a word, the one behind the error word (`stopped` in `common.clh`), and end
 //! once it is set. What they have counted by then is a lower bound. A thread of the process looks at the stop flags of
-//! all runs and sets the word; a run that goes on all the same is told to [`when_late`].
+//! all runs and sets the word; a run that continues is reported to [`when_late`].
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};

@@ -16,7 +16,7 @@ mod common;
 
 use answers::{answer, number};
 
-/// By tables; with so many KiB of the device's memory, tables lie in a file but for their last part.
+/// By tables; with little device memory, all but the last part of a table is in a file.
 fn open(kib: Option<u64>) -> Option<Gpu> {
     let host_memory = kib.map(|_| 0);
     common::open(Settings {

@@ -122,7 +122,7 @@ fn many_sets() {
 #[test]
 fn pivots_of_every_width() {
     let Some(gpu) = open(Settings { pivots: Some(true), ..checked() }) else { return };
-    // Complete graphs of 1 to 16 words in a row, and with so many cliques that sums need 128 bits.
+    // Complete graphs with rows of 1 to 16 words, and with enough cliques that sums need 128 bits.
     for (vertices, k) in [(40, 7), (130, 9), (270, 16)] {
         let outcome =
             gpu.run(&complete(vertices), &Task::Clique { k }, None, &Context::default()).unwrap();
@@ -166,7 +166,7 @@ fn rows_of_every_width() {
     }
 }
 
-/// Two sides of this many vertices, each vertex next to the other side's and to two of its own.
+/// Two sides of this many vertices; each vertex is adjacent to the other side and to two of its own side.
 fn bipartite(side: u64) -> Graph {
     let mut builder = Builder::new();
     for u in 0..side {
@@ -266,7 +266,7 @@ fn motifs_of_five_by_formulas() {
     let task = Task::Motif { k: 5, induced: Induced::Vertex };
     let outcome = gpu.run(&graph, &task, None, &context).unwrap();
     assert!(strategy(&outcome).starts_with("formula: "), "{}", strategy(&outcome));
-    // A star with so many fours of leaves that their number needs the second half.
+    // A star whose number of 4-sets of leaves needs the second half.
     const LEAVES: u64 = 200_000;
     let mut star = Builder::new();
     (1..=LEAVES).for_each(|leaf| star.edge(0, leaf));
@@ -323,7 +323,7 @@ fn motifs_of_five_without_room_or_in_shares_go_another_way() {
 #[test]
 fn sums_beyond_64_bits() {
     let Some(gpu) = open(checked()) else { return };
-    // A star with so many triples of leaves that their number needs the second half.
+    // A star whose number of triples of leaves needs the second half.
     const LEAVES: u64 = 5_000_000;
     let mut builder = Builder::new();
     (1..=LEAVES).for_each(|leaf| builder.edge(0, leaf));

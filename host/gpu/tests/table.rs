@@ -47,7 +47,7 @@ fn skewed() -> Graph {
             builder.edge(1, v);
         }
     }
-    // Two sides of 430, each next to the other side's and to two of its own.
+    // Two sides of 430; each vertex is adjacent to the other side and to two of its own side.
     for u in 0..430u64 {
         (0..430).for_each(|v| builder.edge(2000 + u, 3000 + v));
         for step in [1, 7] {

@@ -58,7 +58,7 @@ fn virtual_warps_find_the_same() {
             assert_eq!(answer(&gpu, &graph, &task).results, right, "{tile:?} {lanes:?}");
             let Some(whole) = open(wide()) else { return };
             answer(&whole, &graph, &task);
-            // There are more of them, each with room of its own, but no more than roots, which a GPU has room for at once.
+            // There are more of them, each with its own room, but at most as many as roots, and a GPU holds all at once.
             let more = gpu.memory().unwrap().1 > whole.memory().unwrap().1;
             assert!(more || gpu.found().kind == "gpu", "{tile:?}");
         }

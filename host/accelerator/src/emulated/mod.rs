@@ -48,7 +48,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub struct Options {
     /// Shows how far the build of a model is.
     pub build: Option<ShowBuild>,
-    /// Takes each line that the worker writes to its standard error, but for the last words of one that fails.
+    /// Receives each line of the worker's standard error, except the last lines of a failing worker.
     pub lines: Option<fn(&str)>,
     /// Variables of its environment.
     pub environment: Vec<(&'static str, String)>,

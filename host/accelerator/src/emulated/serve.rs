@@ -95,8 +95,7 @@ fn hear(mut input: impl BufRead, orders: &Sender<Result<Order>>) {
 /// signals want to stop.
 ///
 /// # Errors
-/// What is wrong with the connection, and [`Error::Interrupted`] after a signal. What fails otherwise is told to the
-/// program.
+/// Errors of the connection, and [`Error::Interrupted`] after a signal. Other errors are sent to the program.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,

@@ -143,7 +143,7 @@ impl Worker {
         }
     }
 
-    /// Asks for something, and hears until `take` has what it is. The worker is told to stop once `cancel` is raised.
+    /// Sends a request and reads messages until `take` accepts one. Stops the worker once `cancel` is raised.
     fn ask<T>(
         &mut self,
         question: WorkerRequest,

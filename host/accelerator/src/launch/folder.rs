@@ -87,7 +87,7 @@ fn forbids_programs(folder: &Path) -> bool {
     statvfs(folder).is_ok_and(|about| about.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 
-/// Removes what launchers of this user have left that were killed: the folders with their marker
+/// Removes the folders of this user's killed launchers: those with their marker
 /// whose lock is free. Other files and folders are never touched.
 fn sweep(tmp: &Path) {
     for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {

@@ -171,7 +171,7 @@ fn run(
     if let Some(setup) = setup.filter(|_| closes && ended.is_ok()) {
         wait_for(|| !setup.emulator_runs(), EMULATOR_ENDS);
     }
-    // Whatever is left of the session: the emulator, and what it may have started.
+    // The rest of the session: the emulator and its children.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = child.wait();
     if let Some((setup, pid)) = setup.and_then(|setup| Some((setup, setup.emulator()?))) {

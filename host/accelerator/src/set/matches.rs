@@ -107,8 +107,8 @@ impl Match {
         }
     }
 
-    /// What is run to count it with this program, or what takes fewer cycles where all roots are there: a part of
-    /// the roots need not have as much of what is too much as of the pattern.
+    /// The runs that count it with this program, or cheaper ones if all roots are present: with a part of the roots,
+    /// the surplus to subtract may be of other roots.
     fn counted(&self, program: Program, machine: &Accelerator, roots: Units<'_>) -> CountPlan {
         let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
         let better = CountPlan::of(&self.pattern, self.induced, levels).ok();

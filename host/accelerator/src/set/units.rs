@@ -235,9 +235,9 @@ pub(super) fn cost(
     }
 }
 
-/// That of cliques in `d` members, of whose lists this many lines are `streamed` in this many `steps`, and the lines.
+/// Work of cliques among `d` members, whose lists have this many `streamed` lines and `steps`, and the lines requested.
 fn cost_of_cliques(k: u32, d: u64, streamed: u64, steps: u64) -> (u64, u64) {
-    // Sets that the levels read, as far as they follow from the number of members.
+    // Sets that the levels read, estimated from the number of members.
     let rows = d * d / (2 * ROWS_A_CYCLE);
     let deeper = (0..k.saturating_sub(4)).fold(1, |all: u64, _| all.saturating_mul(d / 8 + 1));
     let levels = if k == 3 { 0 } else { rows.saturating_mul(deeper) };

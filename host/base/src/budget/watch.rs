@@ -1,10 +1,9 @@
 //! What is resident of mapped files, and when it is let go.
 //!
-//! Nothing can be said about time: a thread that isn't interrupted maps gigabytes of the system's cache in a
-//! second, and one that is interrupted sees to nothing. So readers count what they touch ([`touch`]), and each may
-//! touch its part of what is [spare](SPARE) before it looks at what is resident. What one touch brings is
-//! limited too: a mapping is [divided](Mapping::divide) into windows. Readers also remember where they were, so that
-//! letting go takes time for what was read and not for all windows.
+//! A timer does not suffice: a running thread maps gigabytes of the system's cache in a second. So readers count the
+//! bytes that they touch ([`touch`]), and each may touch its part of the [spare](SPARE) bytes before it checks the
+//! resident size. A single touch is limited, too: a mapping is [divided](Mapping::divide) into windows. Readers remember
+//! the windows they have read, so that releasing pages visits only these.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;

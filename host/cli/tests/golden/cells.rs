@@ -16,7 +16,7 @@ use super::questions::{Form, Question};
 /// Most patterns whose counts a cell names; of more it has the total and a digest.
 const NAMED: usize = 8;
 
-/// The program: the one that was built with the test, or the one that is to be compared.
+/// The program under test: the one built with the test, or one to compare.
 pub fn program() -> PathBuf {
     let other = std::env::var_os("GRAMER_GOLDEN_PROGRAM").map(PathBuf::from);
     other.unwrap_or_else(|| env!("CARGO_BIN_EXE_gramer").into())

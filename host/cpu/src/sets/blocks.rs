@@ -3,7 +3,7 @@
 /// Defines the operations of a kernel from what its processor does with blocks: `LANES`,
 /// `Block`, `load(list, at)`, `matches(a, b)` (bit i: whether lane i of a is equal to any lane of
 /// b) and `compress(block, mask, out)` (writes the lanes of the mask to the front of `out`, and
-/// up to a block of anything behind them). `$features` is what the processor must have.
+/// up to a block of anything behind them). `$features` are the required processor features.
 macro_rules! blockwise {
     ($features:literal) => {
         const _: () = assert!(LANES <= super::PAD);

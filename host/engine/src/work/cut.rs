@@ -101,7 +101,7 @@ const PIECES: u64 = 16;
 
 /// Cuts units into groups. `units` gives them with an estimate of their work, the same at each call;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
-/// so the same task takes the same groups whatever threads do.
+/// so the same task always takes the same groups.
 pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: CutSettings) -> Groups {
     let (total, count) =
         units().fold((0, 0), |(total, count), (_, work)| (with(total, work), count + 1));

@@ -51,7 +51,7 @@ mod tests {
             let mut seen = vec![false; len];
             (0..len).for_each(|place| seen[spread.at(place)] = true);
             assert!(seen.iter().all(|&seen| seen), "{len}");
-            // A tenth of the numbers has a tenth of those of each quarter, but for a few.
+            // A tenth of the numbers has about a tenth of each quarter.
             let tenth = len / 10;
             let mut quarters = [0; 4];
             (0..tenth).for_each(|place| quarters[4 * spread.at(place) / len] += 1);

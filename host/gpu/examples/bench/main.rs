@@ -268,7 +268,7 @@ impl Bench<'_> {
     /// All rows of a graph.
     fn graph(&mut self, gpu: &Gpu, path: &Path) -> Result<(), Failure> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // As the peers' file has it, whatever the case of the graph's own file.
+        // In the spelling of the peers' file.
         let name = file.split('.').next().unwrap_or_default().to_lowercase();
         let begun = Instant::now();
         let graph = read(path, self.options.labels)?;

@@ -463,7 +463,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// Slots for the work-groups that `tasks` are worth, as far as the budget has room for more than one.
+    /// Slots for the work-groups of `tasks`, within the budget.
     fn new(graph: &Resident, span: usize, tasks: usize) -> Result<Self> {
         let device = &graph.device;
         let slot_words = Self::words(span);

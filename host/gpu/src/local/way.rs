@@ -11,7 +11,7 @@ const FEW: f64 = 1e5;
 /// Method for cliques of six or more vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
-    /// One by one but for the last two vertices.
+    /// One by one except the last two vertices.
     Sets,
     /// By pivots.
     Pivots,

@@ -297,7 +297,7 @@ impl TableGraph {
         let entries = ends.len();
         let units = device.limits.units;
         let warps = if device.limits.portable { 2 * units } else { WARPS * units };
-        // No more than there are windows of vertices to begin with, but for small graphs with much work.
+        // At most one per window of vertices, except for small graphs with much work.
         let warps = warps.min(entries.div_ceil(LANES)).max(1);
         let limit = device.budget.free();
         let most_arena = most_arena(device);

@@ -1,9 +1,9 @@
 //! The graph's lists, whole on the device or by pages: hot ones are copies in the device's memory, cold
 //! ones are read in the host's (GAMMA, section 5.1).
 //!
-//! Before an extension the device counts what it will read of each page. The heat of a page weighs that
-//! by the part of this extension in all that was read so far, and what was read before by the rest
-//! (equations 3 and 4, definition 4). The hottest pages get the slots. A page is only exchanged where the
+//! Before an extension the device counts the reads of each page. The heat of a page weighs this count
+//! by the extension's part of all reads so far, and older reads by the rest (equations 3 and 4,
+//! definition 4). The hottest pages get the slots. A page is only exchanged where the
 //! difference is worth its copy: five lines of 128 bytes, read one by one over the bus, take as long as a
 //! page of 4 KiB at once.
 

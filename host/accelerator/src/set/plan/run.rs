@@ -89,7 +89,7 @@ pub struct PlanInput<'a> {
     pub images: &'a PlanImages,
     /// The roots.
     pub roots: Units<'a>,
-    /// Whether a vertex need be a root; those that are none in any embedding may be left out.
+    /// True if a vertex may be the root of an embedding; others may be left out.
     pub may: Option<&'a (dyn Fn(VertexId) -> bool + Sync)>,
 }
 

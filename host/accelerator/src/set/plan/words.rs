@@ -199,7 +199,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The words after a step; of the last one, with what is counted. `false` if what two sets have in common would be
+    /// The words after a step; for the last one, with the counted set. `false` if the intersection of two sets would need
     /// another set.
     fn step(&mut self, step: &Step, end: Option<&Chain<'_>>) -> bool {
         let (mut count, mut single) = (None, false);

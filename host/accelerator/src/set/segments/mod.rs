@@ -147,8 +147,7 @@ impl<'a> Segments<'a> {
         };
         let dealt = order::dealt(view, operation, light, parts);
         let mut dealt: Vec<Self> = dealt.into_iter().map(part).collect();
-        // Each part has a unit for every PU of what a heavy root becomes. Cycles come behind all edges, which go
-        // side by side.
+        // Each part has one unit of a heavy root for every PU. Cycles follow all edges, which run in parallel.
         let pus = machine.machine.processing_units as usize;
         for root in heavy {
             for (at, work) in piece(root).slices(view, parts * pus).into_iter().enumerate() {
@@ -212,7 +211,7 @@ impl<'a> Segments<'a> {
                 if pieces.len() == 1 {
                     break;
                 }
-                // Less of it, as much as had room by what it took.
+                // A smaller part, in proportion to the room.
                 let part = FILLED * room as f64 / quarters as f64;
                 let keep = ((pieces.len() as f64 * part) as usize).max(1);
                 for piece in pieces.drain(keep..).rev() {

@@ -11,10 +11,10 @@ const FEW: f64 = 64.0;
 /// The lightest units with so small a part of the work come last.
 const LAST_PART: f64 = 100.0;
 
-/// The same units, the heaviest first, but mixed by what they wait for: a root's own list is a line to ask for and no step, and
-/// the longer it is, the more steps a member's line takes. So some wait for the port and others for what is behind it, and
-/// next to each other for neither. Those of which a PU can't have many come before all others, and the lightest last, so
-/// that all PUs end at about the same time.
+/// The same units, heaviest first, but mixed by bottleneck. A root's own lines are requests without steps, and a member's
+/// line takes more steps the longer the root's list is. So some units are bound by the port and others by the stepper;
+/// alternating them keeps both busy. Very heavy units come first and the lightest last, so that all PUs end at about the
+/// same time.
 pub(super) fn mixed(mut units: Vec<PlacedUnit>, pus: u32) -> Vec<PlacedUnit> {
     // Works may be as large as they can be: of their products only the sign and the proportion count.
     let work_of = |units: &[PlacedUnit]| units.iter().map(|u| u.work as f64).sum::<f64>();

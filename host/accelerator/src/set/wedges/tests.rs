@@ -110,7 +110,7 @@ fn sums_give_what_is_there() {
     assert!(parts > 20, "{parts} units are parts of roots");
 }
 
-/// Parts of a root follow each other, without a gap and whatever banks reach.
+/// Parts of a root follow each other without a gap, for any contents of the banks.
 #[test]
 fn parts_of_a_root_are_all_of_it() {
     let machine = named("set-small").unwrap().unwrap();

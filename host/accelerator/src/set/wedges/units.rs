@@ -149,8 +149,8 @@ impl<'a> Cuts<'a> {
             let mut with = held.clone();
             group.iter().for_each(|block| with[self.banks.bank(block.id)] += 1);
             if with.iter().any(|&held| held > self.room) {
-                // The last of the smallest ranges can't begin a part, since its number as an end means all: it goes with
-                // the one before, and two have room.
+                // The last of the smallest ranges cannot begin a part, since its number as an end means all: it joins the
+                // one before, and both have room.
                 let end = self.banks.range(group[0].id).min(LAST_ALL - 1);
                 ranges.push([from, end]);
                 from = end;

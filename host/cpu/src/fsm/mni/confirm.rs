@@ -69,9 +69,9 @@ pub(super) fn examine(
     (support >= wanted).then_some(support)
 }
 
-/// Whether consistent domains have no image too many. A pattern without cycles in which no two vertices of a class are
-/// apart, but for leaves that may be swapped: what is chosen for a vertex after the other is next to the choice before
-/// it, or of another class, or one of as many neighbours as there are such leaves.
+/// True if consistent domains are exact: the pattern has no cycle, and any two vertices of a class are adjacent or
+/// interchangeable leaves. Images chosen one after the other then differ: each is next to the choice before it, of
+/// another class, or one of enough neighbours for all such leaves.
 pub(super) fn is_exact(code: &Small) -> bool {
     let n = code.n();
     let alike = |i, j| code.class(i) != code.class(j) || code.edge(i, j) != 0 || twins(code, i, j);

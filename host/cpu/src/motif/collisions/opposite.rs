@@ -1,5 +1,5 @@
-//! The chosen edges opposite to a vertex in its triangles, and what that vertex has in common with the other common
-//! neighbours of their ends.
+//! The chosen edges opposite to a vertex in its triangles, and the neighbours that the vertex shares with the other
+//! common neighbours of their ends.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

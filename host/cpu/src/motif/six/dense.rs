@@ -208,7 +208,7 @@ impl<'a> Root<'a> {
         }
     }
 
-    /// Counts for every list what its vertices have in common with the opposite and the root.
+    /// Counts for every list the common neighbours of its vertices, the opposite vertex and the root.
     #[inline(always)]
     fn triples(&mut self) {
         let (width, mut begin) = (self.width, 0);

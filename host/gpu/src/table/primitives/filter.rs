@@ -93,7 +93,7 @@ impl Filter {
         Filter::of(Condition::Above(positions.into()))
     }
 
-    /// The new vertex is none of these. [`Table::extend_vertex`](super::Table::extend_vertex) adds no vertex
+    /// The new vertex differs from these. [`Table::extend_vertex`](super::Table::extend_vertex) adds no vertex
     /// twice anyway; this is for [`Table::extend_walk`](super::Table::extend_walk).
     pub fn distinct(positions: impl Into<Positions>) -> Self {
         Filter::of(Condition::Distinct(positions.into()))
@@ -101,7 +101,7 @@ impl Filter {
 
     /// Each connected set of vertices is made in one order alone: the new vertex is above the first vertex,
     /// and above all after the first of its neighbours (Arabesque's rule; DuMato, definition 12). It holds
-    /// where all extensions have it and go by all positions.
+    /// if all extensions use it with all positions.
     pub fn canonical() -> Self {
         Filter::of(Condition::Canonical)
     }
