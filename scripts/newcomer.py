@@ -76,7 +76,7 @@ def main():
     if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     prefix = pathlib.Path(sys.argv[1]).resolve()
-    # Steps run in a folder of their own; a link stays one, since a virtual environment is known by it.
+    # Steps run in a separate folder; links are kept, since a virtual environment is recognised by them.
     python = os.path.abspath(sys.argv[2]) if len(sys.argv) == 3 else None
     with tempfile.TemporaryDirectory(prefix="newcomer-") as name:
         folder = pathlib.Path(name)

@@ -49,7 +49,7 @@ PARTS = {
             "arguments": ["--test-threads", "1"]},
     "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
     "rtl": {"packages": ["gramer-sim"], "tests": None, "demands": ["RTL"]},
-    # They wait for processes of their own, whose models take a processor each.
+    # They start processes whose models take a processor each.
     "emulation": {"tests": ["opencl", "launch", "abi"], "also": ["xclbin"], "demands": ["XRT"],
                   "emulator": True, "arguments": ["--test-threads", "2"]},
     "synth": {"tests": [], "commands": [["make", "hls-test"], ["make", "vitis-check"],

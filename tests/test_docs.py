@@ -58,7 +58,7 @@ class Docs(unittest.TestCase):
         self.assertEqual(found, [])
 
     def test_the_documents_stay_short(self):
-        # A word has a letter or a digit: bars of tables are none.
+        # A word has a letter or a digit; bars of tables do not count.
         words = {page: sum(any(map(str.isalnum, word)) for word in page.read_text().split()) for page in pages()}
         longest = sorted(words, key=words.get, reverse=True)[:5]
         self.assertLessEqual(sum(words.values()), 60_000, [f"{page.relative_to(ROOT)}: {words[page]}" for page in longest])

@@ -45,7 +45,7 @@ class Model(unittest.TestCase):
             ids = {at: address for at, address in enumerate(image.address)}
             everything = {(ids[u], ids[v]) for v, row in enumerate(rows) for u in row if u < v}
             self.assertLessEqual(found, everything, name)
-            # All edges into roots are found; others only as far as a root reads them.
+            # All edges into roots are found, others only if a root reads them.
             roots = {unit["address"] for unit in image.units()}
             self.assertEqual({e for e in everything if e[1] in roots}, {e for e in found if e[1] in roots}, name)
 

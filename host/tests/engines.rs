@@ -24,7 +24,7 @@ fn reference(graph: &Graph, task: &Task) -> Outcome {
     Reference::default().run(graph, task, None, &Context::default()).unwrap()
 }
 
-/// The graph as it was read, and as it is mined.
+/// The graph in the order of its file, and in the order of mining.
 fn both_orders(small: &Small) -> [Graph; 2] {
     let graph = small.graph();
     let renumbered = renumber(&graph, &Context::with_threads(1)).unwrap();

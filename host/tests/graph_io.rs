@@ -526,7 +526,7 @@ proptest! {
         }
     }
 
-    /// Each format reads what it wrote, by content and when told.
+    /// Each format reads its own output, detected and with `--format`.
     #[test]
     fn formats_read_what_they_write(
         list in prop::collection::vec((0..12u64, 0..12u64), 1..40),

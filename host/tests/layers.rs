@@ -143,7 +143,7 @@ fn no_crate_depends_on_one_above_it() {
     assert_eq!(seen, LAYERS.len());
 }
 
-/// All text of the Rust files under a folder, but for those of other packages.
+/// All text of the Rust files under a folder, without other packages.
 fn sources(folder: &Path, text: &mut String) {
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
@@ -183,7 +183,7 @@ fn no_crate_depends_on_what_it_does_not_use() {
         for dependency in package["dependencies"].as_array().unwrap() {
             let renamed = dependency["rename"].as_str();
             let used = renamed.or(dependency["name"].as_str()).unwrap().replace('-', "_");
-            // The library of a program is there for that alone, where it has no source of its own.
+            // The library of a program counts as the program if it has no other source.
             let text = if dependency["kind"] == "dev" || own.is_empty() { &all } else { &own };
             seen += 1;
             if !names(text, &used) {

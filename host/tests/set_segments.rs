@@ -79,7 +79,7 @@ fn parts(
     (total, cut)
 }
 
-/// The rules of an image, as far as units lead.
+/// The rules of an image, for all lists reachable from units.
 fn rules(machine: &Accelerator, segment: &Segment) {
     let Segment { image, operations, units, .. } = segment;
     let room = machine.set_quarters().min(machine.set.as_ref().unwrap().map_entries());
@@ -185,7 +185,7 @@ fn clusters_have_roots_of_their_own() {
     assert!(more > 50 && heavy > 10, "{more} times more segments, {heavy} times heavy roots");
 }
 
-/// Roots with so many neighbours before them, some of which are neighbours, and a clique among them.
+/// Roots with many neighbours before them, some of them adjacent, and a clique among them.
 #[test]
 fn lists_longer_than_the_core_s_are_cut() {
     let machine = named::named("set-small").unwrap().unwrap();

@@ -28,7 +28,7 @@ REASONS = ROOT / "scripts/hardware/coverage-reasons.tsv"
 FOLDER = ROOT / "docs/results/hardware"
 WORK = ROOT / "target/coverage"
 # Of each core: the tests that are run, those of them that are left out, the machines, the page, and what it says of them.
-# Other machines of the paper's core have the same lines, but for the variants that the reasons name.
+# Other machines of the paper's core have the same lines, except the variants named in the reasons.
 CORES = {
     "paper": (
         ("core", "control"), ("paper", "counters_are", "without_compaction", "uniform", "counts_stay"),

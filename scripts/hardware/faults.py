@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "target/mutants"
 LIST = ROOT / "scripts/hardware/mutants.tsv"
 LEAST_A_MODULE = 2
-# Of modules with much of their own that no proof covers whole.
+# Faults of modules that no proof covers completely.
 LEAST_OF = {"gramer_set_plan": 4, "gramer_set_plan_asker": 5, "gramer_set_plan_merger": 8,
             "gramer_set_plan_packer": 7, "gramer_set_plan_walker": 8, "gramer_set_wedges": 10,
             "gramer_set_wedge_lines": 4, "gramer_set_wedge_sums": 4, "gramer_set_reached": 4, "gramer_set_map": 6,
@@ -21,7 +21,7 @@ LEAST_OF = {"gramer_set_plan": 4, "gramer_set_plan_asker": 5, "gramer_set_plan_m
             "gramer_set_triple_products": 5}
 # Kinds of which few can be made, so that a draw hardly meets them.
 LEAST_A_KIND = {"reset lost": 4, "width": 4, "response code": 1, "upper bit": 2, "constant": 3, "cast": 3}
-# Modules without logic of their own.
+# Modules without own logic.
 SKIP = {"gramer_types_pkg", "gramer_set_types_pkg"}
 SET = "gramer_set_"
 

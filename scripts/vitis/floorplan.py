@@ -8,7 +8,7 @@ import eda
 from tcl_files import Calls
 
 
-# Modules whose parts have regions of their own.
+# Modules whose parts have separate regions.
 SPREAD = ("gramer_memory_system", "gramer_crossbar", "gramer_slr_link")
 
 

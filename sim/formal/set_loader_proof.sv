@@ -22,7 +22,7 @@ module set_loader_proof
 );
   localparam int unsigned READS = 4;
 
-  logic [1:0]  resets_q = '0; // what has no reset of its own comes from what has
+  logic [1:0]  resets_q = '0; // registers without reset are driven by ones with reset
   logic        ran_q, asked_word_q;
   wire         started_q = resets_q == 2'd2;
   logic [3:0]  lines_q;

@@ -1,5 +1,5 @@
 // What is reached is noted for each bank in order, and rows have it: the vertex of each bank with the row's number,
-// as far as it has so many; nothing is lost without a word. One bank is followed, any of them.
+// if it has that many; every loss is reported. One arbitrary bank is followed.
 module set_reached_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;

@@ -354,7 +354,7 @@ fn the_core_counts_houses_by_two_sums() {
     }
 }
 
-/// Sets that have no room for all walkers, but for fewer: the same stream but for their number is run until they have,
+/// Sets with room for fewer walkers only: the same stream is run with fewer walkers until they fit,
 /// and counts what all runs with fewer walkers count.
 #[test]
 fn plans_begin_again_with_fewer_walkers() {

@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
         words.push_back(w);
       }
       Word w;
-      // A product of two sets without what they have in common: of any sets, as long as it isn't below 0.
+      // The product of two sets less their intersection, for any sets with a result of at least 0.
       const bool product = last && n % 4 == 2;
       for (unsigned term = TERM_FIRST; product && term < TERM_LAST; ++term) {
         Word first;

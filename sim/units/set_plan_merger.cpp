@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     uint32_t match1 = 0, match2 = 0;
     unsigned seen = 0, sets = 0, own_reads = 0;
     uint64_t read_at = 0;
-    // Operations that were taken, as far as stored lines are read for them: the first one is at work.
+    // Operations taken whose stored lines are being read; the first one is in progress.
     struct Taken { bool lists, alone; unsigned reads; };
     std::deque<Taken> taken;
     std::map<unsigned, unsigned> in_the_making; // how often each set is

@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
       words.push_back(w);
       b.hit("one word on a level", sets == 0 && l), b.hit("several sets on a level", sets > 1);
     }
-    // A set that later words make again isn't the root's any more: then every level has sets of its own.
+    // A set that later words overwrite no longer belongs to the root; every level then has its own sets.
     for (size_t at = 1; at < words.size(); ++at)
       if (words[at].kind == WORD_MAKE && words[at].to == words[0].to) words[at].to = (words[0].to + 1) % PLAN_SETS;
     for (size_t at = 0, begin = 0; at < words.size(); ++at) {

@@ -136,7 +136,7 @@ impl Mapping {
     /// Whether the file still is what was mapped.
     ///
     /// # Errors
-    /// [`Error::Input`] if it was changed, [`Error::Io`] if it can't be told.
+    /// [`Error::Input`] if it was changed, [`Error::Io`] if its state cannot be read.
     pub fn check_unchanged(&self) -> Result<()> {
         let now = self.file.metadata().map_err(|e| Error::io(&self.path, "read", e))?;
         if State::of(&now) == self.state {

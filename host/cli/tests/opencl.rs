@@ -452,7 +452,7 @@ fn stopped_and_continued(e: &Emulation, graph: &str) -> u32 {
         let mut child = command.arg(&saved).arg("--device").arg(e.small(1)).spawn().unwrap();
         let mut begun = None;
         if stops < 4 {
-            // A run writes its checkpoint anew when it begins to mine.
+            // A run rewrites its checkpoint when it begins to mine.
             let started = Instant::now();
             while number() == before && child.try_wait().unwrap().is_none() {
                 assert!(started.elapsed() < LIMIT, "the device doesn't come up");

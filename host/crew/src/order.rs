@@ -69,7 +69,7 @@ pub enum Turn<T> {
 pub enum Answer {
     /// With this.
     Found(Box<Outcome>),
-    /// With what all members of the phases have, whole.
+    /// With the complete results of all members of the phases.
     Agreed,
     /// Not at all.
     Failed(Error),

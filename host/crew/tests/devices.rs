@@ -581,7 +581,7 @@ fn tables(count: usize) -> Option<Crew> {
     (0..count).map(|_| device()).collect::<Option<_>>().map(Crew::new)
 }
 
-/// Each device has its own rows, and what two of them have met is one image.
+/// Each device has its own rows; an image met by two devices counts once.
 #[test]
 fn devices_with_tables_have_rows_each() {
     let labelled = graph(true);

@@ -149,7 +149,7 @@ impl Column {
         }
     }
 
-    /// The number of occurrences that the column is about; `None` if it needs more than 128 bits or there are none such.
+    /// The number of occurrences that the column is about; `None` if it needs more than 128 bits or the column has none.
     ///
     /// # Panics
     /// If these are no numbers of such occurrences.

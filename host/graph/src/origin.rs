@@ -43,7 +43,7 @@ impl Graph {
     /// is kept on disk only after this, since it could not be recognised as invalid later.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file was changed since, [`Error::Io`] if it can't be told.
+    /// [`Error::Input`] if the file was changed since, [`Error::Io`] if its state cannot be read.
     pub fn check_unchanged(&self) -> Result<()> {
         let mapping = self.origin.as_ref().and_then(|origin| origin.mapping.as_ref());
         mapping.map_or(Ok(()), |mapping| mapping.check_unchanged())

@@ -152,7 +152,7 @@ fn one_percent_begins_matrix_market_too() {
     assert!(refused(&text.replace("5 5 5", "5 5 6")).contains("says 6 entries, but 5 follow"));
 }
 
-/// A file that another thread cuts, lengthens or writes anew while it is read.
+/// A file that another thread truncates, lengthens or rewrites while it is read.
 #[test]
 fn a_text_that_changes_while_it_is_read_is_refused() {
     let folder = tempfile::tempdir().unwrap();

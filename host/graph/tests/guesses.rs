@@ -109,7 +109,7 @@ fn matrices_are_no_edge_lists() {
     assert!(
         refused("0 1 1 0\n1 0 1 0\n1 1 0 1\n").contains("the matrix has 3 rows, but 4 columns")
     );
-    // Weighted edge lists are none.
+    // Weighted edge lists do not count.
     for text in [
         "0 1 1\n1 2 1\n2 0 1\n",
         "0 1 5\n2 0 7\n3 4 0\n",

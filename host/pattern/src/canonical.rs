@@ -178,7 +178,7 @@ const MOST_KNOWN: usize = 4096;
 
 thread_local! {
     /// The orders of labelled patterns, by their ranked forms, of which a task has few, and many patterns. Equal
-    /// patterns but for the order of their vertices have the same ranks, and so the same form.
+    /// patterns up to the order of vertices have the same ranks, and so the same form.
     static KNOWN: RefCell<HashMap<LabelledPattern, Vec<usize>>> = RefCell::default();
 }
 

@@ -337,7 +337,7 @@ impl<'a> PatternLines<'a> {
         Ok(())
     }
 
-    /// Refuses what doesn't have as many vertices and edges as its head says.
+    /// Refuses a pattern whose numbers of vertices or edges differ from its head.
     fn check_counts(&self, head: &Line<'_>) -> Result<()> {
         let (v, e) = (self.vertices.len() as u64, self.edges.len() as u64);
         match self.counts {

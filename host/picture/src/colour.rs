@@ -118,7 +118,7 @@ fn seen(Colour(r, g, b): Colour, sight: &[[f64; 3]; 3]) -> [f64; 3] {
 }
 
 /// Distance of two colours in L*a*b*, the smallest over full colour vision and the three kinds of dichromats. Colours
-/// that can't be told apart are closer than [`TOLD_APART`].
+/// that look alike are closer than [`TOLD_APART`].
 pub fn apart(a: Colour, b: Colour) -> f64 {
     let distance = |sight| {
         let (a, b) = (seen(a, sight), seen(b, sight));

@@ -87,7 +87,7 @@ def test_what_networkx_writes_is_read(end, seed, tmp_path):
     vertices, edges = content(read_back(path, tmp_path))
     own_vertices, own_edges = content(made, "type")
     if end == "gexf":
-        # White space around labels is kept by the format; NetworkX writes it as it is.
+        # The format keeps white space around labels; NetworkX writes it unchanged.
         assert set(vertices) == set(own_vertices)
     assert (vertices, edges) == (own_vertices, own_edges)
 

@@ -399,7 +399,7 @@ def test_notebooks_show_pictures():
         assert line.pattern.name in texts and f"{line.count:,}" in texts
     one = xml.etree.ElementTree.fromstring(gramer.Pattern.read("house")._repr_svg_())
     assert len(one.findall(".//{http://www.w3.org/2000/svg}line")) == 6
-    # A pattern that is named by a user can't bring markup of its own.
+    # A user's name for a pattern cannot inject markup.
     assert "<script" not in gramer.Counts([])._repr_html_()
 
 

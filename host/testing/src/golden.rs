@@ -1,4 +1,4 @@
-//! Files that are checked in and that a test compares. `GRAMER_BLESS=1` has the test write them anew.
+//! Checked-in files that tests compare. `GRAMER_BLESS=1` makes the test rewrite them.
 
 use std::collections::BTreeMap;
 use std::fs;

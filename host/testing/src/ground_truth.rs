@@ -1,4 +1,4 @@
-//! What the tasks of `ground_truth.tsv` ask, as far as they count one pattern.
+//! The tasks of `ground_truth.tsv` that count one pattern.
 
 use anyhow::{Context as _, Result};
 use gramer_pattern::{Pattern, named};

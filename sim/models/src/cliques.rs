@@ -86,7 +86,7 @@ impl Sums {
     }
 }
 
-/// Marks and counters by id, and what is to be cleared of them.
+/// Marks and counters by id, and the entries to clear.
 #[derive(Default)]
 struct Paths {
     marked: Vec<bool>,

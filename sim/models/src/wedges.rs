@@ -131,7 +131,7 @@ impl State<'_> {
                 t += u128::from(self.marked[c.id as usize]);
                 let range = self.banks.range(c.id);
                 let own = range >= unit.first && (unit.last == LAST_ALL || range < unit.last);
-                // Without a neighbour before it nothing is to be added.
+                // Without a neighbour before it there is nothing to add.
                 if self.counts[c.id as usize] == 0 && c.up > 0 && own {
                     let noted = &mut noted[self.banks.bank(c.id)];
                     *noted += 1;

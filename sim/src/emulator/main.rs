@@ -188,7 +188,7 @@ fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) 
                 None => Ok(()),
             }
         }
-        // Performance monitors and the bus status: there are none.
+        // There are no performance monitors and no bus status.
         _ => link.answer(&()),
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! | variable | does |
 //! |---|---|
-//! | `GRAMER_BLESS=1` | writes the file anew |
+//! | `GRAMER_BLESS=1` | rewrites the file |
 //! | `GRAMER_GOLDEN=all` | asks emulated devices for lists too, and on all graphs |
 //! | `GRAMER_GOLDEN_PROGRAM` | names another build of the program, which is compared with the same file |
 //! | `GRAMER_GOLDEN_FILE` | names another file |

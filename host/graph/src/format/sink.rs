@@ -30,7 +30,7 @@ pub(crate) struct Sink<'a> {
     /// The first name that is not a plain number, and where it was needed.
     first_text: Option<u32>,
     vertex_labels: Interner,
-    /// By vertex, as far as labels were given; [`NO_LABEL`] for none.
+    /// By vertex; [`NO_LABEL`] for vertices without a label.
     label_of: Vec<Label>,
     edge_labels: Interner,
     blocks: Vec<EdgeBlock>,

@@ -192,7 +192,7 @@ mod tests {
             "id_1,id_2\n0,1\n1,2\n",
             "0 1 1.0\n1 2 1.0\n",
             "0 1 5\n1 2 5\n2 0 5\n",
-            // Would be METIS or Arabesque but for the neighbours.
+            // METIS or Arabesque by all but the neighbours.
             "3 2\n0 1\n1 2\n",
             "7115 100762\n30 1412\n30 3352\n",
             "5 0\n",

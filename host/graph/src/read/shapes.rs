@@ -1,4 +1,4 @@
-//! Shapes of numbers that would pass for an edge list, and are none: matrices, adjacency lists, LAD, ORCA.
+//! Files of numbers that look like edge lists but are not: matrices, adjacency lists, LAD, ORCA.
 //!
 //! A format that was named is not doubted.
 

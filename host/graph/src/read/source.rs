@@ -375,7 +375,7 @@ impl Blocks {
             if let Some(newline) = newline
                 && (block.text.len() >= BLOCK || state.ended)
             {
-                // What follows the last line end goes with it once no more can follow.
+                // The rest behind the last line end belongs to it at the end of the source.
                 break if state.ended { block.text.len() } else { newline + 1 };
             }
             if state.ended {

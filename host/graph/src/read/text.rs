@@ -295,7 +295,7 @@ fn read_image(
     Ok(GraphFile { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
-/// Reads on until the format can be told, and whether that is all of the source.
+/// Reads until the format can be detected. Also returns whether the source has ended.
 pub(super) fn complete_head(
     source: &mut Source,
     head: &mut Vec<u8>,

@@ -76,7 +76,7 @@ impl Verdict {
         }
     }
 
-    /// In a word, or why there is none.
+    /// The verdict in a word, or the reason for none.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::None(why) => why,

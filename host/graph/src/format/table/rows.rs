@@ -205,7 +205,7 @@ impl<'r> Content<'r> {
 }
 
 impl Content<'_> {
-    /// Copies the next lines at once, as far as they are whole, have no quotes, and are plainly content; returns the
+    /// Copies the next whole lines without quotes or comments at once; returns the
     /// number of bytes. Line by line takes longer.
     fn copy_lines(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.content || self.quoted.is_some() {

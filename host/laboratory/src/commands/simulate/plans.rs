@@ -62,7 +62,7 @@ pub struct ProgramRuns {
     pub count: u128,
     /// Units that there are, and that ran.
     pub units: (usize, usize),
-    /// Walkers of a PU that went in the end; without a program there are none.
+    /// Active walkers of a PU in the last attempt; 0 without a program.
     pub walkers: Option<u32>,
     /// Runs that ended because a set had no room.
     pub retries: u64,
