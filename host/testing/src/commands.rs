@@ -3,7 +3,8 @@
 //! In a page, a fenced block of the language `console` has commands behind `$ ` with their output,
 //! standard error first. A line `...` stands for any number of lines; spaces, times with their units and the
 //! number of threads are not compared. A block with a second word after its language is a file of that name. The
-//! commands of a page run one after the other in their own folder, in which there is a known network, `karate.txt`.
+//! commands of a page run one after the other in a folder that is empty at first. `~/gramer` is the repository: a page
+//! that needs one of its files names it so, as a reader with a clone does.
 
 use std::fs;
 use std::path::Path;
@@ -39,9 +40,15 @@ fn run(command: &str, folder: &Path, program: &Path) -> (Vec<String>, bool) {
     let mut path = program.parent().unwrap().as_os_str().to_owned();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap());
-    let output =
-        Command::new("sh").args(["-c", command]).env("PATH", path).current_dir(folder).output();
-    let output = output.unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env("PATH", path).current_dir(folder);
+    let home = tempfile::tempdir().unwrap();
+    if command.contains("~/") {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+        std::os::unix::fs::symlink(root, home.path().join("gramer")).unwrap();
+        shell.env("HOME", home.path());
+    }
+    let output = shell.output().unwrap();
     let lines = |bytes: &[u8]| -> Vec<String> {
         String::from_utf8_lossy(bytes).lines().map(said).collect()
     };
@@ -66,8 +73,6 @@ fn blocks(text: &str) -> Vec<(String, Option<String>, Vec<String>)> {
 pub fn check(page: &Path, program: &Path) {
     let text = fs::read_to_string(page).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/karate.txt");
-    fs::copy(network, folder.path().join("karate.txt")).unwrap();
     let name = program.file_name().unwrap().to_string_lossy();
     let refusal = format!("{name}: ");
     let mut ran = 0;
