@@ -18,7 +18,7 @@ class CoveredModel : public MODEL_CLASS {
 
   ~CoveredModel() {
     const char* folder = std::getenv("GRAMER_COVERAGE_OUT");
-    // A process has several models, each with its own copy of this code and its counters.
+    // A process has several models, each with this code of its own: no counter is shared by all.
     std::string path = std::string(folder ? folder : "target/coverage") + "/" +
                        std::to_string(getpid()) + "-XXXXXX.dat";
     const int file = mkstemps(path.data(), 4);

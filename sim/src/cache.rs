@@ -33,7 +33,7 @@ fn named(variable: &str) -> Option<PathBuf> {
 /// that other users can write are skipped.
 ///
 /// # Errors
-/// If no folder can be used, with the reason for each.
+/// If there is none, with the reasons for skipping folders.
 pub fn sources() -> Result<PathBuf> {
     let has = |folder: &Path| folder.join(CORE).is_file();
     if let Some(folder) = named(SOURCES) {

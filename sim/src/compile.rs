@@ -81,7 +81,7 @@ fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
     }
     let text = String::from_utf8_lossy(said);
     if text.trim().is_empty() {
-        // On a full disk its output has no room, either.
+        // On a full disk there is no room for what it says, either.
         bail!(
             "{name} failed ({status}) and said nothing: is there room on the disk of the models?"
         );

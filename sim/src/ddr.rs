@@ -279,7 +279,7 @@ impl Ddr {
                     pins.bank_rlast[p] = u8::from(beat.last);
                 }
                 None => {
-                    // Signals without valid are random.
+                    // What isn't valid means nothing, whatever it is.
                     pins.bank_rvalid[p] = 0;
                     pins.bank_rlast[p] = 0;
                     pins.bank_rid[p] = rng.u8(..);

@@ -178,7 +178,7 @@ impl<'a> Host<'a> {
         let writing = self.written < self.writes.len();
         pins.awvalid = u8::from(writing);
         pins.wvalid = u8::from(writing);
-        // Signals without valid are random.
+        // What isn't valid means nothing, whatever it is.
         (pins.awaddr, pins.wdata) = if writing {
             self.writes[self.written]
         } else {

@@ -88,7 +88,7 @@ fn shape(body: &str) -> (String, Vec<String>) {
 fn members(body: &str) -> BTreeSet<String> {
     let (mut numbers, mut last) = (BTreeSet::new(), None);
     for found in scan::temporaries(body) {
-        // One per name: a longer suffix is part of it.
+        // One per name: what its own name has further behind is part of it.
         let name = scan::member(body, found.span.start);
         if name.is_some() && name != last {
             numbers.insert(number(&found));
@@ -199,7 +199,7 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
         }
         let mut groups: Vec<Vec<&Function>> =
             groups.into_values().filter(|g| g.len() > 1).collect();
-        // One instance represents the others in all groups, independent of the order of functions in the files: their
+        // One instance stands for the others in all groups, wherever in the files its functions are: their
         // temporaries keep its numbers.
         groups.iter_mut().for_each(|group| group.sort_by_key(|f| &f.instance));
         // An instance that is as the others in some groups alone would stand for them there, and another one

@@ -19,7 +19,7 @@ pub(crate) fn word_start(text: &str, end: usize) -> usize {
     end - more
 }
 
-/// Splits the leading word off a text; `None` if the text begins with another character.
+/// Splits the leading word off a text; `None` if there is none.
 pub(crate) fn split_word(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(word_end(text, 0))).filter(|(word, _)| !word.is_empty())
 }

@@ -118,7 +118,7 @@ fn an_address_that_waits_stays_as_it_is() {
         ("the address changes", |p| p.bank_arid[0] = 2),
         ("ARVALID falls", |p| p.bank_arvalid[0] = 0),
     ];
-    // These values are invalid, too; the change is reported first.
+    // These would be refused for what they are too; that they changed is said first.
     let more: [Change; 3] = [
         ("the address changes", |p| p.bank_arlen[0] = 1),
         ("the address changes", |p| p.bank_arsize[0] = 5),

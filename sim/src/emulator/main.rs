@@ -188,7 +188,7 @@ fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) 
                 None => Ok(()),
             }
         }
-        // There are no performance monitors and no bus status.
+        // Performance monitors and the bus status: there are none.
         _ => link.answer(&()),
     }
 }

@@ -200,7 +200,7 @@ mod tests {
         let file = "f".to_string();
         assert_eq!(Allocated { ok: false, file }.encode_to_vec(), [0x08, 0, 0x12, 1, b'f']);
         assert_eq!(answer.encoded_len(), 7);
-        // Fields in another order, a missing field, and an unknown one.
+        // Fields in another order, one missing, and one that nobody knows.
         let bytes = [0x22, 1, 9, 0x50, 5, 0x18, 0x80, 0x01];
         let request = ToDevice { address: 128, data: vec![9], ..ToDevice::default() };
         assert_eq!(ToDevice::decode(&bytes[..]).unwrap(), request);

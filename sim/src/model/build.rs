@@ -169,7 +169,7 @@ fn forget(models: &Path) {
 /// Lock on the build of a model, released at the latest when its process ends.
 struct BuildLock {
     path: PathBuf,
-    /// Locked file; `None` if the file system has no locks, so builds do not wait for each other.
+    /// Locked file; `None` if the file system has no locks, and then nobody waits.
     _file: Option<fs::File>,
     /// Whether another process held the lock first.
     waited: bool,
