@@ -12,6 +12,15 @@
 //! | [`watch`] | ends a run without progress |
 //!
 //! This crate contains no mining algorithm: all counts come from the core.
+//!
+//! ```no_run
+//! use gramer_sim::model::{self, Build, Model, Pins};
+//!
+//! let machine = gramer_machine::named::named("small").unwrap().unwrap();
+//! let library = model::build(&machine, Build { fast: true, ..Default::default() }).unwrap();
+//! let (mut model, mut pins) = (Model::load(&library).unwrap(), Pins::new());
+//! model.cycle(&mut pins).unwrap();
+//! ```
 
 pub mod cache;
 mod compile;

@@ -1,5 +1,11 @@
 //! The command line `gramer`, one file per subcommand, as a library: its program, its tests and the program
 //! `gramer-lab` use it.
+//!
+//! ```
+//! let command = gramer_cli::command();
+//! assert!(command.get_subcommands().any(|one| one.get_name() == "mine"));
+//! assert_eq!(gramer_cli::time_limit("2m").unwrap().as_secs(), 120);
+//! ```
 
 mod choice;
 mod cluster;

@@ -12,6 +12,13 @@
 //! | [`ground_truth`], [`query_sets`] | readers of the files next to the real graphs |
 //!
 //! All but the first three have the feature `mining`.
+//!
+//! ```
+//! use gramer_testing::commands::{agrees, said};
+//!
+//! let lines = |text: &str| text.lines().map(said).collect::<Vec<_>>();
+//! assert!(agrees(&lines("total 45\n..."), &lines("total  45\nload 3 ms, mine 1 ms")));
+//! ```
 
 pub mod commands;
 pub mod environment;

@@ -143,8 +143,6 @@ pub fn thresholds(lab: &Lab<'_>) -> Result<Vec<Section>> {
         // 102,400 threads and 30 %.
         theirs.add(if lab.options.quick { None } else { lead(&all, THRESHOLDS.len() + 1) });
     }
-    let times =
-        "Times by threshold, on the device's own number of threads and on the thesis': points.csv.";
     let claim = |claim, bar: &str, cases: &Cases| Claim {
         place: "DuMato, figure 6.4",
         claim,
