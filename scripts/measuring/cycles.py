@@ -146,9 +146,17 @@ def main():
     write(rows, models, rates, shares)
 
 
+HEAD = ["task", "order", "cycles", "budget", "of it", "port busy %, least / mean / most of the PUs", "waits for memory %", "inside %",
+        "no work %", "candidates per cycle", "simulated kHz"]
+# Columns on the page.
+SHOWN = 5
+
+
 def write(rows, models, rates, shares):
     """Writes docs/results/hardware/cycles.md."""
-    table = "\n".join(rows)
+    cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
+    REPORT.with_suffix(".tsv").write_text("".join("\t".join(line) + "\n" for line in [HEAD, *cells]))
+    table = "\n".join(f"| {' | '.join(line[:SHOWN])} |" for line in cells)
     fast = sum(rate >= AIM for rate in rates)
     REPORT.write_text(f"""# Cycles
 
@@ -164,11 +172,11 @@ Cards ([boards.md](../../reference/boards.md)) for `accelerator`: Alveo U250 (in
 
 {summary(shares)}
 
-| task | order | cycles | budget | of it | port busy %, least / mean / most of the PUs | waits for memory % | inside % | no work % | candidates per cycle | simulated kHz |
-|---|---|---|---|---|---|---|---|---|---|---|
+| {' | '.join(HEAD[:SHOWN])} |
+|{'---|' * SHOWN}
 {table}
 
-*Port busy*: cycles in which a PU put an access into the crossbar. Waits are the mean of the PUs:
+[cycles.tsv](cycles.tsv) also has where the cycles went. *Port busy*: cycles in which a PU put an access into the crossbar. Waits are the mean of the PUs:
 *memory*, all tokens of the PU are under way as accesses; *inside*, some are in its pipelines or
 queues; *no work*, it has no token. Simulated kHz depends on the machine and on what else ran there;
 the aim of {AIM // 1000} kHz was reached in {fast} of {len(rates)} runs.
