@@ -13,7 +13,7 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
 def outside(source, link, address):
-    """A link of a page as the site has it; `source` is the page's path in docs/."""
+    """A link of a page in the form of the site; `source` is the page's path in docs/."""
     text, target = link.group(1), link.group(2)
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target.partition("#")[0]))
     if re.match(r"[a-z]+:", target) or not path.startswith("../"):

@@ -303,13 +303,13 @@ def refused_constraints(report: Checks, work: Path, names: Names, far_names: Nam
 
 
 def check_dissolved_cells(report: Checks):
-    """Cells that a synthesis dissolved end no build, and are told; modules that are placed are kept."""
+    """Dissolved cells are reported and do not end a build; placed modules are kept."""
     path = ROOT / "constraints" / "u250.tcl"
     calls = Calls(path, env={"MOCK_MISSING": "*/i_settings"})
     placed = [call[2] for call in calls.of("set_property")]
     report.note("floorplan", "u250.tcl without a cell", [calls.error] if calls.error else
                 ["it is placed"] if any(cell.endswith("/i_settings") for cell in placed) or not placed else
-                [] if any("1 cells are not there" in line for line in calls.said) else ["nothing is told"])
+                [] if any("1 cells are not there" in line for line in calls.said) else ["nothing is reported"])
 
 
 def kept_faults(names: Names, placed: set, change=lambda text: text) -> list[str]:

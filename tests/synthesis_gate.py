@@ -16,7 +16,7 @@ from hardware import depth, synth  # noqa: E402
 
 
 def chain(levels: int) -> dict:
-    """A netlist as Yosys writes it: a register, so many LUTs in a row, a register."""
+    """A netlist as Yosys writes it: a register, a number of LUTs in a row, a register."""
     def cell(kind, inputs, outputs):
         return {"type": kind, "connections": {**inputs, **outputs},
                 "port_directions": {**dict.fromkeys(inputs, "input"), **dict.fromkeys(outputs, "output")}}

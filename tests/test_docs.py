@@ -26,7 +26,7 @@ def prose(text):
 
 
 def anchors(text):
-    """The names by which the headings of a page are linked."""
+    """The anchors of the headings of a page."""
     found, names = {}, set()
     for heading in re.findall(r"(?m)^#+ (.*)$", prose(text)):
         heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)

@@ -90,7 +90,7 @@ ASKER_REDUCED = [
 
 
 def two_entries(id_bits: int) -> list[tuple[str, str, str]]:
-    """A plan's merger and walker for lines of two entries, with ids of so many bits and sizes of one."""
+    """A plan's merger and walker for lines of two entries, with ids of this many bits and sizes of one."""
     numbers = {"LINE_W": (2, 2 * (id_bits + 1)), "LINE_ENTRIES": (16, 2), "LINE_QUARTERS": (4, 2),
                "QUARTER_ENTRIES": (4, 1), "ID_W": (4, id_bits), "SIZE_W": (6, 1), "PLAN_WORDS": (40, 4),
                "PLAN_SETS": (32, 4)}

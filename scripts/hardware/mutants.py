@@ -311,7 +311,7 @@ def arguments():
     parser.add_argument("--write", action="store_true", help="write the copy with faults and stop")
     parser.add_argument("--only", type=int, nargs="*", help="only these numbers")
     parser.add_argument("--results", action="store_true",
-                        help="judge each also by the tests of the whole core, whatever its bench said")
+                        help="judge each also by the tests of the whole core, even if its bench noticed it")
     parser.add_argument("--fresh", action="store_true", help="judge again what was judged")
     parser.add_argument("--seed", type=int, default=SEED, help="of --draw")
     parser.add_argument("--total", type=int, default=TOTAL, help="of --draw, of the paper's core")

@@ -402,7 +402,7 @@ def main() -> int:
     parser.add_argument("--changed", action="store_true",
                         help="only blocks that are not as docs/results/hardware/synthesis.tsv has them")
     parser.add_argument("--changed-core", action="store_true",
-                        help="every block if one is not as docs/results/hardware/synthesis.tsv has it, else none")
+                        help="every block if one differs from docs/results/hardware/synthesis.tsv, else none")
     parser.add_argument("--write", action="store_true", help="rewrite docs/results/hardware/synthesis.md and .tsv")
     options = parser.parse_args()
 

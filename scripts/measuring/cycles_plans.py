@@ -221,7 +221,7 @@ def main():
     lines = [row(at, result) for at, result in zip(rows, results)]
     print("\n".join(lines), flush=True)
     if failed:
-        sys.exit(f"cycles: {len(failed)} runs failed; the report is left as it is")
+        sys.exit(f"cycles: {len(failed)} runs failed; the report is unchanged")
     if not chosen.only:
         write(lines, results, model)
 

@@ -269,7 +269,7 @@ def cells(machine, at, results):
 
 
 def grouped(cell):
-    """A whole number with commas, anything else as it is."""
+    """A whole number with commas, anything else unchanged."""
     text = str(cell)
     return f"{int(text):,}" if text.isdigit() else text
 
@@ -401,7 +401,7 @@ def main():
     for said in failed:
         print(f"cycles: {said}", file=sys.stderr)
     if failed:
-        sys.exit(f"cycles: {len(failed)} runs failed; the report is left as it is")
+        sys.exit(f"cycles: {len(failed)} runs failed; the report is unchanged")
     if not chosen.only and not chosen.machine:
         # The page has the rows with a published time, the file beside it all.
         shown = [at for at in rows if ROWS[at][5] or ROWS[at][6]]

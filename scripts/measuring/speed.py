@@ -87,7 +87,7 @@ QUERY_SETS = [(graph, kind) for graph in ("sm-yeast", "sm-hprd")
 
 
 class Seconds:
-    """CPU seconds as they stand in a table: a number, more than a limit, or why there is none."""
+    """CPU seconds as they stand in a table: a number, more than a limit, or the reason for a gap."""
 
     def __init__(self, value=None, above=None, absent=None):
         self.value, self.above, self.absent = value, above, absent

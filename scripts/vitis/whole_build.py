@@ -93,7 +93,7 @@ class Build:
 
 
 def failing_links(note, build):
-    """A link that fails is made once more for a lower clock, and the summary says so."""
+    """A failed link is repeated for a lower clock, and the summary reports it."""
     def retried(fails, target="hw"):
         done = build(f"fails-{fails}-{target}", target, MOCK_FAILS=str(fails))
         given = [c["arguments"][c["arguments"].index("--kernel_frequency") + 1] for c in done.calls

@@ -340,7 +340,7 @@ fn registers_may_be_late_as_the_exceptions_say() {
         };
         let differ = got.iter().zip(&expected).filter(|pair| !same(*pair)).count();
         eprintln!("{register} late: {differ} of {} tasks differ", tasks.len());
-        assert!(differ > 0, "{register} is late, and nobody notices");
+        assert!(differ > 0, "{register} is late, and no test notices");
     }
 }
 

@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(
             kept,
             page(),
-            "write it anew: gramer plan --methods > docs/reference/methods.md"
+            "it is old: gramer plan --methods > docs/reference/methods.md"
         );
     }
 }

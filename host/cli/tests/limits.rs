@@ -248,7 +248,7 @@ fn a_run_goes_on_with_the_threads_that_it_gets() {
     let mut start = gramer();
     with_threads(start.arg("--version").current_dir(folder.path()), 1);
     if !start.output().is_ok_and(|done| done.status.success()) {
-        println!("SKIPPED: nobody can't start the program where it is");
+        println!("SKIPPED: the user nobody cannot start the program in this folder");
         return;
     }
     inputs(folder.path());

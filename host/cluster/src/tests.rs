@@ -190,7 +190,7 @@ fn ranks_share_the_phases_of_closed_forms() {
             assert_eq!(said(outcome), plain(&graph, &task), "{task:?} on {size}");
         }
     }
-    assert!(took_part > 1, "nobody shared anything");
+    assert!(took_part > 1, "no member shared anything");
 }
 
 /// The memory of a rank may be limited, which makes its way to an answer another one.

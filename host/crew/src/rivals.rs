@@ -152,7 +152,7 @@ mod tests {
         let (_, second) = runs.rival(0, 1e3, ms(200)).unwrap();
         assert_eq!(runs.end(&first, false), AttemptEnd::Left);
         assert!(!second.cancel.is_cancelled());
-        assert_eq!(runs.end(&second, false), AttemptEnd::First, "nobody else is at work with them");
+        assert_eq!(runs.end(&second, false), AttemptEnd::First, "no other member works on them");
         assert!(runs.rival(2, 1e3, ms(900)).is_none());
     }
 

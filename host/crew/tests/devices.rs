@@ -154,7 +154,7 @@ fn closed_forms_are_shared_phase_by_phase() {
         took_part = took_part.max(parts.iter().filter(|part| **part > 0.0).count());
         assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
     }
-    assert!(took_part > 1, "nobody shared anything");
+    assert!(took_part > 1, "no member shared anything");
 }
 
 #[test]
@@ -495,7 +495,7 @@ impl DeviceGraph for Asleep {
     fn answer(&self, _: &Query, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let begun = std::time::Instant::now();
         while !run.context.cancel.is_cancelled() {
-            assert!(begun.elapsed().as_secs() < 120, "nobody takes over");
+            assert!(begun.elapsed().as_secs() < 120, "no member takes over");
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         match self.fails {

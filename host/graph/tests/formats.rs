@@ -238,7 +238,7 @@ fn json_of_several_tools() {
     for (text, message) in [
         (
             new.replace("551615", "551616"),
-            "is too large to be told from others: write it as a text",
+            "is too large to be exact: write it as a text",
         ),
         (d3.replace("\"target\": 1", "\"target\": 2"), "an edge goes to `2`"),
         (d3.replace("\"source\": 0, ", ""), "an edge has no `source` or no `target`"),

@@ -202,7 +202,7 @@ mod tests {
         let programs = program(&at("prefix/bin"));
         assert_eq!(find(&at("prefix/lib/gramer/other")).found, Some(programs.clone()));
         assert_eq!(find(&at("prefix/libexec/other")).found, Some(programs.clone()));
-        assert_ne!(find(&programs).found, Some(programs.clone()), "it is no helper of its own");
+        assert_ne!(find(&programs).found, Some(programs.clone()), "a folder is not a helper");
         // Relative folders of the path are ignored.
         let path = |entry: &Path| search("helper", None, std::iter::once(entry.to_path_buf()));
         assert_eq!(path(Path::new(".")).found, None);

@@ -13,7 +13,7 @@ create_exception!(
     gramer,
     Error,
     PyException,
-    "What the functions of gramer raise, but for\nValueError (an argument is out of range) and OSError (a file can't be read or written)."
+    "Base of the exceptions of gramer, except\nValueError (an argument is out of range) and OSError (a file can't be read or written)."
 );
 create_exception!(
     gramer,

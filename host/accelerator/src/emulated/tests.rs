@@ -227,7 +227,7 @@ fn a_worker_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
     let breaks = device(says(&[WorkerReply::Failed(failed)], folder.path()));
     let failed = breaks.run(&graph, &task, None, &context).unwrap_err();
     assert!(matches!(&failed, Error::Device(what) if what == "it fell off the bus"), "{failed}");
-    assert!(!there(&breaks), "the device is opened anew");
+    assert!(!there(&breaks), "the device is reopened");
     let other =
         device(script(folder.path(), "read -r open; echo '{\"schema\":7}'; cat > /dev/null"));
     let other = other.run(&graph, &task, None, &context).unwrap_err().to_string();

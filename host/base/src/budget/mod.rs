@@ -195,7 +195,7 @@ mod tests {
         let sum = |array: &[u64]| array.iter().fold(0u64, |sum, &x| sum.wrapping_add(x));
         let expected = sum(&array);
         let of_files = || watch::resident(&statm).unwrap()[1];
-        assert!(of_files() >= BYTES, "nobody lets go without a keeper");
+        assert!(of_files() >= BYTES, "pages stay without a keeper");
         let keeper = Budget { bytes: BYTES / 2, folder: folder.path().into() };
         let keeper = keeper.keep(&Cancel::default());
         assert!(of_files() < BYTES / 2, "what was read before is let go");

@@ -103,7 +103,7 @@ impl Runner<'_> {
         let limit = [&kept[..], &["--time-limit", "0.005"]].concat();
         let first = self.run("mine", question, graph, &limit);
         let resume = PathBuf::from(&file).exists();
-        assert!(!resume || first.status.code() == Some(124), "an unfinished run says so");
+        assert!(!resume || first.status.code() == Some(124), "an unfinished run exits with 124");
         let more: &[&str] = if resume { &["--resume"] } else { &[] };
         let second = self.run("mine", question, graph, &[&kept[..], more].concat());
         assert!(!second.status.success() || !PathBuf::from(&file).exists(), "it is removed");

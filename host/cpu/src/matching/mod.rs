@@ -315,7 +315,7 @@ impl Execution<'_> {
             |search, unit| search.unit(unit.start, unit.first..unit.limit),
         );
         let elements = ran.states.iter().map(Search::visited).sum::<u64>();
-        debug!(elements, estimated = plan.cost, "the search visited so many elements");
+        debug!(elements, estimated = plan.cost, "elements visited by the search");
         ran.total(|search| (search.count != N::MAX).then_some(search.count))
     }
 

@@ -55,7 +55,7 @@ impl PartialRun {
         let refused = |what: String| {
             let place = Place::file(&path);
             Error::usage(format!(
-                "{place}: {what}; remove it to begin anew, or name another folder"
+                "{place}: {what}; remove it to start over, or name another folder"
             ))
         };
         let kept: PartialRunFile = serde_json::from_str(&text)
