@@ -63,7 +63,7 @@ def molecule(rng):
 
 
 def write(path, count):
-    """Writes `graphs` graphs in gSpan's format."""
+    """Writes `count` graphs in gSpan's format."""
     rng = random.Random(count)
     with open(path, "w") as file:
         for number in range(count):
