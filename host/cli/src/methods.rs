@@ -228,10 +228,6 @@ mod tests {
     fn the_page_is_as_the_tables_are() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/methods.md");
         let kept = std::fs::read_to_string(path).unwrap();
-        assert_eq!(
-            kept,
-            page(),
-            "it is old: gramer plan --methods > docs/reference/methods.md"
-        );
+        assert_eq!(kept, page(), "it is old: gramer plan --methods > docs/reference/methods.md");
     }
 }

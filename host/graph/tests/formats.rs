@@ -236,10 +236,7 @@ fn json_of_several_tools() {
     let new = r#"{"directed": true, "nodes": [{"id": 1}, {"id": 18446744073709551615}], "edges": [{"source": 1, "target": 18446744073709551615}]}"#;
     assert_eq!(pairs(&parse(new)), [(1, u64::MAX)]);
     for (text, message) in [
-        (
-            new.replace("551615", "551616"),
-            "is too large to be exact: write it as a text",
-        ),
+        (new.replace("551615", "551616"), "is too large to be exact: write it as a text"),
         (d3.replace("\"target\": 1", "\"target\": 2"), "an edge goes to `2`"),
         (d3.replace("\"source\": 0, ", ""), "an edge has no `source` or no `target`"),
         (d3.replace("links", "lines"), "holds no `links` or `edges`, but `lines`"),

@@ -227,7 +227,7 @@ fn shown(graph: &Graph, per: Per, column: &ColumnReport, one: &str, all: &str) -
             }
             @if !column.histogram.is_empty() {
                 (bars(
-                    &format!("{all} in so many{}", logarithmic(spread)),
+                    &format!("{all} by count{}", logarithmic(spread)),
                     spread,
                     column.histogram.iter().map(|bin| (bin.to_string(), bin.items.into())),
                 ))

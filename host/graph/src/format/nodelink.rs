@@ -126,9 +126,7 @@ fn name(value: &Value, sink: &Sink<'_>) -> Result<String> {
         Value::Number(number)
             if number.as_f64().is_some_and(|n| number.is_f64() && n.abs() >= 2f64.powi(53)) =>
         {
-            let what = format!(
-                "the number {number} is too large to be exact: write it as a text"
-            );
+            let what = format!("the number {number} is too large to be exact: write it as a text");
             Err(sink.fault(what))
         }
         // Tuples of NetworkX are lists.
