@@ -24,7 +24,7 @@ impl Matching {
         self.may.clear();
         // Entries that serve all of `wanted`, and by vertex the others that serve it.
         let (mut complete, mut counts) = (0, [0u32; MAX_VERTICES]);
-        // A vertex with `size` choices finds one whatever the others take.
+        // A vertex with `size` choices always finds a free one.
         let mut scarce = wanted;
         for serves in near {
             let needed = serves & scarce;
