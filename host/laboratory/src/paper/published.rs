@@ -176,7 +176,7 @@ fn figures_5_8() -> Vec<Block> {
             add(&mut accuracies.series, Series::new(&format!("ON_{k}")), (x(&row), y, 0.0));
         }
     }
-    [locality.blocks(), accuracies.blocks("p2p-gnutella08").to_vec()].concat()
+    [locality.blocks(), vec![accuracies.plot("p2p-gnutella08")]].concat()
 }
 
 fn add(all: &mut Vec<Series>, series: Series, point: (usize, f64, f64)) {
