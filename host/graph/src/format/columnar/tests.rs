@@ -33,7 +33,7 @@ fn samples() -> Vec<(String, Format)> {
         .filter_map(|name| name.into_string().ok())
         .filter_map(|name| format(&name).map(|format| (name, format)))
         .collect();
-    samples.sort();
+    samples.sort_by(|one, other| one.0.cmp(&other.0));
     samples
 }
 

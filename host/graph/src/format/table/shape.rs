@@ -164,17 +164,17 @@ impl Sample {
 
     /// The meaning of a field of a row.
     pub fn field<'r>(&self, row: &'r ByteRecord, column: usize) -> &'r [u8] {
-        field(row, column, self.trims || self.separator == Separator::Blanks)
+        field(row.get(column), self.trims || self.separator == Separator::Blanks)
     }
 }
 
 /// Samples of this length or more may end within a row.
 const CUT: usize = 64 << 10;
 
-/// A field; with `trims` without white space and quotes around it.
+/// A field, empty where the row has none; with `trims` without white space and quotes around it.
 #[inline]
-pub(super) fn field(row: &ByteRecord, column: usize, trims: bool) -> &[u8] {
-    let field = row.get(column).unwrap_or_default();
+pub(super) fn field(field: Option<&[u8]>, trims: bool) -> &[u8] {
+    let field = field.unwrap_or_default();
     if trims { unquoted(trim(field)) } else { field }
 }
 
