@@ -34,17 +34,18 @@ fn check_file(bytes: &[u8]) -> Checked {
 
 /// Checks a block of a file, which is a message with its body.
 fn check_block(bytes: &[u8], block: &Block) -> Checked {
-    let place = |from: i64, length: i64| {
-        let from = usize::try_from(from).ok()?;
-        let end = from.checked_add(usize::try_from(length).ok()?)?;
-        Some((bytes.get(from..end)?, end as i64))
+    let whole = || {
+        let from = usize::try_from(block.offset()).ok()?;
+        let head = usize::try_from(block.metaDataLength()).ok()?;
+        let body = usize::try_from(block.bodyLength()).ok()?;
+        let whole = bytes.get(from..from.checked_add(head)?.checked_add(body)?)?;
+        Some((whole, &whole[head..]))
     };
-    let head = place(block.offset(), block.metaDataLength().into());
-    let body = head.and_then(|(_, end)| place(end, block.bodyLength()));
-    let (Some((head, _)), Some((body, _))) = (head, body) else {
-        return Err(format!("a block at byte {} ends behind the file", block.offset()));
-    };
-    check_message(head, body)
+    match whole() {
+        // The reader looks for the message in all of the block.
+        Some((whole, body)) => check_message(whole, body),
+        None => Err(format!("a block at byte {} ends behind the file", block.offset())),
+    }
 }
 
 /// Checks the messages of a stream.
