@@ -107,14 +107,16 @@ fn colon(line: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b':', line).find(ends).filter(|&at| at > 0)
 }
 
-/// Whether each line is a vertex, a colon and its neighbours. No vertex has two lines.
-pub(crate) fn has_colons<'l>(mut lines: impl Iterator<Item = &'l [u8]>) -> bool {
+/// Whether each line is a vertex, a colon and its neighbours, some of which have lines. No vertex has two.
+pub(crate) fn has_colons<'l>(lines: impl Iterator<Item = &'l [u8]> + Clone) -> bool {
     let mut seen = HashSet::new();
     let mut is = |line: &'l [u8]| {
         let vertex = colon(line).map(|at| &line[..at]);
         vertex.is_some_and(|v| !v.iter().any(|b| MARKS.contains(b)) && seen.insert(v))
     };
-    lines.all(&mut is) && seen.len() > 1
+    lines.clone().all(&mut is)
+        && seen.len() > 1
+        && lines.flat_map(|line| Apart::Colon.words(line).split_off(1)).any(|n| seen.contains(n))
 }
 
 /// Vertices named as neighbours, with the first such line; 0 for vertices with a line.

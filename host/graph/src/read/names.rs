@@ -111,7 +111,8 @@ pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) 
     let mut rest = columns.iter().skip_while(|field| field.is_empty());
     let names = rest.next().is_some_and(named) && rest.next().is_none_or(named);
     if names {
-        return next.is_none_or(follow) && !columns.iter().any(|field| is_number(field));
+        return next.map_or_else(|| says_ends(line), follow)
+            && !columns.iter().any(|field| is_number(field));
     }
     let counted = (0..).zip(&columns[1..]).all(|(i, field)| scan::count(field) == Some(i));
     columns[0].is_empty() && counted && next.is_some_and(follow)

@@ -250,3 +250,90 @@ impl<'r> Content<'r> {
         Error::input(Place::line(&self.path, line), what)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn rows(text: &str, separator: u8, buffer: usize, most: usize) -> Vec<(u64, Vec<String>)> {
+        let mut reader = BufReader::with_capacity(buffer, text.as_bytes());
+        let mut rows = Rows::new(&mut reader, Separator::Byte(separator), Path::new("t"));
+        let (mut batch, mut all) = (Batch::default(), vec![]);
+        loop {
+            batch.clear();
+            let ended = rows.read(&mut batch, most).unwrap();
+            all.extend(batch.rows().map(|row| {
+                let fields = row.iter().map(|field| String::from_utf8_lossy(field).into_owned());
+                (row.line, fields.collect())
+            }));
+            if ended {
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_those_of_the_csv_crate() {
+        let mut state = 7u64;
+        let mut random = move |below: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % below
+        };
+        const FIELDS: [&str; 12] = [
+            "a",
+            "bcd",
+            "",
+            "x y",
+            "\"q\"",
+            "\"a,b\"",
+            "\"two\nlines\"",
+            "\"d\"\"q\"",
+            "é",
+            "in\"side",
+            "\"\r\n\"",
+            "a long field that is longer than a buffer",
+        ];
+        for trial in 0..400 {
+            let plain = trial % 3 == 0;
+            let mut text = String::new();
+            let mut lines = vec![];
+            for _ in 0..1 + random(30) {
+                lines.push(1 + text.matches('\n').count() as u64);
+                text += "n";
+                for _ in 0..random(4) {
+                    text += ",";
+                    text += FIELDS[random(if plain { 4 } else { FIELDS.len() })];
+                }
+                text += ["\n", "\n", "\r\n"][random(3)];
+            }
+            if random(4) == 0 {
+                text.truncate(text.trim_end().len());
+            }
+            let mut reader = csv::ReaderBuilder::new();
+            reader.has_headers(false).flexible(true);
+            let expected: Vec<Vec<String>> = reader
+                .from_reader(text.as_bytes())
+                .records()
+                .map(|row| row.unwrap().iter().map(String::from).collect())
+                .collect();
+            for (buffer, most) in [(1 << 16, 32), (1 << 16, 1), (40, 32), (7, 3)] {
+                let found = rows(&text, b',', buffer, most);
+                let fields: Vec<Vec<String>> = found.iter().map(|(_, row)| row.clone()).collect();
+                assert_eq!(fields, expected, "{text:?}");
+                let own: Vec<u64> = found.iter().map(|(line, _)| *line).collect();
+                assert_eq!(own, lines, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn comments_and_blank_lines_are_no_rows_but_lines() {
+        let text = "# head\na;b\n\n%x\nc;d\n  \n\"#e\";\"f\n\n# g\"\nh;i\rj;k\nl;m";
+        let rows = rows(text, b';', 1 << 16, 32);
+        let shown: Vec<String> =
+            rows.iter().map(|(line, row)| format!("{line} {}", row.join("|"))).collect();
+        assert_eq!(shown, ["2 a|b", "5 c|d", "7 #e|f\n\n# g", "10 h|i", "10 j|k", "11 l|m"]);
+    }
+}
