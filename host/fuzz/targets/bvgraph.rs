@@ -5,8 +5,8 @@ mod common;
 
 use std::path::Path;
 
-use gramer::Context;
-use gramer::graph::read::{ReadOptions, read_bvgraph};
+use gramer_base::Context;
+use gramer_graph::read::{ReadOptions, read_bvgraph};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

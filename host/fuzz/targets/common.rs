@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use gramer::Context;
-use gramer::graph::read::{Format, ReadOptions, read_bytes};
-use gramer::graph::write::write_text;
-use gramer::graph::{Graph, image};
+use gramer_base::Context;
+use gramer_graph::read::{Format, ReadOptions, read_bytes};
+use gramer_graph::write::write_text;
+use gramer_graph::{Graph, image};
 
 /// Reads bytes as this format (`None`: by content). What is accepted must be a sound graph that
 /// its image and its text give back.

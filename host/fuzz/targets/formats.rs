@@ -3,8 +3,8 @@
 
 mod common;
 
-use gramer::base::choice::Choice;
-use gramer::graph::read::Format;
+use gramer_base::choice::Choice;
+use gramer_graph::read::Format;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

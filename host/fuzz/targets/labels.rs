@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use gramer::graph::read::read_labels_from;
-use gramer::graph::{Builder, Graph, NO_LABEL};
+use gramer_graph::read::read_labels_from;
+use gramer_graph::{Builder, Graph, NO_LABEL};
 use libfuzzer_sys::fuzz_target;
 
 static GRAPH: LazyLock<Graph> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use gramer::pattern::{MAX_VERTICES, parse_pattern, parse_text, pattern_text};
+use gramer_pattern::{MAX_VERTICES, parse_pattern, parse_text, pattern_text};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!((1..=MAX_VERTICES).contains(&pattern.vertices()) && labels.len() <= text.len());
         let number = |label: u32| label.to_string();
         let (again, _) = parse_text(&pattern_text(&pattern, &number, &number)).expect("our own text");
-        let sizes = |p: &gramer::Pattern| (p.vertices(), p.edge_count(), p.absences().len());
+        let sizes = |p: &gramer_pattern::Pattern| (p.vertices(), p.edge_count(), p.absences().len());
         assert_eq!(sizes(&again), sizes(&pattern));
     }
 });

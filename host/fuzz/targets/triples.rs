@@ -3,7 +3,7 @@
 
 mod common;
 
-use gramer::graph::read::Format;
+use gramer_graph::read::Format;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| common::read_as(Some(Format::Triples), bytes));

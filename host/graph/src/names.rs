@@ -24,6 +24,13 @@ const MOST: usize = u32::MAX as usize - 1;
 /// Texts that are prefetched at a time.
 pub(crate) const AHEAD: usize = 64;
 
+/// A text that is soon looked for: its hash, and the number that it has unless another text has the same half of a hash.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sought {
+    hash: u64,
+    number: u32,
+}
+
 /// A vertex id or a label for people: a number, or a text of a dictionary.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name<'a> {
@@ -227,27 +234,42 @@ impl Interner {
         &self.bytes[self.bounds[at] as usize..self.bounds[at + 1] as usize]
     }
 
-    /// Prefetches the places of texts that are soon looked for, up to [`AHEAD`] of them: slots, bounds and bytes lie
+    /// Prefetches the places of texts that are soon looked for, and keeps where they may be: slots, bounds and bytes lie
     /// anywhere in memory, and each tells where the next one is.
-    pub(crate) fn ask_ahead<'t>(&self, texts: impl Iterator<Item = &'t [u8]>) {
+    pub(crate) fn look_ahead<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t [u8]>,
+        sought: &mut Vec<Sought>,
+    ) {
         let mask = self.slots.len() - 1;
-        let (mut hashes, mut count) = ([0; AHEAD], 0);
-        for (hash, text) in hashes.iter_mut().zip(texts) {
-            *hash = xxh3_64(text);
-            prefetch(&self.slots, (*hash >> 32) as usize & mask, 1);
-            count += 1;
+        sought.clear();
+        for text in texts {
+            let hash = xxh3_64(text);
+            prefetch(&self.slots, (hash >> 32) as usize & mask, 1);
+            sought.push(Sought { hash, number: u32::MAX });
         }
-        // The hash makes way for the number, if the text is known.
-        for hash in &mut hashes[..count] {
-            let number = find(&self.slots, *hash, |_| true).unwrap_or(u32::MAX);
-            prefetch(&self.bounds, number as usize, 1);
-            *hash = number.into();
+        for text in sought.iter_mut() {
+            text.number = find(&self.slots, text.hash, |_| true).unwrap_or(u32::MAX);
+            prefetch(&self.bounds, text.number as usize, 1);
         }
-        for &number in &hashes[..count] {
-            if let Some(&begin) = self.bounds.get(number as usize) {
+        for text in sought.iter() {
+            if let Some(&begin) = self.bounds.get(text.number as usize) {
                 prefetch(&self.bytes, begin as usize, 1);
             }
         }
+    }
+
+    /// As [`Interner::number`], of a text that [`Interner::look_ahead`] looked for.
+    ///
+    /// # Errors
+    /// As [`Interner::number`].
+    #[inline]
+    pub(crate) fn number_of_sought(&mut self, text: &[u8], sought: Sought) -> Result<u32> {
+        let Sought { hash, number } = sought;
+        if (number as usize) < self.len() && same(self.text(number), text) {
+            return Ok(number);
+        }
+        self.number_by_hash(text, hash)
     }
 
     /// The number of a text, a new one where it wasn't seen.
@@ -256,7 +278,11 @@ impl Interner {
     /// [`Error::Unsupported`] for more than 2^32 - 2 texts, [`Error::Memory`] where memory is too small.
     #[inline]
     pub fn number(&mut self, text: &[u8]) -> Result<u32> {
-        let hash = xxh3_64(text);
+        self.number_by_hash(text, xxh3_64(text))
+    }
+
+    #[inline]
+    fn number_by_hash(&mut self, text: &[u8], hash: u64) -> Result<u32> {
         match find(&self.slots, hash, |number| same(self.text(number), text)) {
             Ok(number) => Ok(number),
             Err(at) => self.add(text, hash, at),

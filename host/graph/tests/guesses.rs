@@ -237,7 +237,8 @@ fn tables_that_may_hold_no_edges_are_refused() {
         (";a;b;c\na;0;0,5;1\nb;0,5;0;0\nc;1;0;0\n", doubtful),
         ("a,0,1,1\nb,1,0,1\nc,1,1,0\n", doubtful),
         ("2020-01-01,1,2\n2020-01-02,2,3\n2020-01-03,3,1\n", doubtful),
-        ("0: 1 2\n1: 0 2\n2: 0 1\n", "a colon after a vertex"),
+        ("0: 1 2\n0: 0 2\n2: 0 1\n", "a colon after a vertex"),
+        ("name: ann\nage: seven\n", "a colon after a vertex"),
         ("1 -> 2\n2 -> 3\n", "it has only marks"),
     ] {
         let message = refused(text);

@@ -121,6 +121,9 @@ fn what_a_first_row_is_depends_on_the_others() {
     let odd = parse("person,friend\nalice,bob\nbob,carol\n");
     assert_eq!(odd.graph.edges(), 3);
     assert!(odd.notes.iter().any(|n| n.starts_with("line 1 is read as an edge from `person`")));
+    // One line alone is an edge, unless it names both ends.
+    assert_eq!(edges(&parse("ann bob\n").graph), ["ann-bob"]);
+    assert!(refused("source,target\n").contains("holds no edge"));
     // Two words over numbers are names of columns, as ever.
     let read = parse("alice bob\n1 2\n");
     assert_eq!((read.format, read.graph.edges()), (Format::Edges, 1));

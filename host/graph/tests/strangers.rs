@@ -120,3 +120,83 @@ fn several_graphs_of_one_file() {
     let (_, third) = &gramer_graph::transactions::of(&read.graph)[2];
     assert_eq!(triangles(&gramer_graph::transactions::alone(&read.graph, third)), 1);
 }
+
+#[test]
+fn lists_with_colons_and_lists_with_marks_are_adjacency_lists() {
+    for (text, edges) in [
+        ("1: 2,3\n2: 1,3\n3: 1,2\n", 3),
+        ("n1: n2, n3\nn2: n1, n3\nn3: n1, n2\nn4:\n", 3),
+        ("n1: n2 n3\nn2: n1 n3\nn3: n1 n2\n", 3),
+        ("Ann Lee: Bob Ray, Cy Fox\nBob Ray: Cy Fox\nCy Fox: Ann Lee\n", 3),
+        // NetworkX with another separator.
+        ("#g.py\n# GMT Sat Nov 28\n#\nAnn Lee|Bob Ray|Cy Fox\nBob Ray|Cy Fox\nCy Fox\n", 3),
+        ("#g.py\n# GMT Sat Nov 28\n#\nAnn\tBob\tCy\nBob\tCy\nCy\n", 3),
+        ("#g.py\n# GMT Sat Nov 28\n#\na b c\nb c\nc\n", 3),
+    ] {
+        let read = parse(text);
+        let found = (read.format, read.graph.edges(), triangles(&read.graph));
+        assert_eq!(found, (Format::AdjList, edges, 1), "{text:?}: {:?}", read.notes);
+    }
+    let several = "#g.py\n# GMT Sat Nov 28\n#\nAnn Lee|2\nBob Ray|{'w': 1}\nCy Fox|{}\nBob Ray|1\nCy Fox|{}\nCy Fox|0\n";
+    let read = parse(several);
+    assert_eq!((read.format, triangles(&read.graph)), (Format::Multiline, 1));
+    assert!(read.graph.id_of_name("Ann Lee").is_some());
+    // Names with blanks, and a mark in front of the attributes.
+    let read = parse("Ann Lee\tBob Ray\t{'w': 1.5, 'n': 'x'}\nBob Ray\tCy Fox\t{}\n");
+    assert_eq!((read.format, read.graph.edges()), (Format::Table, 2));
+    assert!(read.graph.id_of_name("Bob Ray").is_some());
+    // Times are no vertices.
+    assert_eq!(parse("12:30 a\n12:31 b\n").format, Format::Table);
+}
+
+#[test]
+fn heads_of_databases_name_their_columns() {
+    let neo4j = parse("start:START_ID(Person)|role|:END_ID(Film)|:TYPE\na|x|b|IN\nb|y|c|OF\n");
+    assert_eq!((neo4j.graph.edges(), neo4j.graph.edge_label_count()), (2, 2));
+    let biogrid = "#BioGRID ID\tEntrez A\tEntrez B\tSymbol A\tSymbol B\n103\t64\t23\tX\tY\n117\t84\t88\tZ\tW\n";
+    let refusal = refused(biogrid);
+    assert!(refusal.contains("don't say which hold the two ends of an edge"), "{refusal}");
+    assert_eq!(parse("#u\tv\tweight\n1\t2\t5\n2\t3\t7\n").graph.edges(), 2);
+    assert_eq!(parse("# a list of friends\n1 2 5 6\n2 3 7 6\n").graph.edges(), 2);
+    // A label column names the others, and so do dates and decimals with a comma.
+    for text in [
+        "protein A;protein B;interaction\nTP53;MDM2;binds\nMDM2;ATM;inhibits\n",
+        "boss;clerk;seen\nAnn;Bob;2020-01-02\nBob;Cy;NA\n",
+        "boss;clerk;score\nAnn;Bob;0,99\nBob;Cy;\n",
+    ] {
+        let columns = gramer_graph::read::Columns {
+            source: Some("1".into()),
+            target: Some("2".into()),
+            ..Default::default()
+        };
+        let options = gramer_graph::read::ReadOptions { columns, ..Default::default() };
+        let read = gramer_graph::read::read_bytes(
+            std::path::Path::new("g"),
+            text.into(),
+            &options,
+            &gramer_base::Context::with_threads(1),
+        );
+        let read = read.unwrap();
+        assert_eq!(read.graph.edges(), 2, "{text}");
+        assert!(read.notes[0].starts_with("line 1 names the columns"), "{:?}", read.notes);
+    }
+}
+
+#[test]
+fn texts_of_other_tools_are_named() {
+    for (text, named) in [
+        ("<table border=\"1\" class=\"dataframe\">\n<tr><th>source</th></tr>\n", "a page of HTML"),
+        ("/* Created by igraph */\n\ngraph {\n 0 -- 1;\n}\n", "a DOT file of Graphviz"),
+        ("nodedef>name VARCHAR\na\nb\nedgedef>node1 VARCHAR,node2 VARCHAR\na,b\n", "a GDF file"),
+        ("*Node data\nID sex\na m\n*Tie data\nfrom to\na b\n", "a VNA file of NetDraw"),
+        ("(tlp \"2.3\"\n(nb_nodes 2)\n(edge 0 0 1)\n)\n", "a TLP file of Tulip"),
+        (
+            "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"b\", \"target\": \"c\"}\n",
+            "an object in each line",
+        ),
+        ("[{\"source\": \"a\", \"target\": \"b\"}]\n", "pandas.read_json(FILE)"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(named), "{named}: {message}");
+    }
+}

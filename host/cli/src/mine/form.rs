@@ -65,7 +65,9 @@ impl Form {
             None if !ending.contains(char::is_alphabetic) || PLAIN.contains(&ending) => None,
             None => {
                 let instead = match ending {
-                    "parquet" | "arrow" | "feather" | "xlsx" => "; a .csv has the same rows",
+                    // With the feature it is an ending.
+                    "parquet" => " by this build (feature `columnar`); a .csv has the same rows",
+                    "arrow" | "feather" | "xlsx" => "; a .csv has the same rows",
                     _ => "",
                 };
                 let columns = if cfg!(feature = "columnar") { " .parquet," } else { "" };

@@ -34,6 +34,7 @@ use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use adjlist::has_colons;
 pub(crate) use columnar::magic;
 pub(crate) use refusal::check as check_names;
 pub(crate) use sink::{Sink, SinkContent, labels_of};

@@ -11,10 +11,13 @@ use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::{Result, quote, said};
 
-/// Whether a text is an object of JSON. There is no other format of graphs in JSON here.
+/// Whether a text is an object of JSON, and no second one follows in the next line. There is no other format of graphs in
+/// JSON here.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let Some(rest) = head.trim_ascii_start().strip_prefix(b"{") else { return false };
-    matches!(rest.trim_ascii_start().first(), Some(b'"' | b'}'))
+    let several =
+        memchr::memmem::find(rest, b"}\n{").is_some_and(|at| !rest[..at].contains(&b'\n'));
+    !several && matches!(rest.trim_ascii_start().first(), Some(b'"' | b'}'))
 }
 
 type Object = Map<String, Value>;

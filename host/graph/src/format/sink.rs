@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::lines::{Lines, refused};
 use crate::build::{EdgeBlock, Spill};
-use crate::names::{Interner, Names, plain_number};
+use crate::names::{Interner, Names, Sought, plain_number};
 use crate::read::{Ids, ReadOptions, check_declared, in_memory};
 use crate::{Builder, Dictionaries, Label, MAX_GRAPH_VERTICES, NO_LABEL};
 use gramer_base::context::{CancelPoll, Context};
@@ -103,9 +103,23 @@ impl<'a> Sink<'a> {
         Ok(number.into())
     }
 
-    /// Prefetches what [`Sink::vertex`] needs for names that come soon.
-    pub fn ask_ahead<'t>(&self, names: impl Iterator<Item = &'t [u8]>) {
-        self.vertices.ask_ahead(names);
+    /// Prefetches what [`Sink::sought_vertex`] needs for names that come soon.
+    pub fn look_ahead<'t>(&self, names: impl Iterator<Item = &'t [u8]>, sought: &mut Vec<Sought>) {
+        self.vertices.look_ahead(names, sought);
+    }
+
+    /// As [`Sink::vertex`], for a name that [`Sink::look_ahead`] looked for.
+    ///
+    /// # Errors
+    /// As [`Sink::vertex`].
+    #[inline]
+    pub fn sought_vertex(&mut self, name: &[u8], sought: Sought) -> Result<u64> {
+        let known = self.vertices.len();
+        let number = self.vertices.number_of_sought(name, sought)?;
+        if number as usize == known {
+            self.first_seen(number)?;
+        }
+        Ok(number.into())
     }
 
     /// Checks a vertex whose name is new.

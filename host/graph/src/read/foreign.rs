@@ -91,7 +91,9 @@ const KINDS: &[Kind] = &[
         name: "a page of HTML",
         is: |text| {
             // A name in a table may hold the tag as well.
-            text.starts_with("<!doctype html") || text.starts_with('<') && text.contains("<html")
+            let begins = |tag: &&str| text.starts_with(*tag);
+            ["<!doctype html", "<table", "<div", "<body", "<head"].iter().any(begins)
+                || text.starts_with('<') && text.contains("<html")
         },
         cure: "the download may have failed: open its address in a browser, and fetch the file behind the link",
     },
@@ -113,6 +115,9 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "a DOT file of Graphviz, which is not read",
         is: |text| {
+            // Writers put their name in front.
+            let comment = text.strip_prefix("/*").and_then(|text| text.split_once("*/"));
+            let text = comment.map_or(text, |(_, text)| text.trim_start());
             let text = text.strip_prefix("strict").unwrap_or(text).trim_start();
             let rest = text.strip_prefix("digraph").or(text.strip_prefix("graph"));
             rest.is_some_and(|rest| rest.contains('{') && !rest.starts_with(char::is_alphanumeric))
@@ -125,8 +130,32 @@ const KINDS: &[Kind] = &[
             let next = text.get(1..).unwrap_or_default().trim_start();
             text.starts_with('[') && (next.is_empty() || next.starts_with(['[', '{', '"']))
         },
-        cure: "write nodes and links, in Python: json.dump(networkx.node_link_data(GRAPH), open(OUT, \"w\")), or two \
-               names a line",
+        cure: "write nodes and links, in Python: json.dump(networkx.node_link_data(GRAPH), open(OUT, \"w\")), or, if \
+               it lists rows of a table, pandas.read_json(FILE).to_csv(OUT, index=False)",
+    },
+    Kind {
+        name: "JSON with an object in each line, which is not read",
+        is: |text| {
+            let mut lines = text.lines();
+            let whole = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
+            lines.next().is_some_and(whole) && lines.next().is_some_and(|l| l.starts_with('{'))
+        },
+        cure: "write a table, in Python: pandas.read_json(FILE, lines=True).to_csv(OUT, index=False)",
+    },
+    Kind {
+        name: "a GDF file of GUESS, which is not read",
+        is: |text| text.starts_with("nodedef>") || text.starts_with("nodedef >"),
+        cure: "open it in Gephi and export it as GraphML, or keep the lines behind `edgedef>`",
+    },
+    Kind {
+        name: "a VNA file of NetDraw, which is not read",
+        is: |text| text.starts_with("*node data") || text.starts_with("*tie data"),
+        cure: "keep the lines behind `*Tie data`",
+    },
+    Kind {
+        name: "a TLP file of Tulip, which is not read",
+        is: |text| text.starts_with("(tlp"),
+        cure: "export it from Tulip as GML or CSV",
     },
     Kind {
         name: "a UCINET DL file, which is not read",

@@ -70,6 +70,11 @@ pub(crate) const EDGE_LABELS: [&str; 8] = [
     "interactiontype",
 ];
 
+/// Whether a column of this name holds the label of an edge.
+pub(crate) fn is_edge_label(name: &str) -> bool {
+    EDGE_LABELS.contains(&plain(name).as_str())
+}
+
 /// A field without its quotes.
 #[inline]
 pub(crate) fn unquoted(field: &[u8]) -> &[u8] {
@@ -106,7 +111,8 @@ pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) 
     let mut rest = columns.iter().skip_while(|field| field.is_empty());
     let names = rest.next().is_some_and(named) && rest.next().is_none_or(named);
     if names {
-        return next.is_none_or(follow) && !columns.iter().any(|field| is_number(field));
+        return next.map_or_else(|| says_ends(line), follow)
+            && !columns.iter().any(|field| is_number(field));
     }
     let counted = (0..).zip(&columns[1..]).all(|(i, field)| scan::count(field) == Some(i));
     columns[0].is_empty() && counted && next.is_some_and(follow)
@@ -183,8 +189,13 @@ pub(crate) fn is_value(first: &str, second: &str) -> bool {
     VALUES.contains(&second.as_str()) || one && second == "target"
 }
 
-/// Small letters and digits alone.
+/// Small letters and digits alone. Of a column of Neo4j, such as `id:START_ID(Person)`, its meaning.
 pub(crate) fn plain(name: &str) -> String {
+    const NEO4J: [(&str, &str); 3] =
+        [(":START_ID", "start"), (":END_ID", "end"), (":TYPE", "edgetype")];
+    if let Some((_, plain)) = NEO4J.iter().find(|(mark, _)| name.contains(mark)) {
+        return plain.to_string();
+    }
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn trim(line: &[u8]) -> &[u8] {
 }
 
 /// The lines of a text with the position of each, trimmed.
-pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         if at >= text.len() {

@@ -8,6 +8,7 @@ use super::Format;
 use super::edges::begins_as_name;
 use super::names::{self, says_ends};
 use super::scan::{self, Fault, is_blank, is_comment, is_number, is_zero};
+use crate::format::has_colons;
 
 /// The format of a text that may be taken for `format`, and whose beginning is `head`, all of it if `complete`.
 ///
@@ -29,6 +30,10 @@ pub(super) fn other(format: Format, head: &[u8], complete: bool) -> Result<Forma
     let lines = || scan::lines(head).filter(content).map(|(_, line)| line);
     if complete && is_orca(lines()) {
         return Ok(Format::Orca);
+    }
+    let colon = lines().next().is_some_and(|line| line.contains(&b':'));
+    if colon && has_colons(lines()) {
+        return Ok(Format::AdjList);
     }
     // Nearly always an edge is two numbers, and there is nothing to look for.
     if !lines().take(SAMPLE).any(|line| scan::fields(line).count() != 2) {

@@ -244,6 +244,10 @@ impl Source {
                 let what = "is a workbook of a spreadsheet; save the sheet as CSV";
                 return Err(Error::input(Place::file(&path), what));
             }
+            [b'P', b'K', 3, 4, ..] if named(&path, &["npz"]) => {
+                let what = "holds arrays of NumPy; in Python: gramer.Graph.from_scipy(scipy.sparse.load_npz(FILE))";
+                return Err(Error::input(Place::file(&path), what));
+            }
             [b'P', b'K', 3, 4, ..] => return refused("zip", "unzip -p"),
             [0x04, 0x22, 0x4d, 0x18, ..] => return refused("lz4", "lz4 -dc"),
             _ => (Compression::None, Box::new(io::Cursor::new(magic).chain(raw))),

@@ -157,6 +157,7 @@ impl Table {
         let mut told = None;
         let mut lines = Vec::new();
         let mut comment = None;
+        let mut comment_at = 0;
         for (number, (at, line)) in (1..).zip(scan::lines(head)) {
             if line.is_empty() {
                 continue;
@@ -170,6 +171,7 @@ impl Table {
             if is_comment(line) {
                 if lines.is_empty() {
                     comment = Some((number, &line[1..]));
+                    comment_at = at;
                 }
                 continue;
             }
@@ -198,6 +200,9 @@ impl Table {
             table.by_names(first, data, forced, &mut notes)?;
         } else if let Some((number, names)) = comment {
             table.by_comment(number, scan::trim(names), &mut notes);
+            if table.ends == (0, 1) && !forced {
+                table.check_comment(comment_at, names)?;
+            }
         }
         let has_names = header || table.ends != (0, 1);
         if !has_names && !forced && columns >= TOO_MANY && ids_only(separator, data) {
@@ -292,6 +297,22 @@ impl Table {
             return refused(String::new());
         }
         Ok(())
+    }
+
+    /// Refuses names between tabs in a comment, one for each of several columns, that don't say which are the ends.
+    fn check_comment(&self, at: usize, line: &[u8]) -> Result<(), Fault> {
+        let names = names::of(line, Separator::Byte(b'\t'));
+        let named = names.len() == self.columns && names.len() > 2 && line.contains(&b'\t');
+        if !named || names.iter().any(|name| name.is_empty()) || names::ends(&names) == Some((0, 1))
+        {
+            return Ok(());
+        }
+        let what = format!(
+            "the columns {} don't say which hold the two ends of an edge: name these with the setting `source` and \
+             the setting `target` (1 is the first column)",
+            quote(line)
+        );
+        Err(Fault { at, what })
     }
 
     /// Selects columns by the names in a comment before the first edge, such as `# FromNodeId ToNodeId`.

@@ -4,6 +4,8 @@
 //! formats take minutes to compile, so that they are in builds with the feature `columnar` alone.
 
 #[cfg(feature = "columnar")]
+mod lengths;
+#[cfg(feature = "columnar")]
 mod read;
 #[cfg(feature = "columnar")]
 mod value;
@@ -70,3 +72,6 @@ mod without {
         write_parquet(out, graph)
     }
 }
+
+#[cfg(all(test, feature = "columnar"))]
+mod tests;

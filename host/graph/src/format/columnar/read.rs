@@ -11,6 +11,7 @@ use csv::ByteRecord;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use super::lengths::check_lengths;
 use super::value::Column;
 use crate::format::Sink;
 use crate::format::table::{SAMPLE, Sample, Shape};
@@ -21,8 +22,11 @@ use gramer_base::panics::Hold;
 /// Rows in a batch.
 const BATCH: usize = 1 << 13;
 
+/// What a file begins with.
+pub(super) const ARROW: &[u8] = b"ARROW1";
+
 /// What messages of a stream begin with, and what ends it.
-const STREAM: [u8; 4] = [0xff; 4];
+pub(super) const STREAM: [u8; 4] = [0xff; 4];
 const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>>>;
@@ -59,8 +63,9 @@ pub(in crate::format) fn parquet(reader: &mut dyn BufRead, sink: &mut Sink<'_>) 
 pub(in crate::format) fn arrow(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     read(reader, sink, "Arrow", |bytes, columns| {
         let projection = columns.map(<[usize]>::to_vec);
+        check_lengths(&bytes)?;
         // Streams of old programs begin with the size of the schema.
-        if !bytes.starts_with(b"ARROW1") {
+        if !bytes.starts_with(ARROW) {
             return stream(bytes, projection);
         }
         let schema = arrow_ipc::reader::FileReader::try_new(Cursor::new(bytes.clone()), None)

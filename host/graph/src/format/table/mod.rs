@@ -4,6 +4,7 @@
 //! their names, or told by [`Columns`](crate::read::Columns). A file whose ids are all numbers is an edge list, which
 //! all threads read.
 
+mod batch;
 mod blanks;
 mod column;
 mod rows;
@@ -12,8 +13,7 @@ mod vertices;
 
 use std::io::{BufRead, Write};
 
-use csv::ByteRecord;
-
+use self::batch::{Batch, Row};
 use self::rows::Rows;
 use self::shape::field;
 use super::Sink;
@@ -37,35 +37,35 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
     let shape = Shape::of(&sample, &options.columns, options.format.is_some(), sink)?;
     let path = sink.path();
     let mut rows = Rows::new(reader, shape.separator, path);
-    let mut several: Vec<(u64, ByteRecord)> = vec![Default::default(); AHEAD / 2];
+    let (mut batch, mut sought) = (Batch::default(), vec![]);
     let mut before = shape.header;
     let mut first: Option<(u64, u64, u64, bool)> = None;
     let (u, v) = shape.ends;
     loop {
-        let (count, ended) = next_rows(&mut rows, &mut several);
-        let ends = several[..count]
-            .iter()
-            .flat_map(|(_, row)| [u, v].map(|end| field(row, end, shape.trims)));
-        sink.ask_ahead(ends);
-        for (line, row) in &several[..count] {
-            let line = *line;
+        batch.clear();
+        let ended = rows.read(&mut batch, AHEAD / 2);
+        let ends = batch.rows().flat_map(|row| [u, v].map(|end| field(row.get(end), shape.trims)));
+        sink.look_ahead(ends, &mut sought);
+        for (row, sought) in batch.rows().zip(sought.chunks_exact(2)) {
+            let line = row.line;
             if std::mem::take(&mut before) {
                 continue;
             }
             if row.len() != shape.width {
                 check_width(row, &shape, line, sink)?;
             }
-            let (source, target) = (field(row, u, shape.trims), field(row, v, shape.trims));
+            let (source, target) = (field(row.get(u), shape.trims), field(row.get(v), shape.trims));
             if source.is_empty() || target.is_empty() {
                 let which = 1 + if source.is_empty() { u } else { v };
                 let what = format!("column {which} is empty, but it holds an end of an edge");
                 return Err(sink.fault_at(line, what));
             }
-            let (source, target) = (sink.vertex(source)?, sink.vertex(target)?);
+            let (source, target) =
+                (sink.sought_vertex(source, sought[0])?, sink.sought_vertex(target, sought[1])?);
             if let Some(weight) = shape.weight {
-                check_weight(field(row, weight, shape.trims), line, sink)?;
+                check_weight(field(row.get(weight), shape.trims), line, sink)?;
             }
-            let label = shape.edge_label.map(|column| field(row, column, shape.trims));
+            let label = shape.edge_label.map(|column| field(row.get(column), shape.trims));
             sink.edge(source, target, label)?;
             match &mut first {
                 None => first = Some((line, source, target, false)),
@@ -98,18 +98,6 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Reads the next rows, with their lines: how many, and whether the table has ended or what is wrong behind these.
-fn next_rows(rows: &mut Rows<'_>, several: &mut [(u64, ByteRecord)]) -> (usize, Result<bool>) {
-    for (count, (line, row)) in several.iter_mut().enumerate() {
-        match rows.next(row) {
-            Ok(Some(number)) => *line = number,
-            Ok(None) => return (count, Ok(true)),
-            Err(error) => return (count, Err(error)),
-        }
-    }
-    (several.len(), Ok(false))
-}
-
 /// Refuses a weight that is no number.
 fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
     let none: [&[u8]; 5] = [b"", b"na", b"nan", b"null", b"none"];
@@ -123,7 +111,7 @@ fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
 
 /// Refuses a row that lacks an end, or has more than the others.
 #[cold]
-fn check_width(row: &ByteRecord, shape: &Shape, line: u64, sink: &Sink<'_>) -> Result<()> {
+fn check_width(row: Row<'_>, shape: &Shape, line: u64, sink: &Sink<'_>) -> Result<()> {
     let by_byte = matches!(shape.separator, crate::read::Separator::Byte(_));
     let more = row.iter().skip(shape.width).any(|field| !field.is_empty());
     let ends = shape.ends.0.max(shape.ends.1) < row.len();

@@ -65,7 +65,12 @@ impl Sample {
         let last = |row: &ByteRecord| row.get(row.len().max(1) - 1).unwrap_or_default().to_vec();
         let braces = |row: &ByteRecord| last(row).starts_with(b"{") && last(row).ends_with(b"}");
         if !blanks.rows.is_empty() && blanks.rows.iter().all(braces) {
-            return Ok(blanks);
+            // Where a mark stands in front of the braces, names may hold blanks.
+            let ends = |row: &ByteRecord| row.len() == 3 && braces(row);
+            let marked =
+                [b'\t', b';', b'|'].map(|byte| Self::by(sink, text, Separator::Byte(byte)));
+            let found = marked.into_iter().flatten().find(|sample| sample.rows.iter().all(ends));
+            return Ok(found.unwrap_or(blanks));
         }
         let mut others = vec![];
         let mut fault = None;
@@ -159,17 +164,17 @@ impl Sample {
 
     /// The meaning of a field of a row.
     pub fn field<'r>(&self, row: &'r ByteRecord, column: usize) -> &'r [u8] {
-        field(row, column, self.trims || self.separator == Separator::Blanks)
+        field(row.get(column), self.trims || self.separator == Separator::Blanks)
     }
 }
 
 /// Samples of this length or more may end within a row.
 const CUT: usize = 64 << 10;
 
-/// A field; with `trims` without white space and quotes around it.
+/// A field, empty where the row has none; with `trims` without white space and quotes around it.
 #[inline]
-pub(super) fn field(row: &ByteRecord, column: usize, trims: bool) -> &[u8] {
-    let field = row.get(column).unwrap_or_default();
+pub(super) fn field(field: Option<&[u8]>, trims: bool) -> &[u8] {
+    let field = field.unwrap_or_default();
     if trims { unquoted(trim(field)) } else { field }
 }
 
@@ -467,12 +472,18 @@ fn is_header(sample: &Sample, names: &[String], columns: &Columns) -> bool {
     }
     let text = |name: &String| !is_number(name.as_bytes());
     let first_is_text = names.iter().all(text) && names.iter().skip(1).all(|name| !name.is_empty());
-    let column_of_numbers = |column: usize| {
+    // Numbers, or dates and decimals with a comma below a name that is none.
+    let column_of_quantities = |column: usize| {
+        let name = names[column].as_bytes();
         let mut fields = rows.iter().map(|row| sample.field(row, column));
-        fields.clone().any(is_number) && fields.all(is_quantity)
+        let digits = |field: &[u8]| field.iter().any(u8::is_ascii_digit);
+        let shows = |f| is_number(f) || !is_quantity(name) && is_quantity(f) && digits(f);
+        !name.is_empty() && fields.clone().any(shows) && fields.all(is_quantity)
     };
     let value = names.len() == 2 && column_names::is_value(&names[0], &names[1]);
+    let label =
+        |name: &String| names.len() > 2 && column_names::is_edge_label(name) && !again(name);
     first_is_text
         && !rows.is_empty()
-        && (value || (0..names.len()).any(|c| !names[c].is_empty() && column_of_numbers(c)))
+        && (value || names.iter().any(label) || (0..names.len()).any(column_of_quantities))
 }

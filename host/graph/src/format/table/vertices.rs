@@ -62,7 +62,7 @@ pub(crate) fn read_vertices(
             );
             return Err(sink.fault_at(line, what));
         }
-        let (name, text) = (field(&row, id, trims), field(&row, label, trims));
+        let (name, text) = (field(row.get(id), trims), field(row.get(label), trims));
         let known = match graph.names().vertices {
             Some(_) => std::str::from_utf8(name).ok().and_then(|name| graph.id_of_name(name)),
             None => whole(name),
