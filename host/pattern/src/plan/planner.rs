@@ -69,15 +69,13 @@ fn parts(set: VertexSet, related: impl Fn(usize) -> VertexSet) -> Vec<VertexSet>
 /// use gramer_pattern::plan::planner::Planner;
 ///
 /// let pattern = Pattern::clique(3);
-/// // A graph of 1000 vertices of degree 10.
 /// let estimates = Estimates {
 ///     candidates: vec![1000.0; 3],
 ///     reach: vec![[10.0; MAX_VERTICES]; 3],
 ///     biased: vec![[10.0; MAX_VERTICES]; 3],
 /// };
-/// let space = ByLabel::new(&pattern);
 /// let planner =
-///     Planner { pattern: &pattern, space: &space, estimates: &estimates, induced: false, limit: None };
+///     Planner { pattern: &pattern, space: &ByLabel::new(&pattern), estimates: &estimates, induced: false, limit: None };
 /// let plan = planner.best(false, true);
 /// assert_eq!(plan.steps.len(), 3, "each triangle is emitted, so each vertex has a step");
 /// assert_eq!(plan.automorphisms, 6);
@@ -445,7 +443,6 @@ impl Planner<'_> {
     /// The plan with the least estimated cost. With `emit` every mapping is met, of each
     /// occurrence one unless `mappings`; without, mappings are counted.
     pub fn best(&self, mappings: bool, emit: bool) -> SearchPlan {
-        // To count them takes longer than to make one of many plans.
         let automorphisms = automorphism_count(self.pattern);
         if !emit {
             return SearchPlan { automorphisms, ..self.cheapest(automorphisms > 1) };
