@@ -144,8 +144,10 @@ module gramer_prefetcher
 
   always_ff @(posedge clk_i) begin
     if (rst_i) state_q <= IDLE;
-    else if (cut) state_q <= FINISHED;
-    else begin
+    else if (cut) begin
+      state_q <= FINISHED;
+      if (state_q == HEADER) patterns_q <= '0;
+    end else begin
       unique case (state_q)
         IDLE, FINISHED: if (start_i) state_q <= HEADER;
         HEADER: if (valid) begin

@@ -142,7 +142,7 @@ pub const REFUSED: u32 = 4;
 /// Status: the in-stream had no last beat.
 pub const CUT: u32 = 5;
 /// Cycles without a beat after which a core ends its in-stream.
-pub const STREAM_WAIT: u64 = 1 << 20;
+pub const STREAM_WAIT: u64 = 1 << 18;
 
 /// Name of a status of the core.
 pub fn status_name(status: u32) -> &'static str {
