@@ -119,7 +119,7 @@ module gramer_set_core
   assign report = state_q == SETTLING && wait_q == 5'(SETTLE); // once the last record has left
   assign done   = state_q == REPORT && reported;
 
-  logic finished, cut, all, load_busy, poll_busy, recording;
+  logic finished, ended_short, cut, all, load_busy, poll_busy, recording;
   logic [PUS-1:0] pu_busy, saturated, no_room;
 
   always_ff @(posedge clk) begin
@@ -203,6 +203,8 @@ module gramer_set_core
     .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
   );
 
+  assign cut = ended_short && !begin_q; // until the distributor has started it is of the last run
+
   logic no_room_q;   // for sets or records of a search plan
   logic half_full_q; // half of the record area is used
   logic records_soft, records_full;
@@ -261,7 +263,7 @@ module gramer_set_core
     .whole_i (whole_q), .all_i (all), .loaded_i (loaded),
     .plan_o (plan), .word_write_o (word_write), .word_at_o (word_at), .word_o (plan_word),
     .free_i (free), .push_o (push), .unit_o (unit),
-    .finished_o (finished), .cut_o (cut), .places_o (places), .units_o (handed)
+    .finished_o (finished), .cut_o (ended_short), .places_o (places), .units_o (handed)
   );
 
   logic [SUM_AT_W-1:0] sum_at;
