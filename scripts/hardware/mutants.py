@@ -264,14 +264,14 @@ def score_of(wanted):
     """How many were caught by what."""
     survive = sum(f["by"] is None for f in wanted)
     by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
-    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
+    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["nothing"]}
     score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
              f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
              f"directed tests, {by['equivalent']} equivalent, {survive} survive")
     judged = sum(core.values())
     return score + (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
                     f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
-                    f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
+                    f"{core['directed']} by directed tests, {core['nothing']} by nothing")
 
 
 SET_HEAD = """# Mutants of the set core
@@ -439,7 +439,7 @@ def main():
         if fault["by"] == "equivalent":
             fault["core"] = "–"
         elif core:
-            fault["core"] = core["by"] or "**nothing**"
+            fault["core"] = core["by"] or "nothing"
 
     for of_set in (False, True):
         own = sorted((f for f in wanted if f["module"].startswith(SET) == of_set), key=lambda f: f["number"])
