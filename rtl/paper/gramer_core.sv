@@ -99,7 +99,7 @@ module gramer_core
 
   state_e      state_q;
   logic [31:0] sweep_q;
-  logic        clear, forget, work_finished, working, report, reported, saturated;
+  logic        clear, forget, work_finished, cut, working, report, reported, saturated;
   logic [63:0] cycles_q, units_q;
   logic [PUS-1:0] pu_busy, pu_saturated;
   logic [31:0] status_q, result_beats_q;
@@ -207,7 +207,7 @@ module gramer_core
     .vertex_pad_write_o (vertex_pad_write), .edge_pad_write_o (edge_pad_write),
     .pad_at_o (pad_at), .pad_line_o (pad_line),
     .unit_valid_o (unit_valid), .unit_ready_i (unit_ready && state_q == RUN), .unit_o (unit),
-    .running_o (running), .finished_o (work_finished)
+    .running_o (running), .finished_o (work_finished), .cut_o (cut)
   );
 
   gramer_arbitrator i_arbitrator (
@@ -368,8 +368,8 @@ module gramer_core
   logic [BANKS-1:0] failed_q;
   logic [63:0] failed_address_q [BANKS];
 
-  // The first failed access is reported. An error takes precedence over all else, and a full result area
-  // over an abort by the host, since records are missing.
+  // The first failed access is reported. An error takes precedence over all else, then a stream without an end, and a
+  // full result area over an abort by the host, since records are missing.
   always_ff @(posedge clk) begin
     failed_q         <= error;
     failed_address_q <= error_address;
@@ -390,13 +390,14 @@ module gramer_core
         if (full) status_q <= STATUS_FULL;
         else if (poll_stop && !work_finished) status_q <= STATUS_ABORTED;
         else if (poll_kill && working) status_q <= STATUS_ABORTED;
+        if (cut) status_q <= STATUS_CUT;
         for (int b = BANKS - 1; b >= 0; b--) if (failed_q[b]) begin
           status_q        <= STATUS_ERROR;
           error_address_q <= failed_address_q[b];
         end
       end
-      stop_q <= stop_q || poll_stop || full || failed_q != '0;
-      kill_q <= kill_q || poll_kill || full || failed_q != '0;
+      stop_q <= stop_q || poll_stop || full || cut || failed_q != '0;
+      kill_q <= kill_q || poll_kill || full || cut || failed_q != '0;
     end
   end
 
@@ -406,8 +407,10 @@ module gramer_core
   ordinal_t    lost [PUS + 1];
   ordinal_t    lost_q, first_q;
   logic [$clog2(PUS+1)-1:0] look_q;
-  logic        before_q;
+  logic        before_q, void_units; // void: every unit has to be repeated
   logic [63:0] next_unit_q;
+
+  assign void_units = status_q == STATUS_ERROR || status_q == STATUS_CUT;
 
   always_comb begin
     for (int p = 0; p < PUS; p++) lost[p] = oldest[p];
@@ -425,7 +428,7 @@ module gramer_core
       if (lost_q < first_q) first_q <= lost_q;
     end
     before_q    <= kill_q && 64'(first_q) < units_q;
-    next_unit_q <= status_q == STATUS_ERROR ? '0 : before_q ? 64'(first_q) : units_q;
+    next_unit_q <= void_units ? '0 : before_q ? 64'(first_q) : units_q;
   end
 
 `ifndef SYNTHESIS
@@ -438,7 +441,7 @@ module gramer_core
 
   always_ff @(posedge clk) if (!rst_q && state_q == REPORT) begin
     assert (!working && !handed) else $error("a report while something is under way");
-    assert (next_unit_q == (status_q == STATUS_ERROR ? '0
+    assert (next_unit_q == (void_units ? '0
                             : kill_q && 64'(first) < units_q ? 64'(first) : units_q))
       else $error("the next unit was reported too early");
   end

@@ -8,7 +8,8 @@
 //   work units  4 of 128 bits: [31:0] start, [63:32] first, [95:64] limit, [96] valid;
 //               at least one beat, and the last one has TLAST
 //
-// When the run stops early, the remaining units are drained and dropped.
+// When the run stops early, the remaining units are drained and dropped. A stream without a beat for STREAM_WAIT cycles
+// has lost its last beat and is ended here.
 (* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
 module gramer_prefetcher
   import gramer_pkg::*;
@@ -42,7 +43,8 @@ module gramer_prefetcher
   output unit_t  unit_o,
   // State
   output logic   running_o, // units are being dispatched
-  output logic   finished_o // every unit has been dispatched
+  output logic   finished_o, // every unit has been dispatched
+  output logic   cut_o // the stream was ended without its last beat; held until the next start
 );
 
   logic [31:0] patterns_q;
@@ -121,9 +123,31 @@ module gramer_prefetcher
     return vertices != '0 ? VERTEX_LINES : edges != '0 ? EDGE_LINES : WORK;
   endfunction
 
+  // Before the header only a stopped run has a limit, since the kernel that reads the stream may start late.
+  logic [$clog2(STREAM_WAIT):0] waited_q;
+  logic waits_q, cut_q, cut;
+
+  assign cut   = waited_q[$clog2(STREAM_WAIT)];
+  assign cut_o = cut_q;
+
+  always_ff @(posedge clk_i) begin
+    unique case (state_q)
+      IDLE, CLEAR, FINISHED: waits_q <= 1'b0;
+      HEADER:                waits_q <= !valid && stop_i;
+      default:               waits_q <= !valid;
+    endcase
+    if (rst_i || start_i || !waits_q) waited_q <= '0;
+    else waited_q <= waited_q + 1'b1;
+    if (rst_i || start_i) cut_q <= 1'b0;
+    else if (cut) cut_q <= 1'b1;
+  end
+
   always_ff @(posedge clk_i) begin
     if (rst_i) state_q <= IDLE;
-    else begin
+    else if (cut) begin
+      state_q <= FINISHED;
+      if (state_q == HEADER) patterns_q <= '0;
+    end else begin
       unique case (state_q)
         IDLE, FINISHED: if (start_i) state_q <= HEADER;
         HEADER: if (valid) begin

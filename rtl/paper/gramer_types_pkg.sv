@@ -265,5 +265,9 @@ package gramer_types_pkg;
   localparam logic [31:0] STATUS_ABORTED = 32'd2; // the host set the abort word
   localparam logic [31:0] STATUS_ERROR   = 32'd3; // a read was answered with an error
   localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range; no run
+  localparam logic [31:0] STATUS_CUT     = 32'd5; // the in-stream had no last beat
+
+  // Cycles without a beat after which the in-stream has lost its last one: 1.3 ms at 200 MHz. A power of two.
+  localparam int unsigned STREAM_WAIT = 1 << 18;
 
 endpackage

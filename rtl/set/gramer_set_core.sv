@@ -3,7 +3,7 @@
 //
 // A run: the settings are taken; units start as soon as their part of the image is loaded; records of a listing plan
 // leave during the run; the sums follow once the stream has ended and every PU is idle. A killed run (abort word 2,
-// a failed read, no room for sets or records) resets the PUs and everything in flight to them.
+// a failed read, a stream without an end, no room for sets or records) resets the PUs and everything in flight to them.
 module gramer_set_core
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -119,7 +119,7 @@ module gramer_set_core
   assign report = state_q == SETTLING && wait_q == 5'(SETTLE); // once the last record has left
   assign done   = state_q == REPORT && reported;
 
-  logic finished, all, load_busy, poll_busy, recording;
+  logic finished, ended_short, cut, all, load_busy, poll_busy, recording;
   logic [PUS-1:0] pu_busy, saturated, no_room;
 
   always_ff @(posedge clk) begin
@@ -203,6 +203,8 @@ module gramer_set_core
     .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
   );
 
+  assign cut = ended_short && !begin_q; // until the distributor has started it is of the last run
+
   logic no_room_q;   // for sets or records of a search plan
   logic half_full_q; // half of the record area is used
   logic records_soft, records_full;
@@ -228,6 +230,8 @@ module gramer_set_core
           if (error) begin
             status_q        <= STATUS_ERROR;
             error_address_q <= error_address;
+          end else if (cut) begin
+            status_q <= STATUS_CUT;
           end else if (no_room_q) begin
             status_q <= STATUS_FULL;
             over_q   <= 1'b1;
@@ -235,8 +239,8 @@ module gramer_set_core
             status_q <= STATUS_ABORTED;
           else if (status_q == STATUS_DONE && half_full_q && !finished) status_q <= STATUS_FULL;
         end
-        stop_q <= stop_q || poll_stop || error || no_room_q || half_full_q;
-        kill_q <= kill_q || (poll_kill && (!finished || working_q)) || error || no_room_q;
+        stop_q <= stop_q || poll_stop || error || cut || no_room_q || half_full_q;
+        kill_q <= kill_q || (poll_kill && (!finished || working_q)) || error || cut || no_room_q;
       end
     end
   end
@@ -259,7 +263,7 @@ module gramer_set_core
     .whole_i (whole_q), .all_i (all), .loaded_i (loaded),
     .plan_o (plan), .word_write_o (word_write), .word_at_o (word_at), .word_o (plan_word),
     .free_i (free), .push_o (push), .unit_o (unit),
-    .finished_o (finished), .places_o (places), .units_o (handed)
+    .finished_o (finished), .cut_o (ended_short), .places_o (places), .units_o (handed)
   );
 
   logic [SUM_AT_W-1:0] sum_at;

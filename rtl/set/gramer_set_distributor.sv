@@ -1,7 +1,8 @@
 // Parses the in-stream and dispatches its units to the PUs: one header beat with the plans, beats with label
 // ranges and words of a search plan (if any), then beats of eight units. Each half beat goes to the PU with the
 // most room (round robin on ties) once the image is loaded up to the last line of all its lists, or completely.
-// Half beats without units are skipped. When the run stops early, the rest of the stream is drained.
+// Half beats without units are skipped. When the run stops early, the rest of the stream is drained. A stream without
+// a beat for STREAM_WAIT cycles has lost its last beat and is ended here.
 module gramer_set_distributor
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -32,6 +33,7 @@ module gramer_set_distributor
   output unit_t unit_o [UNITS_A_GROUP],
   // State
   output logic  finished_o, // the stream has ended and every unit has been dispatched
+  output logic  cut_o,      // the stream was ended without its last beat; held until the next start
   output logic [63:0] places_o, // dispatched unit positions of the stream
   output logic [63:0] units_o
 );
@@ -103,6 +105,23 @@ module gramer_set_distributor
     .pop_i (take), .valid_o (valid), .data_o ({last, beat})
   );
 
+  // ---------------------------------------------------------------- a stream without an end
+
+  // Before the header only a stopped run has a limit, since the kernel that reads the stream may start late.
+  logic [$clog2(STREAM_WAIT):0] waited_q;
+  logic waits_q, cut_q, cut;
+
+  assign cut   = waited_q[$clog2(STREAM_WAIT)];
+  assign cut_o = cut_q;
+
+  always_ff @(posedge clk_i) begin
+    waits_q <= !valid && !ended_q && (state_q == HEADER ? stop_i : state_q != IDLE);
+    if (rst_i || start_i || !waits_q) waited_q <= '0;
+    else waited_q <= waited_q + 1'b1;
+    if (rst_i || start_i) cut_q <= 1'b0;
+    else if (cut) cut_q <= 1'b1;
+  end
+
   // ---------------------------------------------------------------- half beats, lines they wait for
 
   logic   a_valid, a_ready, a_some, b_valid_q, b_some_q, b_there_q, b_take;
@@ -158,8 +177,8 @@ module gramer_set_distributor
       if (state_q == HEADER && valid)
         state_q <= PLAN_LEVELS != 0 && header.operation == 4'(OP_PLAN) && header.k != '0 ? WORDS
                    : UNITS;
-      else if (word && words_end) state_q <= UNITS;
-      if (step && half_q == HALF_W'(HALVES - 1) && last) ended_q <= 1'b1;
+      else if ((word && words_end) || cut) state_q <= UNITS;
+      if ((step && half_q == HALF_W'(HALVES - 1) && last) || cut) ended_q <= 1'b1;
       if (step) half_q <= half_q == HALF_W'(HALVES - 1) ? '0 : half_q + 1'b1;
       if (stop_i) b_valid_q <= 1'b0;
       else if (a_take) b_valid_q <= 1'b1;

@@ -95,7 +95,13 @@ module gramer_set_port
 
     always_ff @(posedge clk_i) if (came[s]) mem[came_at[s]] <= from_line;
 
-    assign now[s]       = came[s] && came_at[s] == head_at;
+    // Each partition's answer is compared by itself: which of them answers is known late.
+    always_comb begin
+      now[s] = 1'b0;
+      for (int p = s * SIDE_PARTITIONS; p < (s + 1) * SIDE_PARTITIONS; p++)
+        if (answer_i[p] && answer_for_i[p] == head_at) now[s] = 1'b1;
+    end
+
     assign next_line[s] = !comes ? 'x : passes ? from_line : mem[head_at];
   end
 

@@ -99,7 +99,7 @@ module gramer_set_roots
 
   // ---------------------------------------------------------------- members
 
-  logic left_valid, left_last, some;
+  logic left_valid, left_last, some, room;
   logic [ROW_BANKS-1:0]      left_some;
   logic [$clog2(WORD_W)-1:0] left_low [ROW_BANKS];
 
@@ -110,18 +110,16 @@ module gramer_set_roots
   );
 
   assign some = left_some[0];
-  assign step = left_valid && (!valid_o || take_i || !some);
+  assign step = left_valid && (room || !some);
   assign ends = step && left_last && left_q.last;
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) valid_o <= 1'b0;
-    else if (step && some) valid_o <= 1'b1;
-    else if (take_i) valid_o <= 1'b0;
-    if (step && some) begin
-      place_o  <= left_q.place;
-      member_o <= member_t'({left_q.at, left_low[0]});
-    end
-  end
+  // Two entries: a step does not depend on `take_i`, which is late in its cycle.
+  gramer_set_skid_buffer #(.WIDTH(PLACE_W + $bits(member_t))) i_next (
+    .clk_i, .rst_i,
+    .valid_i (left_valid && some), .ready_o (room),
+    .data_i ({left_q.place, member_t'({left_q.at, left_low[0]})}),
+    .valid_o, .ready_i (take_i), .data_o ({place_o, member_o})
+  );
 
   // ---------------------------------------------------------------- remaining work of each root
 

@@ -24,6 +24,8 @@ package gramer_set_types_pkg;
   localparam int unsigned PLAN_W     = $clog2(PLANS);
   localparam int unsigned SUM_AT_W   = $clog2(SUMS + PRODUCTS);
   localparam int unsigned PLACES     = 16; // roots with rows in the row memory
+  // Cycles without a beat after which the in-stream has lost its last one: 1.3 ms at 200 MHz. A power of two.
+  localparam int unsigned STREAM_WAIT = 1 << 18;
   localparam int unsigned PLACE_W    = $clog2(PLACES);
   localparam int unsigned WORD_W     = 64; // columns in a word of a row
   localparam int unsigned SET_WORDS  = MEMBERS / WORD_W; // maximum of words of a row

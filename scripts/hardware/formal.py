@@ -219,7 +219,7 @@ PROOFS = {
             ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
             ("gramer_set_port.sv", "meta.none || there_q[head_at] || passes", "meta.none || there_q != '0 || passes"),
             ("gramer_set_port.sv", "from |= turn_t'(p);", "from = '0;"),
-            ("gramer_set_port.sv", "came[s] && came_at[s] == head_at", "came[s]"),
+            ("gramer_set_port.sv", "answer_i[p] && answer_for_i[p] == head_at", "answer_i[p]"),
             ("gramer_set_port.sv", "popped_q && read_at == answer_at_t'(a)", "popped_q && head_at == answer_at_t'(a)"),
             ("gramer_set_port.sv", "request_for_o <= tail_at;", "request_for_o <= head_at;"),
             ("gramer_set_late_fifo.sv", "mem[head[PTR_W-1:0]]", "mem[read_q[PTR_W-1:0]]"),

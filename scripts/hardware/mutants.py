@@ -264,14 +264,14 @@ def score_of(wanted):
     """How many were caught by what."""
     survive = sum(f["by"] is None for f in wanted)
     by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
-    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
+    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["nothing"]}
     score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
              f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
              f"directed tests, {by['equivalent']} equivalent, {survive} survive")
     judged = sum(core.values())
     return score + (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
                     f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
-                    f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
+                    f"{core['directed']} by directed tests, {core['nothing']} by nothing")
 
 
 SET_HEAD = """# Mutants of the set core
@@ -284,14 +284,30 @@ Written by `make mutants`, which puts each fault of `scripts/hardware/mutants.ts
 (`scripts/hardware/mutants.py` says how). *Without the benches*: what catches a fault if its unit bench is left out (`make mutants-results`)."""
 
 
-def report(chosen, score, of_set):
+def added(chosen, own, of_set):
+    """The faults of a page with those that were judged now; and the state of each, in words."""
+    path = REPORT_SET if of_set else REPORT
+    names = ("number", "module", "kind", "was", "became", "by", "core")
+    rows = [dict(zip(names, line.split("\t"))) for line in path.with_suffix(".tsv").read_text().splitlines()[1:]]
+    known = {(row["number"], row["was"], row["became"]): row for row in rows}
+    now = {fault["number"] for fault in own}
+    for fault in chosen:
+        row = known.get((str(fault["number"]), fault["was"], fault["became"]))
+        if row and fault["number"] not in now and fault["module"] == row["module"]:
+            own.append(fault | {"by": None if row["by"] == "survives" else row["by"], "core": row["core"]})
+    old = re.search(r"State of the core: (.*?), a hash", path.read_text(), re.S)[1]
+    numbers = ", ".join(str(number) for number in sorted(now))
+    return sorted(own, key=lambda f: f["number"]), f"{old}; of faults {numbers}: `{core_hash(of_set)}`"
+
+
+def report(chosen, score, of_set, state):
     """Writes docs/results/hardware/mutants.md and mutants.tsv, or mutants-set.md and mutants-set.tsv."""
     path = REPORT_SET if of_set else REPORT
     table = ["number\tmodule\tkind\twas\tbecame\tcaught by\twithout benches"]
     table += ["\t".join([str(f["number"]), f["module"], f["kind"], f["was"], f["became"], f["by"] or "survives",
                          f.get("core", "not judged")]) for f in chosen]
     path.with_suffix(".tsv").write_text("\n".join(table) + "\n")
-    path.write_text(f"""{SET_HEAD if of_set else HEAD} State of the core: `{core_hash(of_set)}`, a hash of its modules and the machines' YAML
+    path.write_text(f"""{SET_HEAD if of_set else HEAD} State of the core: {state}, a hash of its modules and the machines' YAML
 (`scripts/hardware.py mutants --hash`).
 
 {score}.
@@ -310,6 +326,8 @@ def arguments():
                         "draw others for them, write the list and stop")
     parser.add_argument("--write", action="store_true", help="write the copy with faults and stop")
     parser.add_argument("--only", type=int, nargs="*", help="only these numbers")
+    parser.add_argument("--add", action="store_true",
+                        help="with --only: add them to the pages, whose other rows stay")
     parser.add_argument("--results", action="store_true",
                         help="judge each also by the tests of the whole core, even if its bench noticed it")
     parser.add_argument("--fresh", action="store_true", help="judge again what was judged")
@@ -421,13 +439,16 @@ def main():
         if fault["by"] == "equivalent":
             fault["core"] = "–"
         elif core:
-            fault["core"] = core["by"] or "**nothing**"
+            fault["core"] = core["by"] or "nothing"
 
     for of_set in (False, True):
         own = sorted((f for f in wanted if f["module"].startswith(SET) == of_set), key=lambda f: f["number"])
         if own:
+            state = f"`{core_hash(of_set)}`"
+            if options.add:
+                own, state = added(chosen, own, of_set)
             score = score_of(own)
             print(("set core: " if of_set else "") + score)
-            if not options.quick and not options.only:
-                report(own, score, of_set)
+            if not options.quick and (options.add or not options.only):
+                report(own, score, of_set, state)
     sys.exit(1 if any(f["by"] is None for f in wanted) else 0)

@@ -7,7 +7,7 @@ use gramer_machine::Accelerator;
 
 use crate::ddr::{Buffers, Ddr, StreamChecker};
 use crate::model::{Model, Pins};
-use crate::run::Simulation;
+use crate::run::{STREAM_WAIT, Simulation};
 use crate::timeline::{Recording, Timeline};
 use crate::watch::Watch;
 
@@ -63,6 +63,9 @@ pub(crate) fn drive(
     let mut progress = Progress { every: simulation.progress, begun: Instant::now(), shown: false };
     let mut watch = Watch::new(a, ddr, simulation.back_pressure > 0);
     watch.allow(simulation.in_pause + simulation.out_pause);
+    if simulation.cut.is_some() {
+        watch.allow(STREAM_WAIT);
+    }
     let mut recording = Recording::new(a, simulation.timeline);
     let mut now = 0u64;
     while host.end.is_none() {
@@ -84,7 +87,7 @@ pub(crate) fn drive(
         progress.show(now, &host);
     }
     progress.clear();
-    let (sent, all) = (host.sent, job.stream.len());
+    let (sent, all) = (host.sent, simulation.cut.unwrap_or(job.stream.len()));
     ensure!(sent == all, "done after {sent} of {all} beats");
     let cycles = host.done.unwrap_or(now) - host.started.unwrap_or(0);
     let timeline = recording.finished();
@@ -193,13 +196,14 @@ impl<'a> Host<'a> {
             self.rng.fill(&mut pins.in_tdata);
             pins.in_tlast = self.rng.u8(0..2);
             let stream = self.job.stream;
-            self.offered = self.sent < stream.len()
+            self.offered = self.sent < self.simulation.cut.unwrap_or(stream.len())
                 && self.started.is_some()
                 && now >= self.in_after
                 && !self.held();
             if self.offered {
                 pins.in_tdata = stream[self.sent];
-                pins.in_tlast = u8::from(self.sent + 1 == stream.len());
+                pins.in_tlast =
+                    u8::from(self.sent + 1 == stream.len() && self.simulation.cut.is_none());
             }
         }
         pins.in_tvalid = u8::from(self.offered);

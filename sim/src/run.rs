@@ -86,9 +86,10 @@ pub struct Simulation {
     pub in_pause: u64,
     /// Cycles between two beats of the out-stream, in addition to back-pressure.
     pub out_pause: u64,
-    /// Sends each work unit as the last one of a separate beat, so that the last unit is dispatched in the cycle
-    /// in which the stream ends.
+    /// Sends each work unit as the last one of a separate beat: the last unit is dispatched as the stream ends.
     pub spread: bool,
+    /// Ends the in-stream after this many beats, without TLAST.
+    pub cut: Option<usize>,
     /// Cycles from a reset to the first run. On a card, many pass before the host starts it.
     pub rest: u64,
     /// Limit of cycles of a run.
@@ -118,6 +119,7 @@ impl Simulation {
             in_pause: 0,
             out_pause: 0,
             spread: false,
+            cut: None,
             rest: 0,
             max_cycles: 10_000_000_000,
             progress: 0,
@@ -137,6 +139,10 @@ pub const ABORTED: u32 = 2;
 pub const ERROR: u32 = 3;
 /// Status: an argument is out of range; the run did not start.
 pub const REFUSED: u32 = 4;
+/// Status: the in-stream had no last beat.
+pub const CUT: u32 = 5;
+/// Cycles without a beat after which a core ends its in-stream.
+pub const STREAM_WAIT: u64 = 1 << 18;
 
 /// Name of a status of the core.
 pub fn status_name(status: u32) -> &'static str {
@@ -146,6 +152,7 @@ pub fn status_name(status: u32) -> &'static str {
         ABORTED => "aborted",
         ERROR => "error",
         REFUSED => "refused",
+        CUT => "cut",
         _ => "unknown",
     }
 }
@@ -166,7 +173,7 @@ pub struct Record {
 pub struct Outcome {
     /// Embeddings of each pattern number.
     pub counts: Vec<u64>,
-    /// [`DONE`], [`FULL`], [`ABORTED`], [`ERROR`] or [`REFUSED`].
+    /// [`DONE`], [`FULL`], [`ABORTED`], [`ERROR`], [`REFUSED`] or [`CUT`].
     pub status: u32,
     /// First unit to resume from: all units before it are finished.
     pub next_unit: u64,

@@ -9,7 +9,7 @@ use gramer::engine::WorkUnit;
 use gramer::graph::View;
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
-use gramer_sim::run::{Outcome, Record, read_stream};
+use gramer_sim::run::{CUT, Outcome, Record, read_stream};
 use gramer_testing::environment;
 
 /// Machines of the paper's core: one, two and four banks are among them.
@@ -151,4 +151,16 @@ fn both_read_the_same_in_an_out_stream() {
             own.counters.keys().map(|name| (name.clone(), own.sums(name))).collect();
         assert_eq!(theirs.counters, sums, "case {case}");
     }
+}
+
+/// The host turns the status of a stream without its last beat into a message that names the kernel.
+#[test]
+fn a_stream_without_its_last_beat_has_a_message() {
+    let a = machine("accelerator.yaml");
+    let mut out = out_stream(&mut fastrand::Rng::with_seed(13), &a, 3, 3, 0);
+    // Counts take the first beat, the status the second.
+    out[1][0] = CUT as u8;
+    let results = Area::new(&a, 3, 0).decode(&a, &out.concat(), 3, 3).unwrap();
+    assert_eq!(results.status, Status::Cut);
+    assert!(results.failure(&a).unwrap().contains("gramer_fill"));
 }

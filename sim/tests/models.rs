@@ -12,7 +12,9 @@ use std::path::Path;
 use gramer_machine::Accelerator;
 use gramer_sim::image::Csr;
 use gramer_sim::model::{self, Build, Model, Pins};
-use gramer_sim::run::{Application, DONE, Outcome, Settings, Simulation, run, whole_units};
+use gramer_sim::run::{
+    Application, CUT, DONE, Outcome, STREAM_WAIT, Settings, Simulation, run, whole_units,
+};
 use regex_lite::{Captures, Regex};
 use support::{compare, core, environment, instance, motifs, random_graph, root, settings};
 
@@ -394,6 +396,25 @@ fn a_core_in_which_a_handshake_never_answers_is_ended() {
     let waits = Regex::new(r"gen_partition\[\d\]\.i_partition\S*: taken_q 0x").unwrap();
     assert!(error.contains("no progress from cycle"), "{error}");
     assert!(waits.is_match(&error), "{error}");
+}
+
+/// A stream without its last beat ends a run after [`STREAM_WAIT`] cycles; one that has not begun, once the run is
+/// stopped.
+#[test]
+fn a_stream_without_its_last_beat_is_ended() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let (graph, s, simulation) = tasks(&a).swap_remove(3);
+    let units = whole_units(&graph);
+    let mut model = instance(&library);
+    for (cut, abort) in [(0, Some((5_000, 1))), (1, None), (4, None)] {
+        let cut = Simulation { cut: Some(cut), abort, ..simulation.clone() };
+        let outcome = run(&a, &mut model, &graph, &units, &s, &cut).unwrap();
+        assert_eq!((outcome.status, outcome.next_unit), (CUT, 0), "{:?} beats", cut.cut);
+        let most = STREAM_WAIT + 100_000;
+        assert!((STREAM_WAIT..most).contains(&outcome.cycles), "{} cycles", outcome.cycles);
+        let whole = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
+        compare(&a, &graph, &units, &s, &whole).unwrap();
+    }
 }
 
 /// A slow host is no standstill: the bound knows its pauses, which are longer than what the core may take.

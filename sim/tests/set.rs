@@ -19,7 +19,7 @@ use gramer::{Context, Graph};
 use gramer_machine::{Accelerator, named};
 use gramer_models::cliques as reference;
 use gramer_sim::model::Model;
-use gramer_sim::run::{ABORTED, DONE, ERROR, Outcome, REFUSED, Simulation};
+use gramer_sim::run::{ABORTED, CUT, DONE, ERROR, Outcome, REFUSED, STREAM_WAIT, Simulation};
 use gramer_sim::set::{Run, run};
 use gramer_testing::graphs::{self, ranked};
 
@@ -460,4 +460,24 @@ fn runs_that_end_early_are_clean() {
     assert_eq!(refused.status, REFUSED);
     assert_eq!(refused.error_address, u64::from(machine.offset("image_lines").unwrap()));
     bench.compare(&mut core, &held(&machine, 0), "after a run that was refused");
+}
+
+/// A stream without its last beat ends a run after [`STREAM_WAIT`] cycles; one that has not begun, once the run is
+/// stopped.
+#[test]
+fn a_stream_without_its_last_beat_is_ended() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let graph = random(&mut fastrand::Rng::with_seed(77), 110);
+    let bench = Bench::new(&machine, &graph, &[Operation::Cliques { k: 4 }], Arrange::ByWork);
+    let beats = bench.streams[0].len() / 64;
+    for (cut, abort) in [(0, Some((5_000, 1))), (beats / 2, None), (beats, Some((900, 2)))] {
+        let simulation = Simulation { cut: Some(cut), abort, ..held(&machine, 0) };
+        let outcome = bench.run(&mut core, &bench.streams[0], true, &simulation);
+        assert_eq!((outcome.status, outcome.next_unit), (CUT, 0), "{cut} of {beats} beats");
+        let most = STREAM_WAIT + 100_000;
+        assert!((STREAM_WAIT..most).contains(&outcome.cycles), "{cut}: {} cycles", outcome.cycles);
+        bench.compare(&mut core, &held(&machine, 0), "after a stream that was cut");
+    }
 }

@@ -20,6 +20,7 @@ use gramer_machine::Accelerator;
 use gramer_machine::set::LAST_ALL;
 use gramer_models::wedges as reference;
 use gramer_sim::run::FULL;
+use gramer_testing::graphs::{pairs, ranked};
 
 use support::held;
 use wedges::{Bench, hubs, random, real, small};
@@ -89,6 +90,11 @@ fn houses_and_five_cycles_of_hubs() {
             assert_eq!(shape.occurrences(&total), known(&graph, shape), "{what}");
         }
     }
+    // Up to 134 neighbours in front of a vertex: lists beyond the sizes that are exact.
+    let complete = ranked(&pairs(135, |_, _| true));
+    let bench = bench(&machine, &complete, Shape::FiveCycle, 1);
+    let total = bench.compare(&mut core, &held(&machine, 0), "a complete graph");
+    assert_eq!(Shape::FiveCycle.occurrences(&total), 135 * 134 * 133 * 132 * 131 / 10);
 }
 
 /// More ends in a bank than it has room for end the run; one that is stopped has the sums of the units before; both

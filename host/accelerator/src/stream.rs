@@ -1,5 +1,4 @@
-//! What goes into the streams and what comes out: the head and the units that fill sends, and the
-//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/reference/paper-core.md`.
+//! The streams: head and units, which fill sends, and the result area of drain (`docs/reference/paper-core.md`).
 
 use std::collections::BTreeMap;
 
@@ -75,19 +74,20 @@ pub enum Status {
     Error,
     /// An argument is out of range: nothing was begun.
     Refused,
+    /// The in-stream had no last beat.
+    Cut,
     /// What no core of this description says.
     Unknown(u32),
 }
 
-/// One listed embedding: position of its unit among those of the run, number of its pattern, and
-/// its vertices in the order of their positions.
+/// One listed embedding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Position of the unit.
+    /// Position of its unit among those of the run.
     pub ordinal: u32,
     /// Number of the pattern.
     pub pattern: u32,
-    /// The vertices.
+    /// Its vertices in the order of their positions.
     pub vertices: Vec<VertexId>,
 }
 
@@ -111,16 +111,14 @@ pub struct Results {
     pub records: Vec<Record>,
     /// Those of units that have to be done again.
     pub unfinished: Vec<Record>,
-    /// Counters by `section.name`, summed over the units of a section; a value a depth where there
-    /// are several.
+    /// Counters by `section.name`, summed over the units of a section; one value a depth, if several.
     pub counters: BTreeMap<String, Vec<u64>>,
     /// Counters of PUs with a single value, by name: a value a PU.
     pub by_pu: BTreeMap<String, Vec<u64>>,
 }
 
 impl Results {
-    /// What is wrong, of a run that has no results and would have none if it were run again; `None` of
-    /// any other.
+    /// The failure, in words, of a run without results that would fail again.
     pub fn failure(&self, machine: &Accelerator) -> Option<String> {
         match self.status {
             Status::Done | Status::Full | Status::Aborted => None,
@@ -129,6 +127,7 @@ impl Results {
                 self.error_address
             )),
             Status::Refused => Some(machine.refusal(self.error_address)),
+            Status::Cut => Some(layout::CUT.to_owned()),
             Status::Unknown(status) => Some(format!(
                 "the core ended with status {status}, which its description doesn't know"
             )),
@@ -193,6 +192,7 @@ impl Area {
             2 => Status::Aborted,
             3 => Status::Error,
             4 => Status::Refused,
+            5 => Status::Cut,
             other => Status::Unknown(other),
         };
         let records = self.read_records(records, k);

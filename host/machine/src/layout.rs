@@ -64,6 +64,10 @@ pub fn offsets(arguments: &[Argument]) -> Vec<(&Argument, u32)> {
         .collect()
 }
 
+/// What the status `cut` means.
+pub const CUT: &str = "the in-stream of the core had no last beat: the kernel gramer_fill has stopped; \
+                       reset the device and run again";
+
 impl Accelerator {
     /// The arguments of the core with their AXI4-Lite offsets.
     pub fn offsets(&self) -> Vec<(&Argument, u32)> {

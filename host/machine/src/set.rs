@@ -187,12 +187,13 @@ pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
 ];
 
 /// Status of a run, by their numbers.
-const STATUS: [(&str, &str); 5] = [
+const STATUS: [(&str, &str); 6] = [
     ("done", "every unit was explored"),
     ("full", "the sets of a search plan or its records had no room"),
     ("aborted", "the abort word said so"),
     ("error", "a read was answered with an error"),
     ("refused", "an argument is out of range"),
+    ("cut", "the in-stream had no last beat"),
 ];
 
 impl Accelerator {

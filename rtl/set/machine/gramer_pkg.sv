@@ -136,6 +136,7 @@ package gramer_set_pkg;
   localparam int unsigned STATUS_ABORTED = 2; // the abort word said so
   localparam int unsigned STATUS_ERROR = 3; // a read was answered with an error
   localparam int unsigned STATUS_REFUSED = 4; // an argument is out of range
+  localparam int unsigned STATUS_CUT = 5; // the in-stream had no last beat
   localparam int unsigned CONTROL_ADDR_W = 7; // bits of an AXI4-Lite address
   localparam int unsigned ARG_FLAGS = 16; // bit 0 units wait for the whole image; else each for the image up to its own list
   localparam int unsigned ARG_IMAGE_LINES = 24; // lines of the image that are loaded first, up to all that the partitions hold; 0: what an earlier run loaded is used

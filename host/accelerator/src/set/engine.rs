@@ -19,7 +19,7 @@ use super::plan::run::PlanImages;
 use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
-use super::units::{Arrange, deal, longest, units};
+use super::units::{Arrange, InStream, Operation, deal, longest, units};
 use crate::session::{Session, SessionRunner, UnitTotals};
 use crate::settings::Settings;
 
@@ -39,6 +39,14 @@ pub(crate) struct SetResident {
     plan_numbers: [u64; 3],
     degrees: OnceLock<Degrees>,
     longest: u32,
+    dealt: Mutex<Option<Dealt>>,
+}
+
+/// The streams of the last run over all units of a whole image, for the same run again.
+struct Dealt {
+    /// The image's number, its operations, and the order of their units.
+    of: (u64, Vec<Operation>, Arrange),
+    streams: Arc<Vec<InStream>>,
 }
 
 /// Context of a run of one pass.
@@ -70,6 +78,7 @@ impl SetResident {
             plan_numbers: [(); 3].map(|()| number()),
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
+            dealt: Mutex::default(),
         }
     }
 
@@ -239,13 +248,34 @@ impl SetResident {
             true => Arrange::ByWork,
             false => Arrange::ByAddress,
         };
-        let operations = task.operations();
-        let work = units(view, image, &operations, run.units);
-        let streams = deal(machine, &operations, work, session.compute_units(), arrange);
+        let of = (number, task.operations(), arrange);
+        let streams = self.streams(machine, session.compute_units(), image, of, run.units);
         session.note_preparation(begun.elapsed());
         session.load_image(image.bytes(), number, run.context)?;
         let limit = run.settings.time_limit.map(Duration::from_secs);
         session.run_streams(&streams, number, image.lines(), limit, run.context)
+    }
+
+    /// The streams of a run over a whole image: those of the last one, if it is the same.
+    fn streams(
+        &self,
+        machine: &Accelerator,
+        clusters: usize,
+        image: &SetImage,
+        of: (u64, Vec<Operation>, Arrange),
+        asked: Units<'_>,
+    ) -> Arc<Vec<InStream>> {
+        let all = asked.share().is_none();
+        let mut last = self.dealt.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dealt) = last.as_ref().filter(|dealt| all && dealt.of == of) {
+            return Arc::clone(&dealt.streams);
+        }
+        let work = units(self.graph.view(), image, &of.1, asked);
+        let streams = Arc::new(deal(machine, &of.1, work, clusters, of.2));
+        if all {
+            *last = Some(Dealt { of, streams: Arc::clone(&streams) });
+        }
+        streams
     }
 
     /// Runs a task segment by segment, those of some roots on each cluster. What was found before it is stopped counts.
@@ -294,5 +324,34 @@ pub(crate) fn check(settings: &Settings, machine: &Accelerator) -> Result<()> {
             "the setting `{option}` is one of the paper's core, and machine {} has a set core",
             machine.machine.name
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    #[test]
+    fn the_same_run_again_has_the_same_streams() {
+        let machine = gramer_machine::named::named("set-small").unwrap().unwrap();
+        let mut builder = Builder::new();
+        for (u, v) in (0..12u64).flat_map(|v| (0..v).map(move |u| (u, v))) {
+            builder.edge(u, v);
+        }
+        let graph = builder.build();
+        let resident = SetResident::new(&graph, || 7);
+        let image = SetImage::new(graph.view(), Lists::Both, 1).unwrap();
+        let streams = |k, arrange| {
+            let of = (7, vec![Operation::Cliques { k }], arrange);
+            resident.streams(&machine, 2, &image, of, Units::All)
+        };
+        let first = streams(3, Arrange::ByWork);
+        assert!(Arc::ptr_eq(&first, &streams(3, Arrange::ByWork)));
+        let others = [streams(4, Arrange::ByWork), streams(3, Arrange::ByAddress)];
+        assert!(others.iter().all(|other| other[0] != first[0]));
+        let again = streams(3, Arrange::ByWork);
+        assert!(!Arc::ptr_eq(&first, &again));
+        assert_eq!(first, again);
     }
 }
