@@ -184,16 +184,21 @@ const NUMBERS: [&str; 20] = [
     "figure-12",
     "figure-12-gains",
     "figure-13",
+    "figure-13-speed-up",
     "figure-14a",
     "figure-14b",
     "figure-3",
+    "figure-3-waits",
     "figure-5",
     "figure-8",
     "figure-8-cost",
     "sampling",
     "table-3",
+    "table-3-kernels",
+    "table-3-passes",
     "table-3-sums",
     "unit-order",
+    "unit-order-spread",
 ];
 
 /// Names of the files that a report may have.
