@@ -173,7 +173,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 25] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
