@@ -173,7 +173,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 25] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
@@ -184,16 +184,21 @@ const NUMBERS: [&str; 20] = [
     "figure-12",
     "figure-12-gains",
     "figure-13",
+    "figure-13-speed-up",
     "figure-14a",
     "figure-14b",
     "figure-3",
+    "figure-3-waits",
     "figure-5",
     "figure-8",
     "figure-8-cost",
     "sampling",
     "table-3",
+    "table-3-kernels",
+    "table-3-passes",
     "table-3-sums",
     "unit-order",
+    "unit-order-spread",
 ];
 
 /// Names of the files that a report may have.
