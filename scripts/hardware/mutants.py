@@ -296,8 +296,11 @@ def added(chosen, own, of_set):
         if row and fault["number"] not in now and fault["module"] == row["module"]:
             own.append(fault | {"by": None if row["by"] == "survives" else row["by"], "core": row["core"]})
     old = re.search(r"State of the core: (.*?), a hash", path.read_text(), re.S)[1]
+    whole, *parts = old.split("; ")
+    parts = [part for part in parts if not {int(n) for n in re.findall(r"\b\d+\b", part.split(":")[0])} <= now]
     numbers = ", ".join(str(number) for number in sorted(now))
-    return sorted(own, key=lambda f: f["number"]), f"{old}; of faults {numbers}: `{core_hash(of_set)}`"
+    states = [whole, *parts, f"of faults {numbers}: `{core_hash(of_set)}`"]
+    return sorted(own, key=lambda f: f["number"]), "; ".join(states)
 
 
 def report(chosen, score, of_set, state):

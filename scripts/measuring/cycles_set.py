@@ -6,9 +6,10 @@ Each task runs on the machines `set` (16 PUs) and `set32` (32 PUs), with the ima
 (resident) and with the image loaded meanwhile (loaded). The report compares the cycles with those of the model that
 the core was designed with, the time that the paper publishes for GRAMER (its table III, set-up and transfer
 included), and that of the fastest public program on an H100 (kernel alone); rows of dense graphs, which are made here, have
-neither, but on `set` the prediction of scripts/set_model.py for 3-cliques. Counts must equal the CPU
+neither, but the prediction of scripts/set_model.py for 3-cliques, and run on `set` alone. Counts must equal the CPU
 engine's. Runs whose result is cached in target/cycles-set and whose model has not changed are not repeated.
 `--only 3-CF:ca-astroph` and `--machine set` choose rows; the report is written only with all of them.
+`--dense` simulates the dense graphs alone and rewrites their section and rows.
 `--jobs N` simulates N at a time. `--report` simulates nothing: cached results of the present models become the
 report, and rows without a result are marked. GRAMER and GRAMER_LAB name the programs where they aren't in
 target/release.
@@ -212,7 +213,7 @@ def files(data):
 @functools.cache
 def predicted(task, graph, machine):
     """The cycles that the reference model predicts, of what it covers."""
-    covered = graph in DENSE and task == "3-CF" and machine == "set" and DENSE[graph][0] <= 256
+    covered = graph in DENSE and task == "3-CF" and DENSE[graph][0] <= 256
     return set_model.predicted(edges_of(graph))[2] if covered else None
 
 
@@ -289,15 +290,14 @@ def geometric(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
-def dense_row(of):
+# What the page shows of dense graphs.
+SHOWN_DENSE = ["resident", "model", "loaded", "intersector busy %", "levels busy %", "map busy %", "waits for memory %",
+               "segments"]
+
+
+def dense_row(found):
     """A line of the page for a dense graph: cycles, what is predicted, and how busy the PUs are."""
-    first = next(iter(of.values()))
-    shown = [f"{first['task']} {first['graph']}"]
-    for machine, found in of.items():
-        shown += [grouped(found["resident"])] + ([grouped(found["model"])] if machine == "set" else [])
-        shown += [grouped(found[title]) for title in ("loaded", "intersector busy %", "levels busy %", "map busy %",
-                                                      "waits for memory %")]
-    return f"| {' | '.join(shown)} |"
+    return f"| {found['task']} {found['graph']} | {' | '.join(grouped(found[title]) for title in SHOWN_DENSE)} |"
 
 
 def means(machine, results):
@@ -358,6 +358,7 @@ def options():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--only", action="append", help="rows as TASK:GRAPH")
     arguments.add_argument("--machine", action="append", choices=MACHINES)
+    arguments.add_argument("--dense", action="store_true")
     arguments.add_argument("--jobs", type=int, default=1, metavar="N")
     arguments.add_argument("--report", action="store_true")
     return arguments.parse_args()
@@ -368,7 +369,7 @@ def run_missing(models, rows, paths, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         runs = []
         for machine, model in models.items():
-            for task, graph, *_ in (ROWS[at] for at in rows):
+            for task, graph, *_ in (ROWS[at] for at in rows_of(machine, rows)):
                 for load in (False, True):
                     kept = kept_at(model, task, graph, load)
                     if not kept.exists():
@@ -383,8 +384,9 @@ def main():
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
     WORK.mkdir(parents=True, exist_ok=True)
     built()
-    machines = chosen.machine or MACHINES
-    rows = [at for at, one in enumerate(ROWS) if not chosen.only or f"{one[0]}:{one[1]}" in chosen.only]
+    machines = ["set"] if chosen.dense else chosen.machine or MACHINES
+    rows = [at for at, one in enumerate(ROWS) if (not chosen.only or f"{one[0]}:{one[1]}" in chosen.only)
+            and (one[1] in DENSE or not chosen.dense)]
     models = {}
     for machine in machines:
         models[machine] = model_of(f"machines/{machine}.yaml")
@@ -392,7 +394,7 @@ def main():
     failed = [] if chosen.report else run_missing(models, rows, paths, chosen.jobs)
     found, results = {}, {}
     for machine in machines:
-        for at in rows:
+        for at in rows_of(machine, rows):
             task, graph = ROWS[at][:2]
             results[machine, at] = {load: outcome(kept_at(models[machine], task, graph, load), task, graph, paths[graph])
                                     for load in (False, True)}
@@ -402,18 +404,54 @@ def main():
         print(f"cycles: {said}", file=sys.stderr)
     if failed:
         sys.exit(f"cycles: {len(failed)} runs failed; the report is unchanged")
-    if not chosen.only and not chosen.machine:
+    dense = section([dense_row(one) for one in found.values() if one["graph"] in DENSE], models.get("set"))
+    if chosen.dense:
+        rewrite(dense, found.values())
+    elif not chosen.only and not chosen.machine:
         # The page has the rows with a published time, the file beside it all.
         shown = [at for at in rows if ROWS[at][5] or ROWS[at][6]]
         lines = [row({machine: found[machine, at] for machine in machines}) for at in shown]
         FIGURES.write_text("".join("\t".join(map(str, line)) + "\n" for line in [HEAD, *(one.values() for one in found.values())]))
-        dense = [dense_row({machine: found[machine, at] for machine in machines}) for at in rows if ROWS[at][1] in DENSE]
-        write((lines, dense), {machine: {at: results[machine, at] for at in rows} for machine in machines}, models)
+        of = {machine: {at: results[machine, at] for at in rows_of(machine, rows)} for machine in machines}
+        write(lines, dense, of, models)
 
 
-def write(lines, of, models):
+def rows_of(machine, rows):
+    """The rows that are simulated on a machine: dense graphs on one alone."""
+    return [at for at in rows if machine == "set" or ROWS[at][1] not in DENSE]
+
+
+def section(lines, model):
+    """The page's section on dense graphs."""
+    table = "\n".join(lines)
+    return f"""{DENSE_HEAD}
+
+A clique of 254 vertices, and random graphs with 50 and 90 % of all edges, on `set`; model `{model}`. *Predicted* is what
+[set-core.md](../../reference/set-core.md#timing) says of 3-cliques. With 500 vertices roots' lists are longer than the list buffer, and
+the graph goes there in segments. The shares are of the PUs' cycles, in %.
+
+| task | resident | predicted | loaded | intersector | levels | map | waits for memory | segments |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+{table}
+
+"""
+
+
+DENSE_HEAD, NEXT_HEAD = "## Dense graphs", "## Against GRAMER, geometric means"
+
+
+def rewrite(dense, rows):
+    """Rewrites what the page and the file beside it have of dense graphs."""
+    first, rest = REPORT.read_text().split(NEXT_HEAD)
+    REPORT.write_text(first.split(DENSE_HEAD)[0] + dense + NEXT_HEAD + rest)
+    lines = [line for line in FIGURES.read_text().splitlines() if line.split("\t")[1] not in DENSE]
+    lines += ["\t".join(map(str, one.values())) for one in rows]
+    FIGURES.write_text("".join(line + "\n" for line in lines))
+
+
+def write(lines, dense, of, models):
     """Writes docs/results/hardware/set-cycles.md; `of` has the results by machine and row."""
-    table, dense = ("\n".join(some) for some in lines)
+    table = "\n".join(lines)
     gains = "\n".join(line for machine in of for line in means(machine, of[machine]))
     verdicts = "\n\n".join(verdict(machine, of[machine]) for machine in of)
     hashes = ", ".join(f"`{model}` ({machine})" for machine, model in models.items())
@@ -442,17 +480,7 @@ Cards ([boards.md](../../reference/boards.md)) for `set`: Alveo U250 (in doubt),
 - *Segments* (in the TSV): an image larger than the 4 MiB on chip is cut by roots into segments; cycles are those of the cluster whose
   segments took longest, *resident* with each image on chip before its run.
 
-## Dense graphs
-
-Cliques and random graphs with 50 and 90 % of all edges, of 254 and 500 vertices. *Predicted* is what
-[set-core.md](../../reference/set-core.md#timing) says of 3-cliques; with 500 vertices roots' lists are longer than the list buffer. The
-shares are of a PU's cycles, in % (intersector, level engine, map, waits for memory).
-
-| task | `set`: resident | predicted | loaded | inters. | levels | map | waits | `set32`: resident | loaded | inters. | levels | map | waits |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-{dense}
-
-## Against GRAMER, geometric means
+{dense}## Against GRAMER, geometric means
 
 Loaded cycles at 200 MHz, with three launch times added:
 
