@@ -292,12 +292,11 @@ def geometric(values):
 
 
 # What the page shows of dense graphs.
-SHOWN_DENSE = ["resident", "model", "loaded", "intersector busy %", "levels busy %", "map busy %", "waits for memory %",
-               "segments"]
+SHOWN_DENSE = ["resident", "model", "loaded"]
 
 
 def dense_row(found):
-    """A line of the page for a dense graph: cycles, what is predicted, and how busy the PUs are."""
+    """A line of the page for a dense graph: cycles and the prediction."""
     return f"| {found['task']} {found['graph']} | {' | '.join(grouped(found[title]) for title in SHOWN_DENSE)} |"
 
 
@@ -429,10 +428,10 @@ def section(lines, model):
 
 A clique of 254 vertices, and random graphs with 50 and 90 % of all edges, on `set`; model `{model}`. *Predicted* is what
 [set-core.md](../../reference/set-core.md#timing) says of 3-cliques. With 500 vertices roots' lists are longer than the list buffer, and
-the graph goes there in segments. The shares are of the PUs' cycles, in %.
+the graph goes there in segments. Shares of the PUs' cycles are in the TSV.
 
-| task | resident | predicted | loaded | intersector | levels | map | waits for memory | segments |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|
+| task | resident | predicted | loaded |
+|---|---:|---:|---:|
 {table}
 
 """
