@@ -155,6 +155,10 @@ fn heads_of_databases_name_their_columns() {
     assert_eq!((neo4j.graph.edges(), neo4j.graph.edge_label_count()), (2, 2));
     let biogrid = "#BioGRID ID\tEntrez A\tEntrez B\tSymbol A\tSymbol B\n103\t64\t23\tX\tY\n117\t84\t88\tZ\tW\n";
     let refusal = refused(biogrid);
+    assert!(refusal.contains("the setting `source` and the setting `target`"), "{refusal}");
+    let refusal = refused(
+        "#ID\tEntrez A\tEntrez B\tTaxon A\tTaxon B\n10\t64\t23\t96\t96\n11\t84\t88\t96\t96\n",
+    );
     assert!(refusal.contains("don't say which hold the two ends of an edge"), "{refusal}");
     assert_eq!(parse("#u\tv\tweight\n1\t2\t5\n2\t3\t7\n").graph.edges(), 2);
     assert_eq!(parse("# a list of friends\n1 2 5 6\n2 3 7 6\n").graph.edges(), 2);

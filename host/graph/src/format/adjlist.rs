@@ -42,8 +42,8 @@ enum Apart {
     Blanks,
     /// This byte.
     Mark(u8),
-    /// A colon behind the vertex; commas or white space between the neighbours.
-    Colon,
+    /// A colon behind the vertex; commas, or else white space, between the neighbours.
+    Colon { commas: bool },
 }
 
 impl Apart {
@@ -55,7 +55,7 @@ impl Apart {
         let content = |line: &&[u8]| !line.is_empty() && !scan::is_comment(line);
         let lines: Vec<&[u8]> = scan::lines(head).map(|(_, line)| line).filter(content).collect();
         if has_colons(lines.iter().copied()) {
-            return Apart::Colon;
+            return Apart::by_colons(lines.iter().copied());
         }
         let fits = |apart: Apart| {
             let rows: Vec<Vec<&[u8]>> = lines.iter().map(|line| apart.words(line)).collect();
@@ -75,6 +75,11 @@ impl Apart {
         best.1
     }
 
+    /// For lines with colons: commas if any line has one.
+    fn by_colons<'l>(mut lines: impl Iterator<Item = &'l [u8]>) -> Self {
+        Apart::Colon { commas: lines.any(|line| line.contains(&b',')) }
+    }
+
     /// The vertex of a line and its neighbours.
     fn words(self, line: &[u8]) -> Vec<&[u8]> {
         fn split(text: &[u8], mark: u8) -> impl Iterator<Item = &[u8]> {
@@ -82,9 +87,9 @@ impl Apart {
         }
         let mut found: Vec<&[u8]> = match (self, colon(line)) {
             (Apart::Mark(mark), _) => split(line, mark).collect(),
-            (Apart::Colon, Some(at)) => {
+            (Apart::Colon { commas }, Some(at)) => {
                 let (vertex, rest) = (&line[..at], &line[at + 1..]);
-                match rest.contains(&b',') {
+                match commas {
                     true => std::iter::once(vertex).chain(split(rest, b',')).collect(),
                     false => std::iter::once(vertex).chain(words(rest)).collect(),
                 }
@@ -114,9 +119,10 @@ pub(crate) fn has_colons<'l>(lines: impl Iterator<Item = &'l [u8]> + Clone) -> b
         let vertex = colon(line).map(|at| &line[..at]);
         vertex.is_some_and(|v| !v.iter().any(|b| MARKS.contains(b)) && seen.insert(v))
     };
-    lines.clone().all(&mut is)
-        && seen.len() > 1
-        && lines.flat_map(|line| Apart::Colon.words(line).split_off(1)).any(|n| seen.contains(n))
+    lines.clone().all(&mut is) && seen.len() > 1 && {
+        let apart = Apart::by_colons(lines.clone());
+        lines.flat_map(|line| apart.words(line).split_off(1)).any(|n| seen.contains(n))
+    }
 }
 
 /// Vertices named as neighbours, with the first such line; 0 for vertices with a line.

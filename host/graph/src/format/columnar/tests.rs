@@ -54,16 +54,15 @@ fn a_flipped_byte_is_read_or_refused() {
     for (name, format) in samples() {
         let whole = sample(&name);
         for at in 0..whole.len() {
-            for mask in [1 << (at % 8), 0xff] {
-                let mut bytes = whole.clone();
-                bytes[at] ^= mask;
-                match parse(bytes, format) {
-                    Ok(_) => read += 1,
-                    Err(error) => {
-                        let message = error.to_string();
-                        assert!(message.starts_with('g'), "{name}, byte {at}: {message}");
-                        refused += 1;
-                    }
+            let mut bytes = whole.clone();
+            // One bit, or all eight.
+            bytes[at] ^= if at % 3 == 0 { 0xff } else { 1 << (at / 3 % 8) };
+            match parse(bytes, format) {
+                Ok(_) => read += 1,
+                Err(error) => {
+                    let message = error.to_string();
+                    assert!(message.starts_with('g'), "{name}, byte {at}: {message}");
+                    refused += 1;
                 }
             }
         }
