@@ -436,7 +436,7 @@ mod tests {
         );
         let read = "a memory access of the core failed, at address 0x1040";
         assert_eq!(failure(3, 0x1040).unwrap(), read);
-        assert!(failure(5, 0).unwrap().contains("status 5, which its description doesn't know"));
+        assert!(failure(6, 0).unwrap().contains("status 6, which its description doesn't know"));
         for status in 0..3 {
             assert_eq!(failure(status, 0), None);
         }
