@@ -1,8 +1,8 @@
 // Canonical relabelling of subgraphs' codes on the device (DuMato, section 5.2.4).
 //
-// A code has a bit for each pair of K vertices: j (j − 1) / 2 + i for i < j. Codes of isomorphic graphs are connected
-// by exchanges of adjacent positions. So each code repeatedly takes the minimum of its own label and the labels one
-// exchange away; once nothing changes, its label is the least code of its graph.
+// A code has a bit for each pair of K vertices: j (j − 1) / 2 + i for i < j. Swapping two adjacent positions gives a
+// code of an isomorphic graph, and such swaps reach all of them. Each round replaces the label of a code by the minimum
+// over itself and the codes one swap away. At the fixed point the label is the canonical code.
 
 __kernel void begin(__global uint *labels, const uint codes) {
     for (uint code = get_global_id(0); code < codes; code += get_global_size(0))

@@ -166,7 +166,7 @@ fn rows_of_every_width() {
     }
 }
 
-/// Two sides of this many vertices; each vertex is adjacent to the other side and to two of its own side.
+/// A complete bipartite graph with `side` vertices a side, and two edges more from each vertex within its side.
 fn bipartite(side: u64) -> Graph {
     let mut builder = Builder::new();
     for u in 0..side {

@@ -47,7 +47,7 @@ fn skewed() -> Graph {
             builder.edge(1, v);
         }
     }
-    // Two sides of 430; each vertex is adjacent to the other side and to two of its own side.
+    // A complete bipartite graph, and two edges more from each vertex within its side.
     for u in 0..430u64 {
         (0..430).for_each(|v| builder.edge(2000 + u, 3000 + v));
         for step in [1, 7] {

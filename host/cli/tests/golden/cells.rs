@@ -129,7 +129,8 @@ impl Runner<'_> {
             return cell("not explained", false);
         };
         if !plan["runs"].is_null() {
-            // What the planner wasn't asked: shares, or what only the run knows.
+            // What the planner wasn't asked: shares, or what only the run knows. A failure of the test shows it.
+            eprintln!("{} on {graph}: {said}", question.name);
             return cell("in shares", false);
         }
         let mut classes: Vec<String> =

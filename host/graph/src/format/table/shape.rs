@@ -472,7 +472,7 @@ fn is_header(sample: &Sample, names: &[String], columns: &Columns) -> bool {
     }
     let text = |name: &String| !is_number(name.as_bytes());
     let first_is_text = names.iter().all(text) && names.iter().skip(1).all(|name| !name.is_empty());
-    // Numbers, or dates and decimals with a comma below a name that is none.
+    // All values are numbers, dates or decimals with a comma, and the name in line 1 is not.
     let column_of_quantities = |column: usize| {
         let name = names[column].as_bytes();
         let mut fields = rows.iter().map(|row| sample.field(row, column));
