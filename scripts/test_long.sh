@@ -18,6 +18,9 @@ if [ "$(rustc -vV | sed -n 's/^host: //p')" = $target ]; then
     --skip a_graph_of_twice_the_memory_is_mined_within_it --skip small_allocations_go_on_until_the_caller_looks
 fi
 
+# Parquet and Arrow, which release builds read: each byte of the samples damaged in turn.
+cargo test --locked -p gramer-graph --features columnar --lib columnar
+
 # The first task's seed; the others' follow it. Below it are those of every commit (`make test-rtl`).
 seed=${GRAMER_SEED:-$(($(date +%s) * 10000 + RANDOM % 10000))}
 echo "test-long: GRAMER_SEED=$seed repeats this run"
