@@ -169,6 +169,8 @@ fn pajek_in_all_its_sections() {
     );
     let parted = parse("*Vertices 2\n1\ta\t0.1\t0.2\tbox\n2\tb\n*Edges\n1\t2\t1\n");
     assert_eq!(edges(&parted), ["a-b"]);
+    let vertical = parse("*Vertices 2\n1\u{b}\"a\" \u{b} 0.1 0.2\u{b}\n2 b\n*Edges\n1\u{b}2\n");
+    assert_eq!(vertical.graph.edges(), 1);
     let blanks = parse("*Vertices 2\n1 New York 0.1 0.2\n2 b\n*Edges\n1 2\n");
     assert!(notes(
         &blanks,

@@ -33,7 +33,7 @@ enum Section {
 
 /// The parts of a line: a label in quotes, which may hold blanks and quotes, is one. `None` if its quotes are open.
 fn parts(line: &[u8], apart: fn(u8) -> bool) -> Option<Vec<&[u8]>> {
-    let (mut parts, mut rest) = (vec![], line.trim_ascii());
+    let (mut parts, mut rest) = (vec![], scan::trim(line));
     while !rest.is_empty() {
         let quoted = rest[0] == b'"';
         let end = match quoted {
@@ -42,7 +42,7 @@ fn parts(line: &[u8], apart: fn(u8) -> bool) -> Option<Vec<&[u8]>> {
         };
         let (part, others) = rest.split_at(end);
         parts.push(if quoted { &part[1..end - 1] } else { part });
-        rest = others.trim_ascii_start();
+        rest = scan::trim(others);
     }
     Some(parts)
 }
