@@ -26,7 +26,7 @@ for target in $targets; do
   seeds=seeds/$target
   # The reader of any format starts from the samples of all of them.
   [ "$target" = any ] && seeds=$(echo seeds/* ../graph/tests/formats)
-  [ "$target" = formats ] && seeds=../graph/tests/formats
+  if [ "$target" = formats ] || [ "$target" = table ]; then seeds=../graph/tests/formats; fi
   mkdir -p "corpus/$target" "artifacts/$target"
   echo "fuzz: $target, $seconds s"
   if ! "${CARGO_TARGET_DIR:-target}/$host/release/$target" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
