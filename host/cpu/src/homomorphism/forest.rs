@@ -251,7 +251,7 @@ impl<V: Value> Walk<'_, V> {
         let Some(mut above) = above else {
             self.push(message, from, to);
             let mut found = Message::with_capacity(self.met.len());
-            for v in std::mem::take(&mut self.met) {
+            for v in self.met.drain(..) {
                 found.push((v, std::mem::replace(&mut self.sums[v as usize], V::ZERO)));
             }
             return found;
