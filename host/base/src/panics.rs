@@ -50,6 +50,8 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        HOLDING.fetch_sub(1, Ordering::SeqCst);
+        if HOLDING.fetch_sub(1, Ordering::SeqCst) == 1 {
+            HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
     }
 }

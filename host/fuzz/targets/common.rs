@@ -1,6 +1,7 @@
 //! What the targets share.
 
 use std::path::Path;
+use std::sync::Once;
 
 use gramer_base::Context;
 use gramer_graph::read::{Format, ReadOptions, read_bytes};
@@ -47,6 +48,9 @@ fn graph_of(format: Option<Format>, bytes: &[u8]) -> Option<Graph> {
     // A header may declare any number of vertices: memory is not what is tested here.
     let options = ReadOptions { format, max_vertices: Some(1 << 16), ..ReadOptions::default() };
     let context = Context::with_threads(1);
+    // The crates of Arrow and Parquet may panic: their reader makes it a fault of the file.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| gramer_base::panics::install(|_| std::process::abort()));
     match read_bytes(Path::new("fuzz"), bytes.to_vec(), &options, &context) {
         Ok(loaded) => Some(loaded.graph),
         Err(error) => {
