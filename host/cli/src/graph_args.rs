@@ -34,7 +34,7 @@ pub struct GraphArgs {
     #[arg(hide_short_help = true)]
     pub target: Option<String>,
 
-    /// Column with the label of an edge
+    /// Column with the label of an edge; in GraphML, GEXF, GML and JSON, an attribute of edges
     #[arg(long, value_name = "COLUMN", conflicts_with = "no_edge_labels", help_heading = "Graph")]
     #[arg(hide_short_help = true)]
     pub edge_label: Option<String>,
@@ -73,8 +73,13 @@ pub struct GraphArgs {
     #[arg(hide_short_help = true)]
     pub id: Option<String>,
 
-    /// Column of the label in the table of vertices
-    #[arg(long, value_name = "COLUMN", requires = "vertex_table", help_heading = "Graph")]
+    /// Column of the label in the table of vertices; in GraphML, GEXF, GML and JSON, an attribute of vertices
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        conflicts_with = "no_vertex_labels",
+        help_heading = "Graph"
+    )]
     #[arg(hide_short_help = true)]
     pub label: Option<String>,
 
@@ -121,6 +126,7 @@ impl GraphArgs {
                 source: self.source.clone(),
                 target: self.target.clone(),
                 edge_label: self.edge_label.clone(),
+                label: self.label.clone().filter(|_| self.vertex_table.is_none()),
                 weight: self.weight.clone(),
                 time: self.time.clone(),
             },

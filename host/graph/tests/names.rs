@@ -37,11 +37,10 @@ fn read_with(text: &str, options: &ReadOptions) -> Result<GraphFile> {
 
 fn columns(source: &str, target: &str, label: Option<&str>) -> ReadOptions {
     let columns = Columns {
-        weight: None,
-        time: None,
         source: Some(source.into()),
         target: Some(target.into()),
         edge_label: label.map(Into::into),
+        ..Columns::default()
     };
     ReadOptions { columns, ..ReadOptions::default() }
 }

@@ -198,3 +198,49 @@ fn weights_and_times_are_named_and_dropped() {
         "g.csv: the setting `weight` names a column of a table, but the format is pajek"
     );
 }
+
+#[test]
+fn attributes_are_labels_by_name() {
+    let json = r#"{"nodes": [{"id": 1, "element": "C", "type": "x"}, {"id": 2, "element": "N"}, {"id": 3}],
+        "links": [{"source": 1, "target": 2, "bond": "single", "label": "a"}, {"source": 2, "target": 3}]}"#;
+    let gml = r#"graph [ node [ id 1 element "C" type "x" ] node [ id 2 element "N" ] node [ id 3 ]
+        edge [ source 1 target 2 bond "single" label "a" ] edge [ source 2 target 3 ] ]"#;
+    let graphml = r#"<graphml><key id="k" for="node" attr.name="element"/><key id="b" for="edge" attr.name="bond"/><graph>
+        <node id="1"><data key="k">C</data><data key="type">x</data></node><node id="2"><data key="k">N</data></node><node id="3"/>
+        <edge source="1" target="2"><data key="b">single</data><data key="label">a</data></edge><edge source="2" target="3"/>
+        </graph></graphml>"#;
+    let gexf = r#"<gexf><graph><nodes><node id="1"><attvalue for="element" value="C"/><attvalue for="type" value="x"/></node>
+        <node id="2"><attvalue for="element" value="N"/></node><node id="3"/></nodes><edges><edge source="1" target="2" label="a">
+        <attvalue for="bond" value="single"/></edge><edge source="2" target="3"/></edges></graph></gexf>"#;
+    let named = |vertex: Option<&str>, edge: Option<&str>| Columns {
+        label: vertex.map(String::from),
+        edge_label: edge.map(String::from),
+        ..Columns::default()
+    };
+    for text in [json, gml, graphml, gexf] {
+        let read = with(text, named(Some("element"), Some("bond"))).unwrap();
+        let names = |labels: &[u32]| {
+            labels.iter().map(|&l| read.graph.vertex_label_name(l).to_string()).collect::<Vec<_>>()
+        };
+        let labels: Vec<u32> = (0..3).map(|v| read.graph.view().vertex_label(v)).collect();
+        assert_eq!(names(&labels), ["C", "N", ""], "{text}");
+        let bond = read.graph.view().edge_label(0, 1).unwrap();
+        assert_eq!(read.graph.edge_label_name(bond).to_string(), "single", "{text}");
+        assert!(
+            read.notes.iter().any(|note| note
+                == "the attribute `label` of edges is left out: their labels are `bond`")
+        );
+        assert!(read.notes.iter().any(|note| note
+            == "the attribute `type` of vertices is left out: their labels are `element`"));
+        let absent = with(text, named(Some("job"), None)).unwrap_err();
+        assert_eq!(
+            absent, "g.csv: vertices have no attribute `job`, but `type`, `element`",
+            "{text}"
+        );
+        let absent = with(text, named(None, Some("kind"))).unwrap_err();
+        assert_eq!(absent, "g.csv: edges have no attribute `kind`, but `label`, `bond`", "{text}");
+    }
+    let table = with("1 2\n2 3\n", named(Some("job"), None)).unwrap_err();
+    let what = "names an attribute of vertices, or a column of the setting `vertex_table`, but the format is edges";
+    assert_eq!(table, format!("g.csv: the setting `label` {what}"));
+}

@@ -87,7 +87,8 @@ def read(
     ``format`` names it. ``source``, ``target`` and ``edge_label`` name columns of a table of edges, or number
     them from 1; ``weight`` and ``time`` name columns that are dropped. Ids that are no numbers are names: then :attr:`Graph.nodes` and embeddings have these;
     ``ids="text"`` makes names of numbers, too. ``vertex_table`` is a table with a row for each vertex, whose
-    columns ``id`` and ``label`` are found by their usual names. ``allow_mismatch`` reads a file whose head
+    columns ``id`` and ``label`` are found by their usual names. In GraphML, GEXF, GML and JSON, ``label`` and ``edge_label``
+    name attributes of vertices and of edges. ``allow_mismatch`` reads a file whose head
     claims other numbers than follow. ``labels`` is a file of vertex labels; ``vertex_labels=False`` and
     ``edge_labels=False`` leave labels out. ``verify=False`` maps an image without a check of its
     data. What was guessed, dropped or left out is a :class:`ReadWarning` and in :attr:`Graph.notes`.
@@ -101,12 +102,13 @@ def read(
     <gramer.Graph: 3 vertices, 3 edges>
     """
     options = _options("cpu", threads, progress, None)
+    own_label = label if vertex_table is None else None
     inner = _Graph.read(
         _os.fspath(path),
         format=format,
         ids=ids,
         allow_mismatch=allow_mismatch,
-        columns=[_column(name) for name in (source, target, edge_label, weight, time)],
+        columns=[_column(name) for name in (source, target, edge_label, own_label, weight, time)],
         vertex_table=None
         if vertex_table is None
         else (_os.fspath(vertex_table), _column(id), _column(label)),

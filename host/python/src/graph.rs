@@ -98,7 +98,7 @@ impl Graph {
         format: Option<String>,
         ids: String,
         allow_mismatch: bool,
-        columns: [Option<String>; 5],
+        columns: [Option<String>; 6],
         vertex_table: Option<(PathBuf, Option<String>, Option<String>)>,
         labels: Option<PathBuf>,
         labels_column: Option<usize>,
@@ -109,12 +109,12 @@ impl Graph {
         options: Options,
     ) -> PyResult<Self> {
         let format = format.map(|name| choice::<Format>("format", &name)).transpose()?;
-        let [source, target, edge_label, weight, time] = columns;
+        let [source, target, edge_label, label, weight, time] = columns;
         let how = ReadOptions {
             format,
             ids: choice::<Ids>("ids", &ids)?,
             allow_mismatch,
-            columns: Columns { source, target, edge_label, weight, time },
+            columns: Columns { source, target, edge_label, label, weight, time },
             vertex_table: vertex_table.map(|(path, id, label)| VertexTable { path, id, label }),
             labels,
             labels_column,

@@ -79,6 +79,19 @@ def test_tables_of_pandas():
         assert str(error.value).startswith(message)
 
 
+def test_attributes_of_files_are_labels(tmp_path):
+    made = networkx.Graph()
+    made.add_nodes_from([("a", {"element": "C"}), ("b", {"element": "N"})])
+    made.add_edge("a", "b", bond="single")
+    networkx.write_graphml(made, path := tmp_path / "molecule.graphml")
+    assert gramer.read(path, label="element", edge_label="bond").match("x:C-[single]-y:N") == 1
+    with pytest.raises(ValueError, match="vertices have no attribute `job`, but `element`"):
+        gramer.read(path, label="job")
+    (tmp_path / "edges.txt").write_text("1 2\n")
+    with pytest.raises(ValueError, match="the setting `label` names an attribute of vertices"):
+        gramer.read(tmp_path / "edges.txt", label="job")
+
+
 def test_tables_from_files(tmp_path):
     path = tmp_path / "friends.csv"
     path.write_text("who;kind;likes\n" + "".join(f"{u};x;{v}\n" for u, v in FRIENDS))

@@ -18,11 +18,11 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
     let path = sink.path();
     let mut xml = Xml::new(input, path);
-    let mut graph = AttributeGraph::new(path);
+    let mut graph = AttributeGraph::new(sink);
     // Titles of attributes by class (nodes or edges) and id.
     let mut titles: HashMap<(bool, String), String> = HashMap::new();
     let mut of_edges = false;
-    let mut open: Vec<(Element, Values)> = vec![];
+    let mut open: Vec<(Element, Values<'_>)> = vec![];
     let mut directed = false;
     // Numbers of nodes and edges that the file claims.
     let mut claims: [Option<u64>; 2] = [None; 2];
@@ -39,7 +39,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                 "nodes" => claims[0] = element.get("count").and_then(|count| count.parse().ok()),
                 "edges" => claims[1] = element.get("count").and_then(|count| count.parse().ok()),
                 "node" | "edge" => {
-                    let mut values = Values::default();
+                    let mut values = graph.values(element.name == "edge");
                     if let Some(label) = element.get("label") {
                         values.set("label", label.into());
                     }

@@ -107,12 +107,12 @@ fn plain(raw: &str) -> String {
 }
 
 /// A node or an edge that is open.
-struct Open {
+struct Open<'a> {
     line: u64,
     edge: bool,
     id: Option<String>,
     ends: [Option<String>; 2],
-    values: Values,
+    values: Values<'a>,
 }
 
 /// A graph as its keys come.
@@ -121,7 +121,7 @@ struct Keys<'a> {
     graph: AttributeGraph<'a>,
     /// Keys of the lists that are open.
     lists: Vec<String>,
-    open: Option<Open>,
+    open: Option<Open<'a>>,
     graphs: usize,
     directed: bool,
 }
@@ -141,7 +141,8 @@ impl Keys<'_> {
             }
         }
         if self.lists == ["graph"] && (key == "node" || key == "edge") {
-            let (edge, values) = (key == "edge", Values::default());
+            let edge = key == "edge";
+            let values = self.graph.values(edge);
             self.open = Some(Open { line, edge, id: None, ends: [None, None], values });
         } else if let Some(open) = &self.open {
             self.graph.left_out(open.edge, key.as_str());
@@ -196,7 +197,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     })?;
     let path = sink.path();
     let mut tokens = Tokens { text, at: 0, line: 1 };
-    let graph = AttributeGraph::new(path);
+    let graph = AttributeGraph::new(sink);
     let mut keys = Keys { path, graph, lists: vec![], open: None, graphs: 0, directed: false };
     while let Some((line, token)) = tokens.next().map_err(|what| keys.fault(tokens.line, what))? {
         let key = match token {

@@ -15,9 +15,9 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// A node or an edge that is open, with its attributes so far.
-struct Open {
+struct Open<'a> {
     element: Element,
-    values: Values,
+    values: Values<'a>,
 }
 
 /// Names of attributes, by the ids of their keys, and their defaults.
@@ -52,8 +52,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
     let path = sink.path();
     let mut xml = Xml::new(input, path);
-    let (mut graph, mut keys) = (AttributeGraph::new(path), Keys::default());
-    let mut open: Vec<Open> = vec![];
+    let (mut graph, mut keys) = (AttributeGraph::new(sink), Keys::default());
+    let mut open: Vec<Open<'_>> = vec![];
     let (mut data, mut text): (Option<String>, _) = (None, String::new());
     let (mut graphs, mut depth, mut directed) = (0, 0, false);
     loop {
@@ -70,7 +70,10 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                     }
                 }
                 "key" => keys.open(xml.need(&element, "id")?, &element),
-                "node" | "edge" => open.push(Open { element, values: Values::default() }),
+                "node" | "edge" => {
+                    let values = graph.values(element.name == "edge");
+                    open.push(Open { element, values });
+                }
                 "hyperedge" => {
                     let what = "the graph has a hyperedge, but an edge here has two ends: remove hyperedges";
                     return Err(xml.fault(element.line, what));
@@ -111,7 +114,12 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
 }
 
 /// Processes a node or an edge at its end.
-fn close(open: Open, keys: &Keys, xml: &Xml<'_>, graph: &mut AttributeGraph<'_>) -> Result<()> {
+fn close<'a>(
+    open: Open<'a>,
+    keys: &Keys,
+    xml: &Xml<'_>,
+    graph: &mut AttributeGraph<'a>,
+) -> Result<()> {
     let Open { element, mut values } = open;
     let is_edge = element.name == "edge";
     for (name, value) in &keys.defaults[usize::from(is_edge)] {

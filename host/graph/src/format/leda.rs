@@ -19,7 +19,6 @@ fn label(text: &[u8]) -> Option<&[u8]> {
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
-    let path = sink.path();
     let mut lines = sink.lines(input);
     let mut head: Vec<Vec<u8>> = vec![];
     let mut line = 0;
@@ -45,7 +44,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         count: number(sink, line, Some(count), "number of vertices")?,
         line,
     };
-    let mut graph = AttributeGraph::new(path);
+    let mut graph = AttributeGraph::new(sink);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let not_utf8 = "the label is not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8 FILE";
     for id in 1..=vertices.count {

@@ -76,7 +76,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             return Err(sink.fault(what));
         }
     };
-    let mut graph = AttributeGraph::new(sink.path());
+    let mut graph = AttributeGraph::new(sink);
     // Without ids, links name nodes by their positions, from 0.
     let mut by_position = true;
     for node in &nodes {
@@ -90,7 +90,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             }
             id => (id, Object::new()),
         };
-        let values = values(node, sink, |key| graph.left_out(false, key))?;
+        let values = fill(graph.values(false), node, sink, |key| graph.left_out(false, key))?;
         graph.vertex(1, &name(&id, sink)?, values)?;
     }
     for mut edge in edges {
@@ -100,7 +100,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         };
         edge.remove("key");
         edge.remove("id");
-        let values = values(edge, sink, |key| graph.left_out(true, key))?;
+        let values = fill(graph.values(true), edge, sink, |key| graph.left_out(true, key))?;
         graph.edge(1, [&name(&source, sink)?, &name(&target, sink)?], values)?;
     }
     if directed {
@@ -109,9 +109,13 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     graph.finish(sink)
 }
 
-/// The attributes that count; `left_out` takes the names of others.
-fn values(object: Object, sink: &Sink<'_>, mut left_out: impl FnMut(String)) -> Result<Values> {
-    let mut values = Values::default();
+/// Sets the attributes that count; `left_out` takes the names of others.
+fn fill<'a>(
+    mut values: Values<'a>,
+    object: Object,
+    sink: &Sink<'_>,
+    mut left_out: impl FnMut(String),
+) -> Result<Values<'a>> {
     for (key, value) in object {
         let counts = !value.is_null() && !value.is_object() && !value.is_array();
         if !counts || !values.set(&key, name(&value, sink)?) {

@@ -289,7 +289,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = sink.lines(input);
     let mut sections = Sections {
         path,
-        graph: AttributeGraph::new(path),
+        graph: AttributeGraph::new(sink),
         vertices: None,
         left: None,
         section: Section::Other,

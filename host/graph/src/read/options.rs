@@ -26,15 +26,17 @@ impl Choice for Ids {
     ];
 }
 
-/// Which columns of a table of edges hold what: names of columns, or numbers from 1.
+/// Which columns of a table of edges, or attributes, hold what: names, or numbers of columns from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     /// One end of an edge.
     pub source: Option<String>,
     /// The other end.
     pub target: Option<String>,
-    /// The label of the edge.
+    /// The label of the edge; in GraphML, GEXF, GML and JSON an attribute.
     pub edge_label: Option<String>,
+    /// The label of a vertex: an attribute in GraphML, GEXF, GML and JSON.
+    pub label: Option<String>,
     /// The weight of the edge: a number, which is checked and dropped, as no task takes weights.
     pub weight: Option<String>,
     /// The time of the edge, which is dropped: never an end or a label.

@@ -211,23 +211,26 @@ fn in_blocks(
 /// Refuses names of columns for a format without columns.
 fn check_columns(path: &Path, format: Format, options: &ReadOptions) -> Result<()> {
     let columns = &options.columns;
+    let is_table = matches!(format, Format::Edges | Format::Table);
+    let attributes = [Format::GraphMl, Format::Gexf, Format::Gml, Format::NodeLink];
     let told = [
-        (&columns.source, "source"),
-        (&columns.target, "target"),
-        (&columns.edge_label, "edge_label"),
-        (&columns.weight, "weight"),
-        (&columns.time, "time"),
+        (&columns.source, "source", is_table),
+        (&columns.target, "target", is_table),
+        (&columns.edge_label, "edge_label", is_table || attributes.contains(&format)),
+        (&columns.label, "label", attributes.contains(&format)),
+        (&columns.weight, "weight", is_table),
+        (&columns.time, "time", is_table),
     ];
-    let Some((_, setting)) = told.into_iter().find(|(column, _)| column.is_some()) else {
-        return Ok(());
-    };
-    match format {
-        Format::Edges | Format::Table => Ok(()),
-        _ => Err(Error::usage(format!(
-            "{}: the setting `{setting}` names a column of a table, but the format is {format}",
-            Place::file(path)
-        ))),
-    }
+    let told = told.into_iter().find(|(column, _, fits)| column.is_some() && !fits);
+    let Some((_, setting, _)) = told else { return Ok(()) };
+    Err(Error::usage(format!(
+        "{}: the setting `{setting}` names {}, but the format is {format}",
+        Place::file(path),
+        match setting {
+            "label" => "an attribute of vertices, or a column of the setting `vertex_table`",
+            _ => "a column of a table",
+        }
+    )))
 }
 
 /// The format of a text that begins with `head`, all of it if `ended`.

@@ -451,7 +451,7 @@ impl Shape {
 /// Whether the first row names the columns.
 fn is_header(sample: &Sample, names: &[String], columns: &Columns) -> bool {
     let rows = &sample.rows[1..];
-    let Columns { source, target, edge_label, weight, time } = columns;
+    let Columns { source, target, edge_label, label: _, weight, time } = columns;
     let wanted = [source, target, edge_label, weight, time];
     let is_wanted = |name: &String| {
         let plain = column_names::plain(name);
