@@ -189,6 +189,8 @@ fn trivial_graph_format() {
     assert_eq!(edges(&same), ["a-b:7", "b-c:8"]);
     let bare = parse("1 5\n2 6\n#\n1 2\n");
     assert_eq!((bare.format, pairs(&bare)), (Format::Tgf, vec![(5, 6)]));
+    assert!(notes(&bare, "read as tgf (vertices, a line `#`, and edges between them)"));
+    assert!(!notes(&read, "read as tgf"));
     // One quote in front of the line `#`.
     assert_eq!(edges(&parse("1 5\" pipe\n2 valve\n#\n1 2\n")), ["5\" pipe-valve"]);
     let alone = parse_named("g.tgf", "7 x\n9 x\n#\n", None).unwrap();

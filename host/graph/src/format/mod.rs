@@ -40,6 +40,7 @@ pub(crate) use columnar::magic;
 pub(crate) use refusal::check as check_names;
 pub(crate) use sink::{Sink, SinkContent, labels_of};
 pub(crate) use table::{read as read_table, read_vertices, write_by, write_vertices};
+pub(crate) use tgf::shape as tgf_shape;
 
 use crate::read::{Head, Header};
 use crate::{Graph, read, write};

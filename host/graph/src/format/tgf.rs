@@ -17,33 +17,37 @@ fn split(line: &[u8]) -> (&[u8], &[u8]) {
     (&line[..end], scan::trim(&line[end..]))
 }
 
-/// Whether different vertices stand in front of the first line `#`, and an edge between two of them behind it.
+/// Whether a text is surely of this format: its first lines can't be edges.
 pub(super) fn sniff(head: &[u8]) -> bool {
+    shape(head) == Some(true)
+}
+
+/// Whether different vertices stand in front of the first line `#`, and an edge between two of them behind it; `None`
+/// if not, `Some(false)` if the lines in front may be edges as well.
+pub(crate) fn shape(head: &[u8]) -> Option<bool> {
     // Nearly always a text has no such line.
-    if memchr::memmem::find(head, b"\n#").is_none() {
-        return false;
-    }
-    let mut lines = scan::lines(head).map(|(_, line)| line).filter(|line| !line.is_empty());
-    let (mut ids, mut no_edges) = (HashSet::new(), true);
+    memchr::memmem::find(head, b"\n#")?;
+    let mut lines = scan::lines(head).map(|(_, line)| split(line)).filter(|(id, _)| !id.is_empty());
+    let (mut ids, mut sure, mut counted) = (HashSet::new(), false, true);
     loop {
-        match lines.next().map(split) {
-            None => return false,
-            Some((b"#", b"")) => break,
-            Some((id, text)) => {
-                // Quotes may hold lines: a row of a table.
-                if id == b"#" || id[0] == b'"' || !ids.insert(id) {
-                    return false;
-                }
-                let counted = scan::count(id) == Some(ids.len() as u64);
-                no_edges &= text.is_empty() || counted && !scan::is_number(text);
-            }
+        let (id, text) = lines.next()?;
+        if (id, text) == (b"#", b"") {
+            break;
         }
+        // Quotes may hold lines: a row of a table.
+        if id == b"#" || id[0] == b'"' || !ids.insert(id) {
+            return None;
+        }
+        let alike = scan::is_number(id) == scan::is_number(text);
+        sure |= text.is_empty() || text.iter().any(|&byte| is_blank(byte)) || !alike;
+        counted &= text.is_empty() || !alike && scan::count(id) == Some(ids.len() as u64);
     }
-    let Some((source, rest)) = lines.next().map(split) else {
+    match lines.next() {
+        Some((source, rest)) => ids.contains(source) && ids.contains(split(rest).0),
         // An edge list may end with an empty comment.
-        return no_edges && !ids.is_empty();
-    };
-    ids.contains(source) && ids.contains(split(rest).0)
+        None => counted && !ids.is_empty(),
+    }
+    .then_some(sure)
 }
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {

@@ -8,7 +8,7 @@ use super::Format;
 use super::edges::begins_as_name;
 use super::names::{self, says_ends};
 use super::scan::{self, is_blank, is_comment, is_number, is_zero};
-use crate::format::has_colons;
+use crate::format::{has_colons, tgf_shape};
 
 /// The format of a text that may be taken for `format`, and whose beginning is `head`, all of it if `complete`.
 pub(super) fn other(format: Format, head: &[u8], complete: bool) -> Format {
@@ -19,7 +19,7 @@ pub(super) fn other(format: Format, head: &[u8], complete: bool) -> Format {
         if complete { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
     let head = &head[..end];
     let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !is_comment(line);
-    if has_lone_mark(head) {
+    if tgf_shape(head).is_some() || has_lone_mark(head) {
         return Format::Tgf;
     }
     let lines = || scan::lines(head).filter(content).map(|(_, line)| line);
