@@ -1,4 +1,4 @@
-//! Files of numbers that look like edge lists but are not: matrices, adjacency lists, LAD, ORCA.
+//! Files that look like edge lists but are not: matrices, adjacency lists, LAD, ORCA, the Trivial Graph Format.
 //!
 //! A format that was named is not doubted.
 
