@@ -180,6 +180,45 @@ fn pajek_in_all_its_sections() {
 }
 
 #[test]
+fn trivial_graph_format() {
+    // Different texts are names, others are labels.
+    let read = parse("1 First node\n2 Second\n3\tThird\n\n#\n1 2  is next to\n3 1\n");
+    assert_eq!(read.format, Format::Tgf);
+    assert_eq!(vertices(&read), ["First node", "Second", "Third"]);
+    assert_eq!(edges(&read), ["First node-Second:is next to", "First node-Third:"]);
+    let same = parse("a x\nb x\r\nc\n#\r\na b 7\nb c 8\n");
+    assert_eq!(vertices(&same), ["a:x", "b:x", "c:"]);
+    assert_eq!(edges(&same), ["a-b:7", "b-c:8"]);
+    let bare = parse("1 5\n2 6\n#\n1 2\n");
+    assert_eq!((bare.format, pairs(&bare)), (Format::Tgf, vec![(5, 6)]));
+    assert!(notes(&bare, "read as tgf (vertices, a line `#`, and edges between them)"));
+    assert!(!notes(&read, "read as tgf"));
+    // One quote in front of the line `#`.
+    assert_eq!(edges(&parse("1 5\" pipe\n2 valve\n#\n1 2\n")), ["5\" pipe-valve"]);
+    let alone = parse_named("g.tgf", "7 x\n9 x\n#\n", None).unwrap();
+    assert!(notes(&alone, "no edge follows the line `#`"));
+    assert_eq!(vertices(&alone), ["7:x", "9:x"]);
+    assert!(notes(&parse("1\n2\n#\n1 2"), "the last line has no end"));
+    // An empty comment within an edge list.
+    assert_eq!(parse("1 2\n2 3\n#\n").format, Format::Edges);
+    for (text, message) in [
+        ("1 a\n2 b\n1 c\n#\n1 2\n", "g.tgf:3: vertex `1` is declared twice, first at line 1"),
+        ("1 a\n2 b\n#\n1 2\n1 3\n", "g.tgf:5: an edge goes to `3`, which is not a declared"),
+        ("1 a\n2 b\n#\n1 2\n1\n", "g.tgf:5: `1` is not an edge: `source target text`"),
+        ("1 a\n2 b\n#\n1 2\n#\n", "g.tgf:5: a second `#`, after line 3: one file is one graph"),
+        ("1 a\n# b\n#\n", "g.tgf:2: the `#` between vertices and edges stands alone"),
+        ("1 a\n2 b\n", "g.tgf: holds no line `#` between vertices and edges"),
+    ] {
+        let error = parse_named("g.tgf", text, None).map(|read| read.format).unwrap_err();
+        assert!(error.to_string().starts_with(message), "{error}");
+    }
+    // By the content alone, a damaged file may be an edge list.
+    let doubt = "g:5: an edge goes to `4`, which is not a declared vertex: the file may be cut off (read as tgf; the \
+                 setting `format` names another)";
+    assert_eq!(refused("1 2\n2 3\n3 4\n#\n4 1\n"), doubt);
+}
+
+#[test]
 fn dimacs_of_three_challenges() {
     // Each edge in both directions, counted once.
     assert_eq!(pairs(&parse("p col 3 2\ne 1 2\ne 2 1\ne 2 3\ne 3 2\n")), [(1, 2), (2, 3)]);

@@ -135,7 +135,6 @@ fn foreign_formats_are_named() {
         ("digraph \"G\" {\n", "a DOT file"),
         ("graph{0--1}\n", "a DOT file"),
         ("dl n=3 format=edgelist1\ndata:\n1 2\n", "a UCINET DL file"),
-        ("1 5\n2 6\n#\n1 2\n", "the Trivial Graph Format"),
         (
             "PAR1\u{15}\u{4}",
             if cfg!(feature = "columnar") {

@@ -27,6 +27,7 @@ mod records;
 mod refusal;
 mod sink;
 mod table;
+mod tgf;
 mod transactions;
 mod xml;
 
@@ -39,6 +40,7 @@ pub(crate) use columnar::magic;
 pub(crate) use refusal::check as check_names;
 pub(crate) use sink::{Sink, SinkContent, labels_of};
 pub(crate) use table::{read as read_table, read_vertices, write_by, write_vertices};
+pub(crate) use tgf::shape as tgf_shape;
 
 use crate::read::{Head, Header};
 use crate::{Graph, read, write};
@@ -388,6 +390,16 @@ formats! {
         sniff: Some(transactions::sniff),
         read: ReaderKind::Whole(transactions::read),
         ..TEXT
+    }
+    Tgf "tgf" "Trivial Graph Format: `id text` of vertices, a line `#`, `source target text` of edges" {
+        reads: &["tgf"],
+        writes: &["tgf"],
+        sniff: Some(tgf::sniff),
+        comments: b"",
+        first_id: 1,
+        keeps: ALL,
+        read: ReaderKind::Whole(tgf::read),
+        write: Some(tgf::write),
     }
     Matrix "matrix" "Dense matrix: entry (i, j) other than zero is an edge; columns may have names" {
         comments: b"#%",

@@ -56,7 +56,9 @@ fn people(seed: u64, vertex_labels: bool, edge_labels: bool, plain: bool) -> Gra
     let count = 2 + random(14);
     let mut names: Vec<String> =
         (0..count).map(|v| format!("{}{v}", ODD[v as usize % ODD.len()])).collect();
-    if !plain {
+    if plain {
+        names.iter_mut().for_each(|name| *name = name.trim().into());
+    } else {
         names[0] = "quoted \"name\", with \\ and\na line end".into();
         names[1] = "long ".repeat(2000);
     }
@@ -144,9 +146,11 @@ fn what_is_written_is_read_again() {
         }
         let Some(write) = entry.write else { continue };
         for seed in 0..40 {
-            let (vertex_labels, edge_labels) = (seed % 2 == 1, seed % 4 > 1);
-            // Pajek has no way to write quotes.
-            let plain = entry.format == Format::Pajek || seed % 8 == 0;
+            // In the Trivial Graph Format names with blanks leave no room for labels.
+            let vertex_labels = seed % 2 == 1 && entry.format != Format::Tgf;
+            let edge_labels = seed % 4 > 1;
+            // Neither this nor Pajek has a way to write line ends, and Pajek none to write quotes.
+            let plain = matches!(entry.format, Format::Pajek | Format::Tgf) || seed % 8 == 0;
             let graph = people(seed, vertex_labels, edge_labels, plain);
             if graph.edges() == 0 && !entry.keeps.isolated {
                 continue;
@@ -175,11 +179,44 @@ fn what_a_format_can_not_hold_is_refused() {
         format.entry().write.unwrap()(&mut vec![], &graph).unwrap_err().to_string()
     };
     assert!(refused(Format::Pajek).contains("can't be written as Pajek"));
+    assert!(refused(Format::Tgf).contains("can't be written as tgf: its texts have no line ends"));
     let text = json!({"nodes": [{"id": "a\u{1}b"}], "links": []}).to_string();
     let graph = parse("g", text.as_bytes(), None).unwrap().graph;
     for format in [Format::GraphMl, Format::Gexf] {
         let error = format.entry().write.unwrap()(&mut vec![], &graph).unwrap_err().to_string();
         assert!(error.contains("control character"), "{error}");
+    }
+}
+
+#[test]
+fn labels_are_written_behind_names_of_one_word() {
+    let written = |text: &str| {
+        let graph = parse("g", text.as_bytes(), None).unwrap().graph;
+        let mut text = vec![];
+        let written = write_text(&mut text, &graph, Format::Tgf).map_err(|e| e.to_string());
+        written.map(|()| String::from_utf8(text).unwrap())
+    };
+    for text in [
+        "7 a b\n8 a b\n9 c\n#\n7 9 is next to\n8 9 x\n",
+        "ada x\nbob x\n#7 x\n#\nada bob\n",
+        "7\n8\n9\n#\n7 8\n",
+    ] {
+        assert_eq!(written(text).as_deref(), Ok(text));
+    }
+    assert_eq!(written("ada,bob\nbob,c d\n").unwrap(), "1 ada\n2 bob\n3 c d\n#\n1 2\n2 3\n");
+    let people = |names: [&str; 2], labels: [&str; 2]| {
+        let node = |i: usize| json!({"id": names[i], "name": names[i], "label": labels[i]});
+        let links = json!([{"source": names[0], "target": names[1]}]);
+        written(&json!({"nodes": [node(0), node(1)], "links": links}).to_string()).unwrap_err()
+    };
+    for (names, labels, message) in [
+        (["a", "b"], ["x", "y"], "the name `x` can't be written as tgf: no two vertices have the"),
+        (["a", "b c"], ["x", "x"], "the name `b c` can't be written as tgf: a name in front of"),
+        (["p", "b"], ["x 3 2", "x 3 2"], "a file that begins with it looks like one of another"),
+        (["a", "b"], ["", ""], "a label needs a text"),
+    ] {
+        let error = people(names, labels);
+        assert!(error.contains(message), "{error}");
     }
 }
 
@@ -227,7 +264,7 @@ fn each_format_has_a_sample_which_is_read() {
 }
 
 /// Formats without numbers of vertices and edges: nothing tells that lines are missing at the end.
-const WITHOUT_COUNTS: [Format; 7] = [
+const WITHOUT_COUNTS: [Format; 8] = [
     Format::Lg,
     Format::Arabesque,
     Format::Pajek,
@@ -235,6 +272,7 @@ const WITHOUT_COUNTS: [Format; 7] = [
     Format::Multiline,
     Format::Lgl,
     Format::Transactions,
+    Format::Tgf,
 ];
 
 #[test]

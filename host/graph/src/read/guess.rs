@@ -19,6 +19,7 @@ pub(super) fn is_guess(format: Format) -> bool {
             | Format::Lad
             | Format::Orca
             | Format::Matrix
+            | Format::Tgf
     )
 }
 
@@ -31,6 +32,7 @@ fn lines(format: Format) -> &'static str {
         Format::AdjList => "a vertex and its neighbours",
         Format::Lad => "the number of vertices, then the degree and the neighbours of each",
         Format::Orca => "the numbers of vertices and edges, then two ids from 0 on",
+        Format::Tgf => "vertices, a line `#`, and edges between them",
         Format::Matrix => "a row of a matrix",
         _ => "two ids",
     }

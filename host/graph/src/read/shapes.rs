@@ -1,4 +1,4 @@
-//! Files of numbers that look like edge lists but are not: matrices, adjacency lists, LAD, ORCA.
+//! Files that look like edge lists but are not: matrices, adjacency lists, LAD, ORCA, the Trivial Graph Format.
 //!
 //! A format that was named is not doubted.
 
@@ -7,45 +7,40 @@ use std::collections::{HashMap, HashSet};
 use super::Format;
 use super::edges::begins_as_name;
 use super::names::{self, says_ends};
-use super::scan::{self, Fault, is_blank, is_comment, is_number, is_zero};
-use crate::format::has_colons;
+use super::scan::{self, is_blank, is_comment, is_number, is_zero};
+use crate::format::{has_colons, tgf_shape};
 
 /// The format of a text that may be taken for `format`, and whose beginning is `head`, all of it if `complete`.
-///
-/// # Errors
-/// A fault for the Trivial Graph Format, which is not read.
-pub(super) fn other(format: Format, head: &[u8], complete: bool) -> Result<Format, Fault> {
+pub(super) fn other(format: Format, head: &[u8], complete: bool) -> Format {
     if !matches!(format, Format::Edges | Format::Arabesque | Format::Triples) {
-        return Ok(format);
+        return format;
     }
     let end =
         if complete { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
     let head = &head[..end];
     let content = |(_, line): &(usize, &[u8])| !line.is_empty() && !is_comment(line);
-    if let Some(at) = lone_mark(head) {
-        let what = "a line `#` alone parts vertices from edges, as in the Trivial Graph Format, which is not read; \
-                    keep the lines behind it: awk 'edges {print $1, $2} $1 == \"#\" {edges = 1}' FILE";
-        return Err(Fault { at, what: what.into() });
+    if tgf_shape(head).is_some() || has_lone_mark(head) {
+        return Format::Tgf;
     }
     let lines = || scan::lines(head).filter(content).map(|(_, line)| line);
     if complete && is_orca(lines()) {
-        return Ok(Format::Orca);
+        return Format::Orca;
     }
     let colon = lines().next().is_some_and(|line| line.contains(&b':'));
     if colon && has_colons(lines()) {
-        return Ok(Format::AdjList);
+        return Format::AdjList;
     }
     // Nearly always an edge is two numbers, and there is nothing to look for.
     if !lines().take(SAMPLE).any(|line| scan::fields(line).count() != 2) {
-        return Ok(format);
+        return format;
     }
     let lines: Vec<&[u8]> = lines().collect();
-    Ok(match () {
+    match () {
         () if is_matrix(&lines, complete) => Format::Matrix,
         () if is_lad(&lines, complete) => Format::Lad,
         () if is_adjacency(&lines, complete) || complete && lists_once(&lines) => Format::AdjList,
         () => format,
-    })
+    }
 }
 
 /// Numbers of vertices and edges, and as many edges between vertices from 0 on. In a small file the last vertex must
@@ -193,15 +188,14 @@ fn numbers(line: &[u8]) -> Option<Vec<u64>> {
     scan::fields(line).map(scan::count).collect()
 }
 
-/// Where a line `#` stands alone among lines of content.
-fn lone_mark(text: &[u8]) -> Option<usize> {
-    memchr::memmem::find(text, b"\n#\n").or(memchr::memmem::find(text, b"\n#\r\n"))?;
+/// Whether a line `#` stands alone among lines of content.
+fn has_lone_mark(text: &[u8]) -> bool {
+    if memchr::memmem::find(text, b"\n#\n").or(memchr::memmem::find(text, b"\n#\r\n")).is_none() {
+        return false;
+    }
     let content = |line: &[u8]| !line.is_empty() && !is_comment(line);
     let mut lines = scan::lines(text).skip_while(|(_, line)| !content(line));
-    let (at, _) = lines.find(|(_, line)| *line == b"#")?;
+    let Some((at, _)) = lines.find(|(_, line)| *line == b"#") else { return false };
     // Within quotes it is part of a name.
-    if memchr::memchr_iter(b'"', &text[..at]).count() % 2 == 1 {
-        return None;
-    }
-    lines.any(|(_, line)| content(line)).then_some(at)
+    memchr::memchr_iter(b'"', &text[..at]).count() % 2 == 0 && lines.any(|(_, line)| content(line))
 }

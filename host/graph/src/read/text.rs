@@ -249,7 +249,7 @@ fn format_of(
     foreign::refuse(head)?;
     let format = detect::detect(head, ended, &extension(path));
     // Who names columns has a table.
-    if options.columns.any() { Ok(format) } else { shapes::other(format, head, ended) }
+    Ok(if options.columns.any() { format } else { shapes::other(format, head, ended) })
 }
 
 /// Opens the spill file of edges, if memory is limited.
