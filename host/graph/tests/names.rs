@@ -204,7 +204,7 @@ fn faults_have_their_line() {
     let error = read_bytes(Path::new("g"), latin1, &ReadOptions::default(), &Context::default());
     assert!(error.unwrap_err().to_string().contains("is not UTF-8; convert the file"));
     let comments = parse("a,b\n#tag,b\nb,c\n").notes;
-    assert!(comments[0].starts_with("1 line begins with # or %"), "{comments:?}");
+    assert!(comments[0].starts_with("line 2 begins with # or % and is"), "{comments:?}");
     let most = ReadOptions { max_vertices: Some(2), ..ReadOptions::default() };
     let error = read_with("a b\nb c\n", &most).unwrap_err().to_string();
     assert!(error.contains("more than 2 vertices"), "{error}");

@@ -58,6 +58,8 @@ pub(crate) struct Entry {
     pub writes: &'static [&'static str],
     /// Whether a text is in this format, by its beginning; `None` where only a guess tells.
     pub sniff: Option<fn(&[u8]) -> bool>,
+    /// What lines would be, for the remark where only a guess found the format; `None` where a guess needs none.
+    pub guess: Option<&'static str>,
     /// First bytes of lines that are comments.
     pub comments: &'static [u8],
     /// The number of the first vertex in a format that numbers vertices.
@@ -138,6 +140,7 @@ const TEXT: Entry = Entry {
     reads: &[],
     writes: &[],
     sniff: None,
+    guess: None,
     comments: b"#%",
     first_id: 0,
     keeps: Capabilities {
@@ -204,6 +207,7 @@ formats! {
         ..TEXT
     }
     Arabesque "arabesque" "Arabesque: `id label neighbours…`" {
+        guess: Some("`id label neighbours…`"),
         keeps: Capabilities { vertex_labels: true, isolated: true, ..TEXT.keeps },
         read: ReaderKind::Blocks { header: read::arabesque_header, streams: true, texts: None },
         write: Some(write::arabesque),
@@ -212,6 +216,7 @@ formats! {
     Metis "metis" "METIS: `V E [fmt]`, then a line of neighbours for each vertex" {
         reads: &["metis"],
         writes: &["metis"],
+        guess: Some("the number of vertices and edges, then the neighbours of each vertex"),
         comments: b"%",
         first_id: 1,
         keeps: Capabilities { vertex_labels: true, edge_labels: true, isolated: true, ..TEXT.keeps },
@@ -228,8 +233,10 @@ formats! {
         keeps: Capabilities { isolated: true, ..TEXT.keeps },
         read: ReaderKind::Blocks { header: read::matrix_header, streams: true, texts: None },
         write: Some(write::matrix_market),
+        ..TEXT
     }
     Triples "triples" "Knowledge graph: number of triples, then `head tail relation`" {
+        guess: Some("the number of triples, then `head tail relation`"),
         keeps: Capabilities { edge_labels: true, ids: true, ..TEXT.keeps },
         read: ReaderKind::Blocks { header: read::triples_header, streams: false, texts: Some(TRIPLES) },
         write: Some(write::triples),
@@ -330,6 +337,7 @@ formats! {
     }
     AdjList "adjlist" "Adjacency list: a vertex and its neighbours in a line (NetworkX, SNAP)" {
         sniff: Some(adjlist::is_list),
+        guess: Some("a vertex and its neighbours"),
         comments: b"#",
         read: ReaderKind::Whole(adjlist::read_list),
         ..TEXT
@@ -361,11 +369,13 @@ formats! {
         ..TEXT
     }
     Lad "lad" "LAD: the number of vertices, then `[label] degree neighbour…` for each" {
+        guess: Some("the number of vertices, then the degree and the neighbours of each"),
         comments: b"",
         read: ReaderKind::Whole(lad::read),
         ..TEXT
     }
     Orca "orca" "ORCA: `V E`, then E edges between vertices from 0 on" {
+        guess: Some("the numbers of vertices and edges, then two ids from 0 on"),
         comments: b"#",
         read: ReaderKind::Whole(orca::read),
         ..TEXT
@@ -395,6 +405,7 @@ formats! {
         reads: &["tgf"],
         writes: &["tgf"],
         sniff: Some(tgf::sniff),
+        guess: Some("vertices, a line `#`, and edges between them"),
         comments: b"",
         first_id: 1,
         keeps: ALL,
@@ -402,6 +413,7 @@ formats! {
         write: Some(tgf::write),
     }
     Matrix "matrix" "Dense matrix: entry (i, j) other than zero is an edge; columns may have names" {
+        guess: Some("a row of a matrix"),
         comments: b"#%",
         read: ReaderKind::Whole(matrix::read),
         ..TEXT

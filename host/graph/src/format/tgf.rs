@@ -53,7 +53,7 @@ pub(crate) fn shape(head: &[u8]) -> Option<bool> {
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
     let mut lines = sink.lines(input);
-    let mut graph = AttributeGraph::new(sink.path());
+    let mut graph = AttributeGraph::new(sink);
     let mut mark = None;
     while let Some((line, text)) = lines.next()? {
         let text = std::str::from_utf8(text).map_err(|_| {
@@ -78,14 +78,15 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                 };
                 return Err(sink.fault_at(line, what));
             }
-            None => graph.vertex(line, first, values(rest))?,
+            None => graph.vertex(line, first, labelled(graph.values(false), rest))?,
             Some(_) => {
                 let (target, label) = split(rest);
                 if target.is_empty() {
                     let what = format!("{} is not an edge: `source target text`", quote(text));
                     return Err(sink.fault_at(line, what));
                 }
-                graph.edge(line, [first, target], values(label))?;
+                let values = labelled(graph.values(true), label);
+                graph.edge(line, [first, target], values)?;
             }
         }
     }
@@ -101,9 +102,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     graph.finish(sink)
 }
 
-/// The values of a vertex or an edge with this text.
-fn values(text: &str) -> Values {
-    let mut values = Values::default();
+/// The values of a vertex or an edge, with this text.
+fn labelled<'a>(mut values: Values<'a>, text: &str) -> Values<'a> {
     if !text.is_empty() {
         values.set("label", text.into());
     }

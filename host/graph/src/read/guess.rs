@@ -8,34 +8,16 @@ use crate::Graph;
 use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result};
 
-/// Whether a format that was found by the content is a guess.
-pub(super) fn is_guess(format: Format) -> bool {
-    matches!(
-        format,
-        Format::Metis
-            | Format::Arabesque
-            | Format::Triples
-            | Format::AdjList
-            | Format::Lad
-            | Format::Orca
-            | Format::Matrix
-            | Format::Tgf
-    )
+/// Whether a format is a guess: neither the beginning of the text shows it, nor the extension of the file.
+pub(super) fn is_guess(format: Format, head: &[u8], extension: &str) -> bool {
+    let entry = format.entry();
+    let shows = entry.sniff.is_some_and(|sniff| sniff(head)) || entry.reads.contains(&extension);
+    entry.guess.is_some() && !shows
 }
 
 /// Interpretation of a line.
 fn lines(format: Format) -> &'static str {
-    match format {
-        Format::Metis => "the number of vertices and edges, then the neighbours of each vertex",
-        Format::Arabesque => "`id label neighbours…`",
-        Format::Triples => "the number of triples, then `head tail relation`",
-        Format::AdjList => "a vertex and its neighbours",
-        Format::Lad => "the number of vertices, then the degree and the neighbours of each",
-        Format::Orca => "the numbers of vertices and edges, then two ids from 0 on",
-        Format::Tgf => "vertices, a line `#`, and edges between them",
-        Format::Matrix => "a row of a matrix",
-        _ => "two ids",
-    }
+    format.entry().guess.unwrap_or("two ids")
 }
 
 /// Names the guess, for a remark.

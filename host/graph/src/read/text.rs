@@ -93,8 +93,7 @@ fn parse_as_it_is(
         |fault: Fault| Error::input(Place::line(&path, line_of(&head, fault.at)), fault.what);
     let format = format_of(&head, ended, &path, options).map_err(fault_at)?;
     check_columns(&path, format, options)?;
-    let sure = forced || format.entry().sniff.is_some_and(|sniff| sniff(&head));
-    let guessed = !sure && guess::is_guess(format);
+    let guessed = !forced && guess::is_guess(format, &head, &extension(&path));
     let labelled = !forced && options.edge_labels && names::says_edge_label(&head);
     let told = options.columns.any() || options.ids == Ids::Text || labelled;
     if format == Format::Table || format == Format::Edges && told {

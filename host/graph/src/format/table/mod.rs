@@ -89,11 +89,13 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         ));
     }
     if let Some((comments, line)) = rows.comments() {
-        let lines = counted(comments, "line begins", "lines begin");
-        sink.note(format!(
-            "{lines} with # or % and are taken as comments, the first is line {line}; a name that begins so belongs \
-             in quotes"
-        ));
+        let what = match comments {
+            1 => format!("line {line} begins with # or % and is taken as a comment"),
+            _ => format!(
+                "{comments} lines begin with # or % and are taken as comments, the first is line {line}"
+            ),
+        };
+        sink.note(format!("{what}; a name that begins so belongs in quotes"));
     }
     Ok(())
 }
@@ -146,9 +148,8 @@ pub(crate) fn write_by(
         head += &format!("{}edge_label", separator as char);
     }
     writeln!(out, "{head}")?;
-    let style = csv::QuoteStyle::NonNumeric;
     let mut builder = csv::WriterBuilder::new();
-    let mut rows = builder.delimiter(separator).quote_style(style).from_writer(out);
+    let mut rows = builder.delimiter(separator).quote_style(quotes(graph)).from_writer(out);
     each_edge(graph, |u: VertexId, v: VertexId, label| {
         let (u, v) = (graph.vertex_name(u).to_string(), graph.vertex_name(v).to_string());
         match labels {
@@ -158,6 +159,17 @@ pub(crate) fn write_by(
         .map_err(failed)
     })?;
     rows.flush()
+}
+
+/// Which fields are in quotes: texts, and numbers too where names such as `007` are not to be read as numbers.
+fn quotes(graph: &Graph) -> csv::QuoteStyle {
+    let zero = |name: String| name.len() > 1 && name.starts_with('0') && is_number(name.as_bytes());
+    let named = graph.names().vertices.is_some();
+    match named && (0..graph.vertices() as VertexId).any(|v| zero(graph.vertex_name(v).to_string()))
+    {
+        true => csv::QuoteStyle::Always,
+        false => csv::QuoteStyle::NonNumeric,
+    }
 }
 
 /// Names of both columns of ends, which readers know, and which no vertex and no edge label has.
@@ -178,9 +190,8 @@ pub(super) fn free_names(graph: &Graph) -> (String, String) {
 
 /// Writes the vertices of a graph as a table, with their labels.
 pub(crate) fn write_vertices(out: &mut dyn Write, graph: &Graph) -> std::io::Result<()> {
-    let style = csv::QuoteStyle::NonNumeric;
     writeln!(out, "id,label")?;
-    let mut rows = csv::WriterBuilder::new().quote_style(style).from_writer(out);
+    let mut rows = csv::WriterBuilder::new().quote_style(quotes(graph)).from_writer(out);
     for v in 0..graph.vertices() as VertexId {
         let label = graph.vertex_label_name(graph.view().vertex_label(v));
         rows.write_record([graph.vertex_name(v).to_string(), label.to_string()]).map_err(failed)?;

@@ -143,10 +143,9 @@ fn survives_tables(content: &Content) -> std::result::Result<(), TestCaseError> 
     Ok(())
 }
 
-/// Runs a property on random graphs; returns the smallest one for which it fails.
+/// Runs a property on random graphs (`PROPTEST_CASES`, 256); returns the smallest one for which it fails.
 fn fault(holds: impl Fn(&Content) -> std::result::Result<(), TestCaseError>) -> Option<String> {
-    let config =
-        ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let run = TestRunner::new(config).run(&contents(), |content| holds(&content));
     run.err().map(|error| error.to_string())
 }
