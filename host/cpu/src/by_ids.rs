@@ -140,4 +140,12 @@ impl Sink for RenumberedSink<'_> {
     fn limit(&self) -> Option<u64> {
         self.sink.limit()
     }
+
+    fn only_counts(&self) -> bool {
+        self.sink.only_counts()
+    }
+
+    fn embeddings(&self, number: u64) {
+        self.sink.embeddings(number);
+    }
 }

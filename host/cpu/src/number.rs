@@ -7,7 +7,7 @@
 use ethnum::U256;
 
 /// An unsigned integer.
-pub(super) trait Number: Copy + Eq + Send + Sync + From<u64> + Into<U256> {
+pub(super) trait Number: Copy + Ord + Send + Sync + From<u64> + Into<U256> {
     /// 0.
     const ZERO: Self;
     /// 1.

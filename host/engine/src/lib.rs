@@ -199,6 +199,15 @@ pub trait Sink: Sync {
     fn limit(&self) -> Option<u64> {
         None
     }
+
+    /// Whether numbers do in place of embeddings, from engines that count faster than they list ([`Sink::embeddings`]).
+    fn only_counts(&self) -> bool {
+        false
+    }
+
+    /// Takes the number of further embeddings, none of which was handed over; only where the sink
+    /// [only counts](Sink::only_counts). 0 says that there are some.
+    fn embeddings(&self, _number: u64) {}
 }
 
 /// A device that can mine.

@@ -141,6 +141,15 @@ impl Sink for Tally {
     fn limit(&self) -> Option<u64> {
         (self.limit < u64::MAX).then_some(self.limit)
     }
+
+    fn only_counts(&self) -> bool {
+        true
+    }
+
+    fn embeddings(&self, number: u64) {
+        self.first.get_or_init(Instant::now);
+        self.begun.fetch_add(number, Ordering::Relaxed);
+    }
 }
 
 /// Writes embeddings to a file as they come, with the ids of the input. The order of the lines

@@ -200,7 +200,9 @@ fn search(
     }
     let estimates = estimates(pattern, &space);
     let apart = !mappings && ambiguous(pattern);
-    let emit = sink.is_some() || apart;
+    // A sink that only counts needs no embeddings, unless one stands for several mappings that differ.
+    let counter = sink.filter(|sink| sink.only_counts() && !apart);
+    let emit = sink.is_some() && counter.is_none() || apart;
     let limit = sink.and_then(|sink| sink.limit());
     let planner = Planner { pattern, space: &space, estimates: &estimates, induced, limit };
     let plan = planner.best(mappings, emit);
@@ -208,17 +210,29 @@ fn search(
         let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
         Representative::new(graph.view(), pattern, &order)
     });
-    let found = execute(&plan, &mut space, given, representative.as_ref(), most, job)?;
+    let limit = limit.map_or(U256::MAX, U256::from);
+    let (factor, each) = match mappings {
+        true => (plan.factor, 1),
+        // The counted automorphisms are a divisor of all.
+        false => (1, plan.automorphisms / plan.factor),
+    };
+    let enough = limit.saturating_mul(each.into()).saturating_add(U256::from(factor - 1));
+    let enough = enough / U256::from(factor);
+    let ends = Ends { most, counter: counter.map(|counter| (counter, enough)) };
+    let job = Job { sink: sink.filter(|_| counter.is_none()), ..job };
+    let found = execute(&plan, &mut space, given, representative.as_ref(), ends, job)?;
     let Some(found) = found else { return Ok(None) };
     let (count, complete) = (found.0.ok_or_else(|| too_many(mappings))?, found.1);
+    if let Some(counter) = counter {
+        let number = count.saturating_mul(factor.into()) / U256::from(each);
+        counter.embeddings(u64::try_from(number.min(limit)).unwrap_or(u64::MAX));
+        return Ok(Some((number.min(limit), 1, complete && number <= limit)));
+    }
     Ok(Some(if emit {
         (count, 1, complete)
-    } else if mappings {
-        let count = count.checked_mul(U256::from(plan.factor));
-        (count.ok_or_else(|| too_many(true))?, 1, complete)
     } else {
-        // The counted automorphisms are a divisor of all.
-        (count, plan.automorphisms / plan.factor, complete)
+        let count = count.checked_mul(U256::from(factor));
+        (count.ok_or_else(|| too_many(true))?, each, complete)
     }))
 }
 
@@ -251,7 +265,7 @@ pub(super) fn execute_named(
     job: Job<'_>,
 ) -> Result<(u128, bool)> {
     let mut space = Space::of_plan(graph.view(), plan);
-    let found = execute(plan, &mut space, given, None, None, job)?;
+    let found = execute(plan, &mut space, given, None, Ends::default(), job)?;
     let (count, complete) = found.expect("only an allowance ends a search");
     let count = count.and_then(|count| u128::try_from(count).ok());
     Ok((count.ok_or_else(|| too_many(true))?, complete))
@@ -260,6 +274,15 @@ pub(super) fn execute_named(
 /// Sampling rate of first vertices: one in this many tells whether a search keeps to its allowance.
 const SAMPLE: u32 = 32;
 
+/// What ends a search before it has met everything.
+#[derive(Clone, Copy, Default)]
+struct Ends<'a> {
+    /// Elements that it may visit; beyond them it has no result.
+    most: Option<f64>,
+    /// Told when mappings are met, of which so many are enough.
+    counter: Option<(&'a dyn Sink, U256)>,
+}
+
 /// The number of mappings that a plan counts, `None` if it needs more than 256 bits, and whether the search went to
 /// its end; nothing if it would visit more than `most` elements.
 fn execute(
@@ -267,12 +290,13 @@ fn execute(
     space: &mut Space<'_>,
     given: &Pattern,
     representative: Option<&Representative<'_>>,
-    most: Option<f64>,
+    ends: Ends<'_>,
     job: Job<'_>,
 ) -> Result<Option<(Option<U256>, bool)>> {
+    let Ends { most, counter } = ends;
     let lists = space.build_lists(plan, &job.context.cancel)?;
     let space = &*space;
-    let search = Execution { plan, space, lists: &lists, given, representative, job };
+    let search = Execution { plan, space, lists: &lists, given, representative, counter, job };
     if most.is_some_and(|most| search.exceeds(most)) {
         return Ok(None);
     }
@@ -296,6 +320,7 @@ struct Execution<'a> {
     lists: &'a [Option<usize>],
     given: &'a Pattern,
     representative: Option<&'a Representative<'a>>,
+    counter: Option<(&'a dyn Sink, U256)>,
     job: Job<'a>,
 }
 
@@ -306,14 +331,25 @@ impl Execution<'_> {
         units: &Groups,
         allowance: Option<&Allowance>,
     ) -> (Option<U256>, bool) {
-        let Execution { plan, space, lists, given, representative, job } = *self;
+        let Execution { plan, space, lists, given, representative, counter, job } = *self;
         let Job { sink, context, .. } = job;
-        let search = || Search::<N>::new(plan, space, lists, given, sink, representative, context);
-        let ran = job.run(
-            units,
-            || search().allowed(allowance),
-            |search, unit| search.unit(unit.start, unit.first..unit.limit),
-        );
+        let search = || {
+            let search = Search::new(plan, space, lists, given, sink, representative, context);
+            let search = search.allowed(allowance);
+            match counter {
+                Some((_, enough)) => search.until(N::saturating_from(enough)),
+                None => search,
+            }
+        };
+        let ran = job.run(units, search, |search: &mut Search<'_, N>, unit| {
+            let next = search.unit(unit.start, unit.first..unit.limit);
+            if let Some((counter, _)) = counter
+                && search.count > N::ZERO
+            {
+                counter.embeddings(0);
+            }
+            next
+        });
         let elements = ran.states.iter().map(Search::visited).sum::<u64>();
         debug!(elements, estimated = plan.cost, "elements visited by the search");
         ran.total(|search| (search.count != N::MAX).then_some(search.count))

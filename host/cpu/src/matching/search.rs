@@ -150,6 +150,9 @@ pub(super) struct Search<'a, N> {
     representative: Option<&'a Representative<'a>>,
     cancel: &'a Cancel,
     allowance: Option<&'a Allowance>,
+    /// By pattern vertex: the number of mappings below its step at which the search may end. All other parts of the
+    /// pattern were found where the step is the last one of each step above.
+    enough: Vec<N>,
     /// By pattern vertex: position in its class, and graph vertex.
     pub(super) positions: [u32; MAX_VERTICES],
     pub(super) images: [VertexId; MAX_VERTICES],
@@ -187,6 +190,7 @@ impl<'a, N: Number> Search<'a, N> {
             representative,
             cancel: &context.cancel,
             allowance: None,
+            enough: vec![N::MAX; pattern.vertices()],
             positions: [0; MAX_VERTICES],
             images: [0; MAX_VERTICES],
             filled: vec![SetRange::default(); plan.sets.len()],
@@ -208,6 +212,19 @@ impl<'a, N: Number> Search<'a, N> {
         self
     }
 
+    /// Ends the search once it has found so many mappings.
+    pub fn until(mut self, enough: N) -> Self {
+        let mut step = Some(0);
+        while let Some(at) = step {
+            self.enough[self.plan.steps[at].vertex] = enough;
+            step = match self.plan.steps[at].then.last() {
+                Some(NextStep::Step(next)) => Some(*next),
+                _ => None,
+            };
+        }
+        self
+    }
+
     /// About how many elements of sets were visited.
     pub fn visited(&self) -> u64 {
         self.looks * PATIENCE as u64 + (PATIENCE - self.patience) as u64
@@ -221,7 +238,7 @@ impl<'a, N: Number> Search<'a, N> {
         self.images[root.vertex] = self.space.id(root.class, start);
         let found = self.below(root, Some(part));
         self.count = self.count.saturating_add(found.count);
-        match self.stopped || self.count == N::MAX {
+        match self.stopped || self.count >= self.enough[root.vertex] {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -401,6 +418,7 @@ impl<'a, N: Number> Search<'a, N> {
         let mut count = N::ZERO;
         let mut reasons = source.reasons;
         let used = TakenImages::new(&source.conflicts, &self.images);
+        let enough = self.enough[v];
         for i in range {
             let position = match borrowed {
                 Some(list) => list[i],
@@ -416,6 +434,7 @@ impl<'a, N: Number> Search<'a, N> {
             self.spend(1);
             if found.count != N::ZERO {
                 count = count.saturating_add(found.count);
+                self.stopped |= count >= enough;
             } else if found.reasons >> v & 1 == 0 {
                 // Whatever the image of v, the others rule a mapping out.
                 let reasons = if count == N::ZERO { found.reasons } else { ALL };

@@ -1,6 +1,7 @@
 //! A search by lists, the same by rows of bits and tables of positions, and the interpreter.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_base::context::Cancel;
 use gramer_graph::{Builder, NO_LABEL};
@@ -80,12 +81,69 @@ proptest! {
             prop_assert!(lists.iter().flatten().all(|&l| made_for.lists(l).has_rows() == made));
             let mut space = space(&graph, &pattern, induced);
             let job = Job::whole(&context);
-            let found = execute(&plan, &mut space, &pattern, None, None, job).unwrap();
+            let found = execute(&plan, &mut space, &pattern, None, Ends::default(), job).unwrap();
             let (count, complete) = found.expect("there is no allowance");
             prop_assert!(complete);
             let expected = U256::from(expected / plan.factor);
             prop_assert_eq!(count, Some(expected), "cost {}", cost);
         }
+    }
+}
+
+/// Counts embeddings up to a limit.
+struct Counter {
+    limit: u64,
+    number: AtomicU64,
+}
+
+impl Sink for Counter {
+    fn embedding(&self, _: &Pattern, _: &[VertexId]) -> ControlFlow<()> {
+        match self.number.fetch_add(1, Ordering::Relaxed) + 1 < self.limit {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+
+    fn limit(&self) -> Option<u64> {
+        Some(self.limit)
+    }
+
+    fn only_counts(&self) -> bool {
+        true
+    }
+
+    fn embeddings(&self, number: u64) {
+        self.number.fetch_add(number, Ordering::Relaxed);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn a_count_ends_at_its_limit(
+        labels in prop::collection::vec(0u32..3, 20..60),
+        edges in prop::collection::vec((0usize..60, 0usize..60), 40..160),
+        wanted in prop::collection::vec(0u32..4, 2..7),
+        parents in prop::collection::vec(0usize..8, 8),
+        more in prop::collection::vec((0usize..8, 0usize..8), 0..4),
+        (induced, mappings) in any::<(bool, bool)>(),
+        limit in 1u64..400,
+        threads in 1usize..3,
+    ) {
+        let graph = graph(&labels, &edges);
+        let pattern = pattern(&wanted, &parents, &more);
+        let kind = if induced { Induced::Vertex } else { Induced::Edge };
+        let context = Context::with_threads(threads);
+        let whole = search(&graph, &pattern, &pattern, kind, mappings, (None, Job::whole(&context)));
+        let (sum, each, _) = whole.unwrap().unwrap();
+        let all = (sum / U256::from(each)).as_u64();
+        let counter = Counter { limit, number: AtomicU64::new(0) };
+        let job = Job { sink: Some(&counter), ..Job::whole(&context) };
+        let (number, each, complete) = search(&graph, &pattern, &pattern, kind, mappings, (None, job)).unwrap().unwrap();
+        prop_assert_eq!((number.as_u64(), each), (all.min(limit), 1));
+        prop_assert!(complete || all >= limit);
+        prop_assert!(!complete || all <= limit);
+        prop_assert_eq!(counter.number.into_inner(), all.min(limit));
     }
 }
 

@@ -441,10 +441,10 @@ pub(crate) fn partitions(members: Vec<Source>) -> Partitions {
 
 impl Planner<'_> {
     /// The plan with the least estimated cost. With `emit` every mapping is met, of each
-    /// occurrence one unless `mappings`; without, mappings are counted.
+    /// occurrence one unless `mappings`; without, mappings are counted, up to the limit by the order that meets them.
     pub fn best(&self, mappings: bool, emit: bool) -> SearchPlan {
         let automorphisms = automorphism_count(self.pattern);
-        if !emit {
+        if !emit && self.limit.is_none() {
             return SearchPlan { automorphisms, ..self.cheapest(automorphisms > 1) };
         }
         let order = matching_order(self.pattern, self.estimates, self.limit, |_| false);
@@ -452,7 +452,7 @@ impl Planner<'_> {
             true => Restrictions::none(self.pattern.vertices()),
             false => Restrictions::new(self.pattern, &order, VertexSet::MAX),
         };
-        SearchPlan { automorphisms, ..self.plan(&order, &restrictions, true).0 }
+        SearchPlan { automorphisms, ..self.plan(&order, &restrictions, emit).0 }
     }
 
     /// The cheapest way to count: with all conditions, with none, or with those of the vertices
