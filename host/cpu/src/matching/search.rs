@@ -80,8 +80,9 @@ struct TakenImages {
 
 impl TakenImages {
     const BLOCK: usize = 4;
+    /// Comparisons with one image after the other that cost as much as to make blocks.
+    const WORTH: usize = 64;
 
-    #[inline(always)]
     fn new(conflicts: &[usize], images: &[VertexId; MAX_VERTICES]) -> Self {
         // Blocks are filled up with what is not a vertex.
         let mut used = [VertexId::MAX; MAX_VERTICES];
@@ -408,16 +409,33 @@ impl<'a, N: Number> Search<'a, N> {
 
     fn try_all(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
         let source = step.source.as_ref().expect("only the root has none");
-        let v = step.vertex;
         let len = self.candidates(source).len();
-        let borrowed = self.borrowed(source.set);
         let range = match part {
             None => 0..len,
             Some(part) => part.start as usize..len.min(part.end as usize),
         };
+        if range.len() * source.conflicts.len() < TakenImages::WORTH {
+            let taken =
+                |search: &Self, image| source.conflicts.iter().any(|&u| search.images[u] == image);
+            return self.try_each(step, source, range, taken);
+        }
+        let used = TakenImages::new(&source.conflicts, &self.images);
+        self.try_each(step, source, range, |_, image| used.has(image))
+    }
+
+    /// Tries the candidates in a range, but those whose image is `taken`.
+    #[inline(always)]
+    fn try_each(
+        &mut self,
+        step: &'a Step,
+        source: &'a Source,
+        range: Range<usize>,
+        taken: impl Fn(&Self, VertexId) -> bool,
+    ) -> Conclusion<N> {
+        let v = step.vertex;
+        let borrowed = self.borrowed(source.set);
         let mut count = N::ZERO;
         let mut reasons = source.reasons;
-        let used = TakenImages::new(&source.conflicts, &self.images);
         let enough = self.enough[v];
         for i in range {
             let position = match borrowed {
@@ -425,7 +443,7 @@ impl<'a, N: Number> Search<'a, N> {
                 None => self.buffers[source.set][i],
             };
             let image = self.space.id(step.class, position);
-            if used.has(image) {
+            if taken(self, image) {
                 continue;
             }
             self.positions[v] = position;
