@@ -131,7 +131,7 @@ fn whole_numbers_with_decimals_are_ids() {
     for text in [
         "1.0 2.0\n2.0 3.0\n1.0 3.0\n",
         "1 2\n2.0 3\n1 3\n",
-        "1.000000000000000000e+00,2e0\n2,3.\n1,3\n",
+        "1.000000000000000000e+00,2e+0\n2,3.\n1,3\n",
         "source,target\n1.0,2.0\n2.0,3.0\n1.0,3.0\n",
     ] {
         let notes = triangle(text);
@@ -141,7 +141,7 @@ fn whole_numbers_with_decimals_are_ids() {
         );
     }
     assert_eq!(pairs(&parse("1e+05 2\n")), [(2, 100_000)]);
-    for text in ["1.5 2\n", "1 -2.0\n", "1 1e20\n"] {
+    for text in ["1.5 2\n", "1 -2.0\n", "1 1e+20\n"] {
         assert!(refused(text).contains("is not a vertex id"), "{text:?}");
     }
 }
@@ -151,4 +151,15 @@ fn text_that_is_no_table_is_refused() {
     for text in ["hello\n", "0 1\n1;2\n", "some words of a page\n", "x = [1, 2]\n"] {
         assert!(refused(text).starts_with("g:"), "{text:?}");
     }
+}
+
+#[test]
+fn hashes_are_no_numbers_and_open_quotes_make_a_table() {
+    let hashes = parse("0e12345,1e5\n1e5,77\n");
+    assert_eq!((hashes.format, hashes.graph.vertices()), (Format::Table, 3));
+    let text = parse("source,target,text\n1,2,\"hi\n7,8,9\"\n3,4,x\n");
+    assert_eq!((text.format, text.graph.edges(), text.graph.vertices()), (Format::Table, 2, 4));
+    assert_eq!(parse("\"multi\nline\",b\nb,c\n").graph.edges(), 2);
+    // Behind a line of names the first line is an edge.
+    assert_eq!(parse("source,target\n2,1\n3,1\n").graph.edges(), 2);
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | t/v/e lines, as query sets and `.lg` files have them | `t 3 2`, `v 0 5`, `v 1 *`, `e 0 1 7` |
 //! | edges, one per line, with an optional label | `0 1`, `1 2` |
+//! | as on the command line ([`parse_text`]) | `a-b, b-c` |
 //! | YAML or JSON, as results print a pattern | `{vertices: 3, edges: [[0, 1], [0, 2]]}` |
 //!
 //! A label of `*` or `-1` (`null` in YAML and JSON) stands for any label. A label that is no number is a text, whose
@@ -15,7 +16,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::input::{LabelPlace, LabelText, Origin, PatternInput, stand_in};
-use super::{MAX_VERTICES, Pattern};
+use super::{MAX_VERTICES, Pattern, parse_text};
 use gramer_base::error::{Error, Place, Result, quote, said};
 use gramer_base::input::check_yaml;
 use gramer_graph::{Label, NO_LABEL};
@@ -52,7 +53,11 @@ pub(crate) fn parse_file(bytes: &[u8], path: &Path) -> Result<(Pattern, Vec<Labe
     let Some(first) = first else {
         return Err(whole("the pattern is empty".into()));
     };
-    let (pattern, labels) = if first.starts_with('{') || first.contains(':') || first == "---" {
+    let (pattern, labels) = if is_drawn(first) {
+        let lines = text.lines().filter(|line| !is_comment(line.trim()));
+        parse_text(&lines.collect::<Vec<_>>().join("\n"))
+            .map_err(|error| whole(error.to_string()))?
+    } else if first.starts_with('{') || first.contains(':') || first == "---" {
         parse_yaml(text, path)?
     } else {
         parse_lines(text, path)?
@@ -61,6 +66,13 @@ pub(crate) fn parse_file(bytes: &[u8], path: &Path) -> Result<(Pattern, Vec<Labe
         return Err(whole("the pattern is empty".into()));
     }
     Ok((pattern, labels))
+}
+
+/// Whether a line has an edge such as `a-b`: a hyphen behind a word, as no number has it.
+fn is_drawn(line: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | ']' | '!');
+    let mut before = line.chars().zip(line.chars().skip(1));
+    !line.starts_with('{') && before.any(|(c, next)| word(c) && next == '-')
 }
 
 fn is_comment(line: &str) -> bool {
@@ -252,6 +264,9 @@ fn parse_lines(text: &str, path: &Path) -> Result<(Pattern, Vec<LabelText>)> {
             drawn.edge(line)?;
         }
     }
+    if !records {
+        drawn.check_first_edge()?;
+    }
     drawn.check_counts(&lines[0])?;
     drawn.check_degrees()?;
     if drawn.vertices.len() > MAX_VERTICES {
@@ -274,6 +289,20 @@ struct PatternLines<'a> {
 }
 
 impl<'a> PatternLines<'a> {
+    /// Refuses a first line that says how many vertices and edges follow, as if it were an edge.
+    fn check_first_edge(&self) -> Result<()> {
+        let [(line, vertices, edges, None), others @ ..] = &self.edges[..] else { return Ok(()) };
+        let mut ids: Vec<u64> = others.iter().flat_map(|&(_, i, j, _)| [i, j]).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if others.is_empty() || *edges != others.len() as u64 || *vertices != ids.len() as u64 {
+            return Ok(());
+        }
+        let what = "reads as an edge but is the numbers of vertices and edges that follow; put # in front of it, or, if \
+                    it is an edge, write its ends the other way round";
+        Err(line.fault(format!("{} {what}", line.quoted())))
+    }
+
     /// The line number `nth`, one of `t`, `v` and `e`, before the line `next`.
     fn record(&mut self, line: &'a Line<'a>, nth: usize, next: Option<&Line<'_>>) -> Result<()> {
         match line.words.first().copied() {

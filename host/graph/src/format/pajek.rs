@@ -147,7 +147,7 @@ impl Sections<'_> {
                 self.left = parts.get(2).and_then(|word| scan::count(word));
                 Section::Vertices
             }
-            "*arcs" | "*edges" => {
+            "*arcs" | "*edges" | "*links" => {
                 // `*Arcs :2 "friend of"` are of one relation among several.
                 let named = parts.get(1).filter(|part| part.starts_with(b":"));
                 let label = named.map(|number| parts.get(2).unwrap_or(number));
@@ -255,6 +255,10 @@ impl Sections<'_> {
                 counted(count, "vertex", "vertices")
             );
             return Err(sink.fault(what));
+        }
+        if let (Some((line, name)), 0) = (&self.skipped, self.graph.edges()) {
+            let what = format!("the section {name} is not read, and no other one has edges");
+            return Err(sink.fault_at(*line, what));
         }
         sink.check_vertices(numbered.count, self.graph.edges() as u64, numbered.line)?;
         for id in 1..=numbered.count {

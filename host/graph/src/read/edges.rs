@@ -61,8 +61,11 @@ impl EdgeList {
         Ok((EdgeList { pairs: table.is_pairs(), table }, body))
     }
 
-    /// The whole numbers of the first line of the body, where it has two or three columns.
+    /// The whole numbers of the first line, where it has two or three columns.
     pub fn first_numbers(&self, body: &[u8]) -> Option<Vec<u64>> {
+        if self.table.named {
+            return None;
+        }
         let (_, line) = scan::lines(body).next()?;
         let numbers: Option<Vec<u64>> = self.table.separator.split(line).map(scan::count).collect();
         numbers.filter(|numbers| (2..=3).contains(&numbers.len()))
@@ -89,6 +92,8 @@ impl EdgeList {
                 ends.u = id(field, &mut ends.decimal)?;
             } else if count == self.table.ends.1 {
                 ends.v = id(field, &mut ends.decimal)?;
+            } else if has_open_quote(field) {
+                return Err("a text in quotes goes on behind it".into());
             }
             count += 1;
             last = field;
@@ -138,6 +143,12 @@ fn id(field: &[u8], decimal: &mut bool) -> Result<u64, String> {
             }
         }
     }
+}
+
+/// Whether a field begins a text in quotes that doesn't end in it.
+#[inline]
+pub(crate) fn has_open_quote(field: &[u8]) -> bool {
+    field.first() == Some(&b'"') && memchr::memchr_iter(b'"', field).count() % 2 == 1
 }
 
 /// Whether a line or a field begins like a name.

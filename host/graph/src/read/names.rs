@@ -214,6 +214,13 @@ fn bare(name: &str) -> &str {
     }
 }
 
+/// Whether a text is digits, an `e` and digits, as hashes are: programs write numbers as `1e+05` or `1.0E5`.
+pub(crate) fn has_bare_exponent(field: &[u8]) -> bool {
+    let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let at = field.iter().position(|byte| matches!(byte, b'e' | b'E'));
+    at.is_some_and(|at| digits(&field[..at]) && digits(&field[at + 1..]))
+}
+
 /// A vertex id that is written as a decimal number, such as `1.0` or `1e+05`.
 pub(crate) fn whole(field: &[u8]) -> Option<u64> {
     if let Ok(id) = scan::id(field) {
@@ -224,6 +231,9 @@ pub(crate) fn whole(field: &[u8]) -> Option<u64> {
     }
     let text = std::str::from_utf8(field).ok()?.trim_start_matches('+');
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    if has_bare_exponent(field) {
+        return None;
+    }
     let exponent: i64 = exponent.parse().ok()?;
     let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let after = after.trim_end_matches('0');
@@ -283,9 +293,11 @@ mod tests {
             ("1.0", Some(1)),
             ("0.0", Some(0)),
             ("1.", Some(1)),
-            ("1e5", Some(100_000)),
+            ("1e5", None),
+            ("0e12", None),
             ("1e+05", Some(100_000)),
             ("1.25E2", Some(125)),
+            ("1.0E5", Some(100_000)),
             ("2.000000000000000000e+00", Some(2)),
             ("10e-1", Some(1)),
             ("18446744073709551615.0", Some(u64::MAX)),

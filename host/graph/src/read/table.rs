@@ -114,6 +114,8 @@ pub(crate) struct Table {
     pub columns: usize,
     /// Columns of the ids, from 0.
     pub ends: EndColumns,
+    /// Whether a first line names the columns.
+    pub named: bool,
     /// Notes on the meaning of columns.
     pub notes: Vec<String>,
 }
@@ -181,7 +183,13 @@ impl Table {
             }
         }
         let Some(first) = lines.first() else {
-            let plain = Table { separator: Separator::Blanks, columns: 2, ends: (0, 1), notes };
+            let plain = Table {
+                separator: Separator::Blanks,
+                columns: 2,
+                ends: (0, 1),
+                named: false,
+                notes,
+            };
             return Ok((plain, head.len()));
         };
         let separator = separator(&lines, told);
@@ -190,7 +198,8 @@ impl Table {
         let count = |line: &[u8]| separator.split(line).count();
         let columns = data.first().map_or(2, |line| count(line.text));
         let body = data.first().map_or(head.len(), |line| line.at);
-        let mut table = Table { separator, columns, ends: (0, 1), notes: Vec::new() };
+        let mut table =
+            Table { separator, columns, ends: (0, 1), named: header, notes: Vec::new() };
         if header {
             let shown = quote(first.text);
             notes.push(format!(

@@ -99,13 +99,15 @@ pub(crate) fn text_at(text: &[u8], at: usize) -> Option<&[u8]> {
         }
         let id = scan::id(field).is_ok() || names::whole(field).is_some();
         let integer = || field.strip_prefix(b"-").unwrap_or(field).iter().all(u8::is_ascii_digit);
-        !field.is_empty() && !id && (!scan::is_number(field) || integer())
+        let number = scan::is_number(field) && !names::has_bare_exponent(field);
+        !field.is_empty() && !id && (!number || integer())
     };
     let fields = || line.split(apart).filter(|field| !field.is_empty());
     // Within quotes it is part of a name.
     let quotes = |text: &[u8]| memchr::memchr_iter(b'"', text).count();
     let old_mac = memchr::memchr_iter(b'\r', line).any(|at| quotes(&line[..at]) % 2 == 0);
-    (!old_mac && fields().count() > 1 && fields().any(is_text)).then_some(line)
+    let several = fields().nth(1).is_some() || edges::has_open_quote(line);
+    (!old_mac && several && fields().any(is_text)).then_some(line)
 }
 
 /// Note on a text id at the beginning of an edge list: `None` without text ids, empty if it is in the first
@@ -126,11 +128,16 @@ pub(super) fn text_in(
 
 /// Note on the line because of which all ids or labels are read as texts.
 pub(super) fn remark(texts: Texts, number: u64, line: &[u8]) -> String {
+    let shown = quote(line);
+    if memchr::memchr_iter(b'"', line).count() % 2 == 1 {
+        return format!(
+            "line {number}, {shown}, has a text in quotes that goes on behind it: the file is read as a table"
+        );
+    }
     let of = texts.of;
     let article = if of.starts_with('i') { "an" } else { "a" };
     format!(
-        "line {number}, {}, has {article} {of} that is not a number: all of them are read as texts",
-        quote(line)
+        "line {number}, {shown}, has {article} {of} that is not a number: all of them are read as texts"
     )
 }
 

@@ -26,6 +26,14 @@ fn all_forms_say_the_same() {
     let entry = format!("{{\"pattern\": {json}, \"name\": \"wedge\", \"count\": 12}}");
     assert_eq!(parse(&entry).unwrap(), expected);
     let plain = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+    assert_eq!(parse("# a wedge\na-b\nb-c\n").unwrap(), plain);
+    assert!(
+        message("a-b\nb-").ends_with("the name of a vertex is missing"),
+        "{}",
+        message("a-b\nb-")
+    );
+    let counts = message("3 2\n0 1\n1 2\n");
+    assert!(counts.starts_with("q.graph:1: `3 2` reads as an edge but is the numbers"), "{counts}");
     assert_eq!(parse("# a wedge\n10 20\n20,30\n").unwrap(), plain);
 }
 
