@@ -8,9 +8,9 @@ use gramer_base::input::{MAX_SMALL_FILE, read_small};
 use gramer_graph::{Graph, Label, NO_LABEL, Names};
 
 use crate::file::parse_file;
-use crate::name::{names, similar};
+use crate::name::{is_too_large, names, similar};
 use crate::text::is_text;
-use crate::{Pattern, named, parse_text};
+use crate::{MAX_VERTICES, Pattern, named, parse_text};
 
 /// A pattern as it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,6 +208,11 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<PatternInput> {
 /// Why words are no pattern.
 fn unknown(words: &str) -> String {
     let names = match &similar(words)[..] {
+        _ if is_too_large(words) => format!("a pattern has at most {MAX_VERTICES} vertices"),
+        [] if words.contains(['-', '–', '—', '=', ':', '(', '[', ' ']) => {
+            let what = "names are of letters, digits and _, other labels in double quotes";
+            format!("in one line, edges are written a-b, b-c, c-a, or a:label-[label]-b: {what}")
+        }
         [] => format!("names are {}; edges are written a-b, b-c, c-a", names().join(", ")),
         near => format!("did you mean {}?", near.join(" or ")),
     };

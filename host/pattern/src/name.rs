@@ -102,6 +102,14 @@ fn table(n: usize) -> &'static [(&'static str, Pattern)] {
     })
 }
 
+/// Whether words are the name of a family whose size is beyond [`MAX_VERTICES`](crate::MAX_VERTICES).
+pub(crate) fn is_too_large(words: &str) -> bool {
+    let size = words.trim_matches(|c: char| !c.is_ascii_digit());
+    let beyond = size.bytes().all(|byte| byte.is_ascii_digit())
+        && size.parse().is_ok_and(|size: u64| size > crate::MAX_VERTICES as u64);
+    beyond && named(&words.replacen(size, "5", 1)).is_some()
+}
+
 /// The pattern that a name stands for, one of [`name`] or of [`names`]: `triangle`, `5-path`, `K3,3`, `6v8e.3`,
 /// `triangle+edge`; in canonical form if it has up to [`SMALL_VERTICES`] vertices. `None` for other names.
 pub fn named(wanted: &str) -> Option<Pattern> {

@@ -278,7 +278,7 @@ impl Reader<'_> {
                 let label = self.label()?;
                 self.spaces();
                 if !self.takes(']') || !self.takes('-') {
-                    return Err(self.wrong(self.at, "the label of an edge is written a-[label]-b"));
+                    return Err(self.wrong(self.at, "the label of an edge is written a-[label]-b, in double quotes if it is not of letters, digits and _"));
                 }
                 Link::Edge(Some(label))
             }

@@ -78,8 +78,15 @@ fn names_serve_where_there_is_no_file() {
     let cancel = gramer_base::context::Cancel::default();
     let read = |name: &str| crate::read_pattern(Path::new(name), &cancel);
     assert_eq!(read("triangle").unwrap().pattern, Pattern::clique(3));
-    let fault = read("trangle").unwrap_err().to_string();
-    assert!(fault.contains("no such file, and no pattern has this name"), "{fault}");
+    for (name, what) in [
+        ("trangle", "no such file, and no pattern has this name; did you mean triangle?"),
+        ("K40", "no pattern has this name; a pattern has at most 32 vertices"),
+        ("33-path", "no pattern has this name; a pattern has at most 32 vertices"),
+        ("a=b", "no pattern has this name; in one line, edges are written a-b, b-c, c-a"),
+    ] {
+        let fault = read(name).unwrap_err().to_string();
+        assert!(fault.contains(what), "{fault}");
+    }
 }
 
 #[test]
