@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{parse, refused};
+use common::{pairs, parse, refused};
 use gramer_base::Context;
 use gramer_graph::read::{Columns, Format, GraphFile, ReadOptions, read_bytes};
 
@@ -243,4 +243,20 @@ fn attributes_are_labels_by_name() {
     let table = with("1 2\n2 3\n", named(Some("job"), None)).unwrap_err();
     let what = "names an attribute of vertices, or a column of the setting `vertex_table`, but the format is edges";
     assert_eq!(table, format!("g.csv: the setting `label` {what}"));
+}
+
+#[test]
+fn json_of_other_libraries() {
+    for text in [
+        r#"{"nodes": [{"id": 1}, {"id": 2}, {"id": 3}], "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]}"#,
+        r#"{"nodes": [{"key": "1"}, {"key": "2"}, {"key": "3"}], "edges": [{"source": "1", "target": "2"},
+            {"source": "2", "target": "3"}]}"#,
+        r#"{"nodes": [{"id": 1}, {"id": 2}, {"id": 3}], "links": [{"source": {"id": 1, "x": 0.5}, "target": {"id": 2}},
+            {"source": 2, "target": 3}]}"#,
+        r#"{"elements": [{"data": {"id": "1"}}, {"data": {"id": "2"}}, {"data": {"id": "3"}},
+            {"data": {"source": "1", "target": "2"}}, {"data": {"source": "2", "target": "3"}}]}"#,
+    ] {
+        let read = with(text, Columns::default()).unwrap();
+        assert_eq!(pairs(&read), [(1, 2), (2, 3)], "{text}");
+    }
 }

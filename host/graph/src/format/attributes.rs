@@ -212,7 +212,10 @@ impl<'a> AttributeGraph<'a> {
             edges.iter().any(|edge| label_of_edge(&edge.values).is_some()),
         ];
         let of = [("vertices", "label"), ("edges", "edge_label")];
-        for (((of, setting), left_out), labelled) in of.into_iter().zip(left_out).zip(labelled) {
+        let of = of.into_iter().zip(named_labels);
+        for ((((of, setting), named), mut left_out), labelled) in of.zip(left_out).zip(labelled) {
+            // An element may have an empty value of the label's attribute.
+            left_out.retain(|name| Some(name.as_str()) != named);
             if left_out.is_empty() {
                 continue;
             }
@@ -266,6 +269,11 @@ impl Labelled<'_> {
                 let own = own.map(|(name, _)| quote(name));
                 let have: Vec<String> =
                     own.chain(self.left_out.iter().map(quote)).take(20).collect();
+                if self.left_out.contains(named) {
+                    let named = quote(named);
+                    let what = format!("the attribute {named} of {of} holds no text and no number");
+                    return Err(Error::usage(format!("{}: {what}", Place::file(sink.path()))));
+                }
                 return Err(Error::usage(format!(
                     "{}: {of} have no attribute {}{}",
                     Place::file(sink.path()),

@@ -62,13 +62,14 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                 _ => {}
             },
             Part::Close(name) if name == "node" || name == "edge" => {
-                let Some((element, values)) = open.pop() else { continue };
+                let Some((element, mut values)) = open.pop() else { continue };
                 if name == "node" {
                     graph.vertex(element.line, xml.need(&element, "id")?, values)?;
                     continue;
                 }
                 directed |= element.get("type") == Some("directed");
-                if element.get("weight").is_some() {
+                let weight = element.get("weight");
+                if weight.is_some_and(|weight| !values.set("weight", weight.into())) {
                     graph.left_out(true, "weight");
                 }
                 let ends = [xml.need(&element, "source")?, xml.need(&element, "target")?];

@@ -1,4 +1,4 @@
-//! JSON with nodes and links, as NetworkX and D3 write it, and the elements of Cytoscape.
+//! JSON with nodes and links, as NetworkX, D3, vis.js and graphology write it, and the elements of Cytoscape.
 
 use std::io::{self, BufRead, Write};
 
@@ -32,17 +32,41 @@ struct Document {
     elements: Option<Elements>,
 }
 
-/// Cytoscape's.
+/// Cytoscape's, of both kinds apart or together.
 #[derive(Deserialize)]
-struct Elements {
-    nodes: Vec<Element>,
-    #[serde(default)]
-    edges: Vec<Element>,
+#[serde(untagged)]
+enum Elements {
+    Apart {
+        nodes: Vec<Element>,
+        #[serde(default)]
+        edges: Vec<Element>,
+    },
+    Together(Vec<Element>),
 }
 
 #[derive(Deserialize)]
 struct Element {
     data: Object,
+}
+
+impl Elements {
+    /// Nodes and edges.
+    fn parts(self) -> (Vec<Value>, Vec<Object>) {
+        let data = |elements: Vec<Element>| elements.into_iter().map(|element| element.data);
+        let (nodes, edges): (Vec<Object>, _) = match self {
+            Elements::Apart { nodes, edges } => (data(nodes).collect(), data(edges).collect()),
+            Elements::Together(all) => data(all).partition(|data| !data.contains_key("source")),
+        };
+        (nodes.into_iter().map(Value::Object).collect(), edges)
+    }
+}
+
+/// The end of an edge. D3 puts the node in its place.
+fn end(edge: &mut Object, keys: [&str; 2]) -> Option<Value> {
+    match keys.into_iter().find_map(|key| edge.remove(key))? {
+        Value::Object(mut node) => node.remove("id"),
+        end => Some(end),
+    }
 }
 
 pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
@@ -55,10 +79,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     })?;
     let Document { directed, nodes, links, edges, elements } = document;
     let (nodes, edges) = match (nodes, links.or(edges), elements) {
-        (_, _, Some(Elements { nodes, edges })) => {
-            let data = |elements: Vec<Element>| elements.into_iter().map(|element| element.data);
-            (data(nodes).map(Value::Object).collect(), data(edges).collect())
-        }
+        (_, _, Some(elements)) => elements.parts(),
         (Some(nodes), Some(edges), None) => (nodes, edges),
         (nodes, ..) => {
             let what = if nodes.is_some() {
@@ -77,15 +98,15 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         }
     };
     let mut graph = AttributeGraph::new(sink);
-    // Without ids, links name nodes by their positions, from 0.
-    let mut by_position = true;
-    for node in &nodes {
-        by_position &= node.as_object().is_some_and(|node| !node.contains_key("id"));
-    }
+    // Graphology's ids are keys. Without ids, links name nodes by their positions, from 0.
+    let all_have = |key: &str| nodes.iter().all(|node| node.get(key).is_some());
+    let any_has = |key: &str| nodes.iter().any(|node| node.get(key).is_some());
+    let key = if !any_has("id") && all_have("key") { "key" } else { "id" };
+    let by_position = nodes.iter().all(Value::is_object) && !any_has(key);
     for (at, node) in nodes.into_iter().enumerate() {
         let (id, node) = match node {
             Value::Object(mut node) => {
-                let id = node.remove("id").or(by_position.then(|| at.into()));
+                let id = node.remove(key).or(by_position.then(|| at.into()));
                 (id.ok_or_else(|| sink.fault(format!("node {at} has no `id`")))?, node)
             }
             id => (id, Object::new()),
@@ -94,7 +115,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         graph.vertex(1, &name(&id, sink)?, values)?;
     }
     for mut edge in edges {
-        let ends = ["source", "target"].map(|end| edge.remove(end));
+        let ends = [["source", "from"], ["target", "to"]].map(|keys| end(&mut edge, keys));
         let [Some(source), Some(target)] = ends else {
             return Err(sink.fault("an edge has no `source` or no `target`"));
         };
