@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use gramer_base::error::{Error, Place, Result, quote};
+use gramer_base::memory::zeroed;
 use gramer_base::output::Output;
 use gramer_engine::Sink;
 use gramer_graph::{Graph, Name, VertexId};
@@ -170,6 +171,42 @@ struct Buffer {
     /// Lines written so far, those in `bytes` included.
     lines: u64,
     beginnings: LinePrefixes,
+    texts: VertexTexts,
+}
+
+/// Cache of how vertices are written, in a word each: up to 7 bytes, and in the last one their number. 0: not known.
+#[derive(Default)]
+struct VertexTexts(Vec<u64>);
+
+impl VertexTexts {
+    const MOST: usize = size_of::<u64>() - 1;
+    /// Lines from which on it is used, and the most vertices that it is for (8 MB a thread).
+    const WORTH: u64 = 64;
+    const VERTICES: usize = 1 << 20;
+
+    /// Appends the text of a vertex, which `make` does the first time.
+    #[inline]
+    fn append(&mut self, v: VertexId, bytes: &mut Vec<u8>, make: impl FnOnce(&mut Vec<u8>)) {
+        let word = self.0.get(v as usize).map_or([0; 8], |word| word.to_le_bytes());
+        let len = usize::from(word[Self::MOST]);
+        if len > 0 {
+            // All of it, since that is one store.
+            bytes.extend_from_slice(&word);
+            bytes.truncate(bytes.len() - word.len() + len);
+            return;
+        }
+        let from = bytes.len();
+        make(bytes);
+        let text = &bytes[from..];
+        if let Some(known) = self.0.get_mut(v as usize)
+            && text.len() <= Self::MOST
+        {
+            let mut word = [0; 8];
+            word[..text.len()].copy_from_slice(text);
+            word[Self::MOST] = text.len() as u8;
+            *known = u64::from_le_bytes(word);
+        }
+    }
 }
 
 /// Cache of the line prefixes of patterns: formatting one takes longer than writing the vertices.
@@ -298,7 +335,7 @@ impl<'a> ListWriter<'a> {
     }
 
     /// Appends the vertices of a line and its end.
-    fn vertices(&self, vertices: &[VertexId], bytes: &mut Vec<u8>) {
+    fn vertices(&self, vertices: &[VertexId], texts: &mut VertexTexts, bytes: &mut Vec<u8>) {
         let (between, end): (u8, &[u8]) = match self.format {
             ListFormat::Jsonl => (b',', b"]}\n"),
             ListFormat::Tsv => (b'\t', b"\n"),
@@ -307,11 +344,13 @@ impl<'a> ListWriter<'a> {
             if i > 0 {
                 bytes.push(between);
             }
-            let id = self.graph.original_id(v);
-            match self.format {
-                ListFormat::Jsonl => self.counts.vertex(self.graph, id, bytes),
-                ListFormat::Tsv => tabbed_vertex(bytes, self.graph, id),
-            }
+            texts.append(v, bytes, |bytes| {
+                let id = self.graph.original_id(v);
+                match self.format {
+                    ListFormat::Jsonl => self.counts.vertex(self.graph, id, bytes),
+                    ListFormat::Tsv => tabbed_vertex(bytes, self.graph, id),
+                }
+            });
         }
         bytes.extend_from_slice(end);
     }
@@ -326,7 +365,11 @@ impl Sink for ListWriter<'_> {
         let last = self.tally.take()?;
         let at = BUFFER_OF_THREAD.with(|at| *at);
         let mut buffer = self.buffers[at].lock().unwrap_or_else(PoisonError::into_inner);
-        let Buffer { bytes, lines, beginnings } = &mut *buffer;
+        let Buffer { bytes, lines, beginnings, texts } = &mut *buffer;
+        if *lines == VertexTexts::WORTH && self.graph.vertices() <= VertexTexts::VERTICES {
+            // Without room for it, texts are made each time.
+            texts.0 = zeroed(self.graph.vertices()).unwrap_or_default();
+        }
         // A maximal clique may be larger than a pattern.
         if vertices.len() > pattern.vertices() {
             bytes.extend(self.beginning(&format!("{}-clique", vertices.len())));
@@ -334,7 +377,7 @@ impl Sink for ListWriter<'_> {
             let name = || labelled_name_in(pattern, self.graph);
             bytes.extend_from_slice(beginnings.of(pattern, || self.beginning(&name())));
         }
-        self.vertices(vertices, bytes);
+        self.vertices(vertices, texts, bytes);
         *lines += 1;
         if bytes.len() >= BUFFER {
             self.write_out(&mut buffer);
