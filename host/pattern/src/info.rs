@@ -114,6 +114,36 @@ pub(crate) struct NumbersInfo {
     pub unit: &'static str,
 }
 
+pub(crate) const CORE: NumbersInfo = NumbersInfo {
+    subject: "core numbers",
+    heading: "How large are the k-cores?",
+    meaning: "The k-core is the largest subgraph in which every vertex has at least k neighbours. The core number \
+     of a vertex is the largest k of a k-core with it; the largest of all is the degeneracy.",
+    unit: "vertices",
+};
+pub(crate) const TRUSS: NumbersInfo = NumbersInfo {
+    subject: "truss numbers",
+    heading: "How large are the k-trusses?",
+    meaning: "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
+     number of an edge is the largest k of a k-truss with it.",
+    unit: "edges",
+};
+pub(crate) const DENSEST: NumbersInfo = NumbersInfo {
+    subject: "a densest subgraph",
+    heading: "Where is the graph densest?",
+    meaning: "Vertices of least degree are removed one after the other; of the subgraphs that are left, this is the \
+     one with the most edges per vertex. No subgraph has more than twice as many per vertex.",
+    unit: "number",
+};
+pub(crate) const ONION: NumbersInfo = NumbersInfo {
+    subject: "onion layers",
+    heading: "How many onion layers are there?",
+    meaning: "Vertices are removed in rounds: all those at once that have at most as many neighbours left as the \
+     current core, which rises to the least number of neighbours if there are none. The first round \
+     removes layer 1, and each round the next layer.",
+    unit: "number",
+};
+
 impl TaskInfo {
     /// Of a task of cliques.
     pub(crate) fn cliques(subject: String, heading: String, meaning: &'static str) -> Self {

@@ -6,7 +6,8 @@ use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
 use crate::info::{
-    CLIQUE, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, NumbersInfo, Parameter, TaskInfo, Total,
+    CLIQUE, CORE, DENSEST, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, ONION, Parameter, TRUSS,
+    TaskInfo, Total,
 };
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES};
 use gramer_base::choice::Choice;
@@ -229,35 +230,10 @@ impl Task {
             },
             Task::Motif { k, induced } => TaskInfo::motifs(*k, *induced),
             Task::Fsm { limit, support, measure } => TaskInfo::frequent(*limit, *support, *measure),
-            Task::Core => TaskInfo::numbers(NumbersInfo {
-                subject: "core numbers",
-                heading: "How large are the k-cores?",
-                meaning: "The k-core is the largest subgraph in which every vertex has at least k neighbours. The core number \
-                 of a vertex is the largest k of a k-core with it; the largest of all is the degeneracy.",
-                unit: "vertices",
-            }),
-            Task::Truss => TaskInfo::numbers(NumbersInfo {
-                subject: "truss numbers",
-                heading: "How large are the k-trusses?",
-                meaning: "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
-                 number of an edge is the largest k of a k-truss with it.",
-                unit: "edges",
-            }),
-            Task::Densest => TaskInfo::numbers(NumbersInfo {
-                subject: "a densest subgraph",
-                heading: "Where is the graph densest?",
-                meaning: "Vertices of least degree are removed one after the other; of the subgraphs that are left, this is the \
-                 one with the most edges per vertex. No subgraph has more than twice as many per vertex.",
-                unit: "number",
-            }),
-            Task::Onion => TaskInfo::numbers(NumbersInfo {
-                subject: "onion layers",
-                heading: "How many onion layers are there?",
-                meaning: "Vertices are removed in rounds: all those at once that have at most as many neighbours left as the \
-                 current core, which rises to the least number of neighbours if there are none. The first round \
-                 removes layer 1, and each round the next layer.",
-                unit: "number",
-            }),
+            Task::Core => TaskInfo::numbers(CORE),
+            Task::Truss => TaskInfo::numbers(TRUSS),
+            Task::Densest => TaskInfo::numbers(DENSEST),
+            Task::Onion => TaskInfo::numbers(ONION),
             Task::Match { pattern, induced, mappings } => {
                 TaskInfo::matches(pattern, *induced, *mappings)
             }
