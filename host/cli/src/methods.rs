@@ -154,6 +154,8 @@ pub fn page() -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
     use gramer_base::choice::Choice;
     use gramer_engine::division::TERMS as DIVISIONS;
@@ -220,6 +222,14 @@ mod tests {
             sorted(names.map(|name| name.as_str().expect("a name").to_string()).collect())
         };
         assert_eq!(listed("task"), names(), "{path}");
+        let command = crate::Cli::command();
+        let mine = command.find_subcommand("mine").expect("a command");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/tasks.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for name in Task::NUMBERS.iter().map(Task::name) {
+            assert!(mine.find_subcommand(name).is_some(), "add {name} to `tasks!` of mine/mod.rs");
+            assert!(page.contains(&format!("mine {name}")), "docs/reference/tasks.md lacks {name}");
+        }
         let measures = Measure::ALL.iter().map(|(_, name, _)| name.to_string()).collect();
         assert_eq!(listed("measure"), sorted(measures), "{path}");
     }

@@ -6,8 +6,8 @@ use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
 use crate::info::{
-    CLIQUE, CORE, DENSEST, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, ONION, Parameter, TRUSS,
-    TaskInfo, Total,
+    CLIQUE, CORE, DENSEST, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, ONION, Parameter, TRUSS, TaskInfo,
+    Total,
 };
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES};
 use gramer_base::choice::Choice;

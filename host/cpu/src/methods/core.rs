@@ -60,7 +60,7 @@ fn answer(cores: &[u32], columns: bool) -> Outcome {
     outcome
 }
 
-/// The vertices in the order of their removal, each of least degree among those that are left (Batagelj and Zaveršnik,
+/// The vertices in the order of their removal, each with at most as many neighbours left as its core number (Batagelj and Zaveršnik,
 /// 2003). It takes time and memory as vertices and edges.
 pub(super) struct Peeling {
     /// All vertices.
