@@ -5,8 +5,9 @@ use std::io::BufRead;
 use csv::ByteRecord;
 
 use super::column::column;
+use super::header::is_mark;
 use super::rows::Rows;
-use super::shape::{Sample, field, is_quantity};
+use super::sample::{Sample, field};
 use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
@@ -142,8 +143,8 @@ fn columns(
     // Text over a column of numbers names it.
     let over_numbers = |column: usize| {
         let mut fields = sample.rows[1..].iter().map(|row| sample.field(row, column));
-        let number = |field: &[u8]| field.iter().any(u8::is_ascii_digit) && is_quantity(field);
-        !is_quantity(names[column].as_bytes()) && fields.len() > 0 && fields.all(number)
+        let number = |field: &[u8]| field.iter().any(u8::is_ascii_digit) && is_mark(field);
+        !is_mark(names[column].as_bytes()) && fields.len() > 0 && fields.all(number)
     };
     let header = no_number
         && (told(&table.id) || told(&table.label) || id.is_some() || (0..width).any(over_numbers))
