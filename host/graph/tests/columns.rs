@@ -7,7 +7,7 @@ use std::path::Path;
 use common::{parse, refused};
 use gramer_base::{Context, Result};
 use gramer_graph::Graph;
-use gramer_graph::read::{Columns, Format, GraphFile, ReadOptions, read_bytes};
+use gramer_graph::read::{Columns, Format, GraphFile, ReadOptions, VertexTable, read, read_bytes};
 
 /// The edges by name, sorted.
 fn edges(graph: &Graph) -> Vec<String> {
@@ -229,4 +229,33 @@ fn a_line_of_two_words_alone_has_a_note() {
         let notes = parse(text).notes;
         assert!(notes[0].starts_with("line 1 is read as an edge from"), "{text:?}: {notes:?}");
     }
+}
+
+#[test]
+fn rows_of_a_table_of_vertices_fit_its_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = |edges: &str, vertices: &str| {
+        let (graph, path) = (folder.path().join("e.csv"), folder.path().join("v.csv"));
+        std::fs::write(&graph, edges).unwrap();
+        std::fs::write(&path, vertices).unwrap();
+        let vertex_table = Some(VertexTable { path, id: None, label: None });
+        read(&graph, &ReadOptions { vertex_table, ..ReadOptions::default() }, &Context::default())
+    };
+    // R's names of rows.
+    for (edges, vertices) in [
+        ("1,2\n2,3\n", "name team\n1 3 red\n2 2 blue\n3 1 red\n"),
+        ("1,2\n2,3\n", "\"name\" \"team\"\n\"1\" 3 \"red\"\n\"2\" 2 \"blue\"\n\"3\" 1 \"red\"\n"),
+        ("a,b\nb,c\n", "person team\n1 c red\n2 b blue\n3 a red\n"),
+    ] {
+        let graph = load(edges, vertices).unwrap().graph;
+        let label = |v| graph.vertex_label_name(graph.view().vertex_label(v)).to_string();
+        assert_eq!((0..3).map(label).collect::<Vec<_>>(), ["red", "blue", "red"], "{vertices:?}");
+    }
+    for vertices in ["id,label\nann,Smith, John\nbob,b\n", "id label\nann New York\n"] {
+        let message = load("ann,bob\nbob,carl\n", vertices).unwrap_err().to_string();
+        assert!(message.contains("v.csv:2: "), "{message}");
+        assert!(message.contains("has 3 columns, but the first line has 2"), "{message}");
+    }
+    assert!(load("a,b\n", "id,label\na,x,\nb,y,\n").is_ok());
+    assert!(load("a,b\n", "id,label,since\na,x\nb,y\n").is_ok());
 }
