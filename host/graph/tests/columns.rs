@@ -232,6 +232,17 @@ fn a_line_of_two_words_alone_has_a_note() {
 }
 
 #[test]
+fn the_note_on_labels_says_which_is_kept() {
+    for (text, kept) in [
+        ("source,target,relation\na,b,B\nb,a,A\n", "(the first in the file)"),
+        ("source,target,relation\na,b,7\nb,a,5\n", "(the smallest)"),
+    ] {
+        let notes = parse(text).notes;
+        assert!(notes.iter().any(|note| note.ends_with(kept)), "{text:?}: {notes:?}");
+    }
+}
+
+#[test]
 fn rows_of_a_table_of_vertices_fit_its_names() {
     let folder = tempfile::tempdir().unwrap();
     let load = |edges: &str, vertices: &str| {
