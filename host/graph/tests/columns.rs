@@ -156,6 +156,7 @@ fn letters_that_name_values_are_no_ends() {
     ] {
         assert_edges(text, &["1-2"]);
     }
+    assert_edges("w,u,v\n5,-1,2\n6,2,-3\n", &["-1-2", "2--3"]);
 }
 
 #[test]

@@ -152,7 +152,9 @@ impl Shape {
             names.get(u).zip(names.get(v)).is_some_and(|(u, v)| column_names::is_value(u, v))
         };
         let fractions = |column: usize| {
-            fields(column).any(|field| is_number(field) && column_names::whole(field).is_none())
+            let is =
+                |f: &[u8]| is_number(f) && f.contains(&b'.') && column_names::whole(f).is_none();
+            fields(column).any(is)
         };
         let letters = usual.is_some_and(|(u, v)| {
             let fractions = fractions(u) || fractions(v);
