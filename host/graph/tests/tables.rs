@@ -85,7 +85,7 @@ fn names_that_leave_the_ends_open_are_refused() {
 #[test]
 fn many_whole_numbers_without_names_are_refused() {
     let message = refused("1 2 3 4 5 6\n2 3 4 5 6 7\n");
-    assert!(message.contains("has 6 whole numbers, but an edge has two ids"), "{message}");
+    assert!(message.contains("has 6 columns, but an edge has two ids"), "{message}");
     let text = "1 2 3 4 5 6\n2 3 4 5 6 7\n";
     assert_eq!(pairs(&parse_named("g", text, Some(Format::Edges)).unwrap()), [(1, 2), (2, 3)]);
     assert_eq!(pairs(&parse("1 2 3 4 5\n2 3 4 5 6\n")), [(1, 2), (2, 3)]);

@@ -52,6 +52,8 @@ pub(crate) struct Chunk {
     pub last_row: Option<(u64, u64)>,
     /// Entries dropped because they are explicit zeros.
     pub zeros: u64,
+    /// Lines that repeat the names of the columns.
+    pub headers: u64,
     /// Whether an id was written with decimals.
     pub decimal_ids: bool,
     /// First lines (in the block, from 0) of edges with a label, without, and with decimals.

@@ -6,7 +6,7 @@
 //! lines are skipped. Direction is dropped. Vertices are those with an edge line.
 
 use super::chunk::{Chunk, FinishContext, Parser, gather};
-use super::names::{keeps_zeros, unquoted, whole};
+use super::names::{self, keeps_zeros, unquoted, whole};
 use super::pairs::pair_lines;
 use super::scan::{self, Digits, Fault, digits, is_comment, quote, trim};
 use super::table::Table;
@@ -63,7 +63,7 @@ impl EdgeList {
 
     /// The whole numbers of the first line, where it has two or three columns.
     pub fn first_numbers(&self, body: &[u8]) -> Option<Vec<u64>> {
-        if self.table.named {
+        if self.table.header.is_some() {
             return None;
         }
         let (_, line) = scan::lines(body).next()?;
@@ -71,14 +71,17 @@ impl EdgeList {
         numbers.filter(|numbers| (2..=3).contains(&numbers.len()))
     }
 
-    /// The ids of a line, `None` for comments and blank lines.
-    fn line(&self, line: &[u8]) -> Result<Option<LineEdge>, String> {
+    /// The ids of a line, `None` for comments, blank lines and the names of the columns.
+    fn line(&self, line: &[u8], chunk: &mut Chunk) -> Result<Option<LineEdge>, String> {
         if line.is_empty() || is_comment(line) {
             return Ok(None);
         }
-        self.ends(line)
-            .map(Some)
-            .map_err(|why| format!("{} is not an edge line: {why}", quote(line)))
+        let ends = self.ends(line).map(Some);
+        if ends.is_err() && self.table.header.as_deref() == Some(line) {
+            chunk.headers += 1;
+            return Ok(None);
+        }
+        ends.map_err(|why| format!("{} is not an edge line: {why}", quote(line)))
     }
 
     fn ends(&self, line: &[u8]) -> Result<LineEdge, String> {
@@ -192,7 +195,7 @@ impl Parser for EdgeList {
                 continue;
             }
             let end = line_end(text, at);
-            match self.line(trim(&text[at..end])) {
+            match self.line(trim(&text[at..end]), chunk) {
                 Ok(Some(ends)) => {
                     chunk.edges.push(ends.u, ends.v);
                     chunk.decimal_ids |= ends.decimal;
@@ -218,6 +221,7 @@ impl Parser for EdgeList {
             );
         }
         end.notes.extend(self.table.ignored());
+        end.notes.extend(names::repeated(chunks.iter().map(|c| c.headers).sum()));
         Ok(gather(chunks))
     }
 }

@@ -265,7 +265,11 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFi
     let conflicts = graph.stats().label_conflicts;
     if conflicts > 0 {
         let conflicts = counted(conflicts, "duplicate edge has", "duplicate edges have");
-        notes.push(format!("{conflicts} another label than the one kept (the smallest)"));
+        let kept = match graph.names().edge_labels.is_some() {
+            true => "the first in the file",
+            false => "the smallest",
+        };
+        notes.push(format!("{conflicts} another label than the one kept ({kept})"));
     }
     notes.extend(loops::left_out(&graph, first_loop));
     if guessed {

@@ -38,7 +38,7 @@ const ENDS: &[(&str, &str)] = &[
 const LETTERS: &[(&str, &str)] = &[("i", "j"), ("x", "y"), ("a", "b")];
 
 /// Words around the name of an end, as in `FromNodeId`.
-const AROUND: [&str; 4] = ["id", "node", "vertex", "key"];
+const AROUND: [&str; 7] = ["id", "node", "vertex", "key", "ip", "addr", "address"];
 
 /// Names of columns that hold no vertex.
 const VALUES: [&str; 14] = [
@@ -132,6 +132,99 @@ pub(crate) fn usual_ends(names: &[String]) -> Option<EndColumns> {
         .or_else(|| numbered(&plain).filter(|&(u, v)| stem(&plain[u]) && stem(&plain[v])))
 }
 
+/// Whether columns named by letters, such as x and y, may hold something else: they are not the first two, and another
+/// column is named as the ids of vertices are, or the first one holds text, or the values have fractions.
+pub(crate) fn are_letters_of_values(
+    names: &[String],
+    ends: EndColumns,
+    first_is_text: bool,
+    fractions: bool,
+) -> bool {
+    const IDS: [&str; 6] = ["id", "osmid", "node", "vertex", "name", "label"];
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let is_id = |name: &String| {
+        IDS.contains(&name.as_str()) || name.ends_with("id") && !name.contains("edge")
+    };
+    let others = || (0..plain.len()).filter(|&at| at != ends.0 && at != ends.1);
+    let holds_ids =
+        || first_is_text && !is_edge_label(&names[0]) || others().any(|at| is_id(&plain[at]));
+    let letters = plain[ends.0].len() == 1 && plain[ends.1].len() == 1;
+    letters && ends != (0, 1) && (fractions || usual(&plain, ENDS) != Some(ends) && holds_ids())
+}
+
+/// Whether names of columns have an end of an edge that hardly any word but a name of a column is.
+pub(crate) fn are_columns(names: &[String]) -> Option<EndColumns> {
+    const SURE: [&str; 3] = ["source", "src", "from"];
+    let sure = |column: usize| SURE.contains(&bare(&plain(&names[column])));
+    usual_ends(names).filter(|&(u, v)| sure(u) || sure(v))
+}
+
+/// Why the columns found as ends may be others: two in front of them have usual names as well, while theirs may name a
+/// time.
+pub(crate) fn rivals(names: &[String], ends: EndColumns) -> Option<String> {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let sure = |column: usize| matches!(bare(&plain[column]), "source" | "src");
+    let before = |&(_, v): &EndColumns| v < ends.0;
+    let stem = |name: &str| VALUES.contains(&&name[..name.len() - 1]);
+    let mut pairs = ENDS.iter().chain(LETTERS);
+    let other = pairs.find_map(|pair| usual(&plain, std::slice::from_ref(pair)).filter(before));
+    let numbered = || numbered(&plain).filter(|&(u, _)| !stem(&plain[u])).filter(before);
+    let (u, v) = other.or_else(numbered).filter(|_| !sure(ends.0) && !sure(ends.1))?;
+    let [u, v, s, t] = [u, v, ends.0, ends.1].map(|column| scan::quote(&names[column]));
+    Some(format!(
+        "{u} and {v}, or {s} and {t}, may be the ends of an edge: name them with the setting `source` and the setting \
+         `target`"
+    ))
+}
+
+/// Why columns of these names, the first of which would be the ends, are refused: they belong to vertices.
+pub(crate) const OF_VERTICES: &str = "look like those of a table of vertices, which the setting `vertex_table` takes; \
+                                      if two of them are the ends of an edge, name these with the setting `source` \
+                                      and the setting `target`";
+
+/// Whether rows have a name in front, as R writes it without a name of the column: the first fields count the rows, or
+/// are in quotes and differ from the second ones, in quotes or in being numbers.
+pub(crate) fn have_names_of_rows<'a>(
+    rows: impl Iterator<Item = &'a [u8]>,
+    separator: Separator,
+) -> bool {
+    let quoted = |field: &[u8]| unquoted(field).len() < field.len();
+    let kind = |field: &[u8]| (quoted(field), is_number(unquoted(field)));
+    let (mut count, mut from, mut counts, mut apart) = (0, None, true, true);
+    for row in rows {
+        let mut fields = separator.split(row);
+        let (first, second) = (fields.next().unwrap_or_default(), fields.next());
+        let number = scan::count(unquoted(first));
+        let from = *from.get_or_insert(number.unwrap_or(2));
+        counts &= from < 2 && number == Some(from + count);
+        apart &= quoted(first) && second.is_some_and(|second| kind(second) != kind(first));
+        // One row alone counts nothing.
+        count += 1;
+        if !counts && !apart {
+            return false;
+        }
+    }
+    apart || counts && count > 1
+}
+
+/// The note on rows that repeat the names of the columns.
+pub(crate) fn repeated(rows: u64) -> Option<String> {
+    let rows = match rows {
+        0 => return None,
+        1 => "1 row repeats the names of the columns and is".to_string(),
+        _ => format!("{rows} rows repeat the names of the columns and are"),
+    };
+    Some(format!("{rows} left out"))
+}
+
+/// Why rows with more fields than names are refused.
+pub(crate) fn too_few(line: u64, names: usize, columns: usize) -> String {
+    format!(
+        "line {line} names {names} columns, but rows have {columns}: name the ends with the setting `source` and the \
+         setting `target`, or name each column"
+    )
+}
+
 /// The plain names of a line with any separator.
 fn plain_names(line: &[u8]) -> Vec<String> {
     let apart = |b: &u8| scan::is_blank(*b) || matches!(b, b',' | b';' | b'|');
@@ -182,11 +275,20 @@ fn numbered(names: &[String]) -> Option<EndColumns> {
     found.iter().copied().find(|&ends| found.len() == 1 || ends == (0, 1))
 }
 
-/// Whether the second of two columns of these names holds no vertex.
+/// Whether the second of two columns of these names holds no vertex, such as `id` and `label`, `stop_id` and `stop_name`.
 pub(crate) fn is_value(first: &str, second: &str) -> bool {
     let (first, second) = (plain(first), plain(second));
     let one = matches!(first.as_str(), "id" | "node" | "nodeid" | "vertex" | "vertexid");
-    VALUES.contains(&second.as_str()) || one && second == "target"
+    let own = second.strip_prefix(first.strip_suffix("id").unwrap_or(&first));
+    VALUES.contains(&second.as_str())
+        || one && second == "target"
+        || !first.is_empty() && own.is_some_and(|rest| rest == "name" || rest == "label")
+}
+
+/// Whether the first two columns are named as the id of a vertex and what belongs to it.
+pub(crate) fn are_of_vertex(names: &[String]) -> bool {
+    let id = |name: &str| name.ends_with("id") || matches!(name, "node" | "vertex");
+    matches!(names, [first, second, ..] if id(&plain(first)) && is_value(first, second))
 }
 
 /// Small letters and digits alone. Of a column of Neo4j, such as `id:START_ID(Person)`, its meaning.

@@ -3,6 +3,7 @@
 //! Two columns of numbers need none of this. Tables of other programs have an index in front, names in a first
 //! line, text, dates or nothing in further columns, and separators of other kinds.
 
+use super::edges::begins_as_name;
 use super::names::{self, EndColumns};
 use super::scan::{self, Fault, fields, is_blank, is_comment, quote};
 
@@ -114,10 +115,10 @@ pub(crate) struct Table {
     pub columns: usize,
     /// Columns of the ids, from 0.
     pub ends: EndColumns,
-    /// Whether a first line names the columns.
-    pub named: bool,
     /// Notes on the meaning of columns.
     pub notes: Vec<String>,
+    /// The line that names the columns.
+    pub header: Option<Vec<u8>>,
 }
 
 impl Table {
@@ -182,24 +183,24 @@ impl Table {
                 break;
             }
         }
+        // Files that were joined repeat the names of the columns.
+        if let Some(first) = lines.first().map(|first| first.text) {
+            let mut place = 0..;
+            lines.retain(|line| place.next() == Some(0) || line.text != first);
+        }
         let Some(first) = lines.first() else {
-            let plain = Table {
-                separator: Separator::Blanks,
-                columns: 2,
-                ends: (0, 1),
-                named: false,
-                notes,
-            };
+            let separator = Separator::Blanks;
+            let plain = Table { separator, columns: 2, ends: (0, 1), notes, header: None };
             return Ok((plain, head.len()));
         };
         let separator = separator(&lines, told);
         let header = names::is_header(first.text, lines.get(1).map(|l| l.text), separator);
+        let names = header.then(|| first.text.to_vec());
         let data = &lines[usize::from(header)..];
         let count = |line: &[u8]| separator.split(line).count();
         let columns = data.first().map_or(2, |line| count(line.text));
         let body = data.first().map_or(head.len(), |line| line.at);
-        let mut table =
-            Table { separator, columns, ends: (0, 1), named: header, notes: Vec::new() };
+        let mut table = Table { separator, columns, ends: (0, 1), notes: vec![], header: names };
         if header {
             let shown = quote(first.text);
             notes.push(format!(
@@ -214,9 +215,9 @@ impl Table {
             }
         }
         let has_names = header || table.ends != (0, 1);
-        if !has_names && !forced && columns >= TOO_MANY && ids_only(separator, data) {
+        if !has_names && !forced && columns >= TOO_MANY && ids_and_name(separator, data) {
             let what = format!(
-                "{} has {columns} whole numbers, but an edge has two ids and perhaps a weight or a time; name \
+                "{} has {columns} columns, but an edge has two ids and perhaps a weight or a time; name \
                  the columns in a first line, with `source` and `target` among them, or, if the first two \
                  are the ids, name the format with the setting `format`",
                 quote(data[0].text)
@@ -235,18 +236,15 @@ impl Table {
     }
 
     /// Selects columns by the names in the first line.
-    fn by_names(
+    fn by_names<'a>(
         &mut self,
-        header: &Line<'_>,
-        data: &[Line<'_>],
+        header: &Line<'a>,
+        data: &[Line<'a>],
         forced: bool,
         notes: &mut Vec<String>,
     ) -> Result<(), Fault> {
         let mut names = names::of(header.text, self.separator);
-        // R writes no name over the names of its rows.
-        if names.len() + 1 == self.columns {
-            names.insert(0, String::new());
-        }
+        self.fit(&mut names, header, data, forced)?;
         if names.len() == self.columns + 1 && names.last().is_some_and(String::is_empty) {
             names.pop();
         }
@@ -262,14 +260,21 @@ impl Table {
             );
             Err(Fault { at: header.at, what })
         };
-        // Names of rows, as a table of two kinds has them, are no index.
-        let named = |line: &Line<'_>| {
-            let first = self.separator.split(line.text).next().unwrap_or_default();
-            scan::id(names::unquoted(first)).is_err()
+        let first = |line: &Line<'a>| {
+            names::unquoted(self.separator.split(line.text).next().unwrap_or_default())
         };
-        let row_names = names[0].is_empty() && data.iter().any(named);
+        // Names of rows, as a table of two kinds has them, are no index.
+        let named = || data.iter().any(|line| scan::id(first(line)).is_err());
+        let has_text = || data.iter().any(|line| !scan::is_number(first(line)));
+        let row_names = names[0].is_empty() && named();
         let certain = names::usual_ends(&names).is_some() || !row_names;
         if let Some(ends) = names::ends(&names).filter(|ends| certain && ends.1 < self.columns) {
+            if !forced && names::are_letters_of_values(&names, ends, has_text(), false) {
+                return refused(String::new());
+            }
+            if let Some(what) = names::rivals(&names, ends).filter(|_| !forced) {
+                return Err(Fault { at: header.at, what });
+            }
             if ends != (0, 1) {
                 let (u, v) = ends;
                 notes.push(format!(
@@ -283,7 +288,8 @@ impl Table {
             self.ends = ends;
             return Ok(());
         }
-        if names.len() == self.columns && self.columns == 3 && names[0].is_empty() && !row_names {
+        let index = names.len() == 3 && self.columns == 3 && names[0].is_empty() && !row_names;
+        if index && !names::is_value(&names[1], &names[2]) {
             self.ends = (1, 2);
             notes.push("column 1 has no name and is taken as an index".into());
             return Ok(());
@@ -291,11 +297,11 @@ impl Table {
         if forced {
             return Ok(());
         }
-        if let [first, name] = &names[..]
-            && self.columns == 2
+        if let [first, name, ..] = &names[usize::from(names[0].is_empty())..]
             && names::is_value(first, name)
         {
-            return refused(format!(" ({} is not a vertex)", quote(name)));
+            let what = "is not a vertex; the setting `vertex_table` takes tables of vertices";
+            return refused(format!(" ({} {what})", quote(name)));
         }
         let whole = |line: &Line<'_>| {
             let mut rest = self.separator.split(line.text).skip(2);
@@ -304,6 +310,33 @@ impl Table {
         let beyond = names::ends(&names).is_some();
         if beyond || self.columns > 2 && (names[0].is_empty() || data.iter().any(whole)) {
             return refused(String::new());
+        }
+        Ok(())
+    }
+
+    /// Fits the columns and their names, where there are fewer names than columns.
+    fn fit(
+        &mut self,
+        names: &mut Vec<String>,
+        header: &Line<'_>,
+        data: &[Line<'_>],
+        forced: bool,
+    ) -> Result<(), Fault> {
+        let rows = || data.iter().map(|line| line.text);
+        let behind = |line: &[u8]| {
+            self.separator.split(line).skip(names.len()).all(|field| field.is_empty())
+        };
+        if names.len() < self.columns && rows().all(behind) {
+            // A separator ends each row.
+            self.columns = names.len();
+        } else if names.len() + 1 == self.columns
+            && names::have_names_of_rows(rows(), self.separator)
+        {
+            // R writes no name over the names of its rows.
+            names.insert(0, String::new());
+        } else if names.len() < self.columns && !forced {
+            let what = names::too_few(header.number, names.len(), self.columns);
+            return Err(Fault { at: header.at, what });
         }
         Ok(())
     }
@@ -376,9 +409,17 @@ fn separator(lines: &[Line<'_>], told: Option<u8>) -> Separator {
     Separator::Blanks
 }
 
-/// Whether each field of these lines is a whole number.
-fn ids_only(separator: Separator, lines: &[Line<'_>]) -> bool {
-    lines.iter().all(|line| separator.split(line.text).all(|field| scan::id(field).is_ok()))
+/// Whether each field of these lines is a whole number, or all but a name at the end.
+fn ids_and_name(separator: Separator, lines: &[Line<'_>]) -> bool {
+    let columns = |line: &Line<'_>| separator.split(line.text).count();
+    let whole = |(at, field): (usize, &[u8]), last| {
+        scan::id(field).is_ok() || at == last && begins_as_name(field)
+    };
+    let fits = |line: &Line<'_>| {
+        let last = columns(line).saturating_sub(1);
+        separator.split(line.text).enumerate().all(|field| whole(field, last))
+    };
+    lines.iter().all(fits)
 }
 
 /// Whether the first column counts the lines, from 0 or 1, and the third one may be an id.

@@ -1,6 +1,6 @@
 //! Blanks around the fields of a table.
 
-use super::shape::SAMPLE;
+use super::sample::SAMPLE;
 use crate::read::scan::is_blank;
 
 /// Whether blanks are beside the separator in most of the first rows. Those in quotes are part of a name.

@@ -7,26 +7,30 @@
 mod batch;
 mod blanks;
 mod column;
+mod header;
 mod rows;
+mod sample;
 mod shape;
 mod vertices;
 
 use std::io::{BufRead, Write};
 
 use self::batch::{Batch, Row};
+use self::header::is_quantity;
 use self::rows::Rows;
-use self::shape::field;
+use self::sample::field;
 use super::Sink;
 use crate::names::AHEAD;
-use crate::read::is_number;
+use crate::read::{is_number, names as column_names};
 use crate::write::each_edge;
 use crate::{Graph, VertexId};
 use gramer_base::counted::counted;
-use gramer_base::error::{Result, quote};
+use gramer_base::error::{Error, Result, quote};
 
 #[cfg(feature = "columnar")]
-pub(super) use shape::SAMPLE;
-pub(super) use shape::{Sample, Shape};
+pub(super) use sample::SAMPLE;
+pub(super) use sample::Sample;
+pub(super) use shape::Shape;
 pub(crate) use vertices::read_vertices;
 
 /// Reads the edges of a table.
@@ -40,6 +44,7 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
     let (mut batch, mut sought) = (Batch::default(), vec![]);
     let mut before = shape.header;
     let mut first: Option<(u64, u64, u64, bool)> = None;
+    let (mut header, mut repeated) = (vec![], 0);
     let (u, v) = shape.ends;
     loop {
         batch.clear();
@@ -49,6 +54,14 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         for (row, sought) in batch.rows().zip(sought.chunks_exact(2)) {
             let line = row.line;
             if std::mem::take(&mut before) {
+                header = row.iter().map(<[u8]>::to_vec).collect();
+                continue;
+            }
+            if !header.is_empty()
+                && row.get(u) == header.get(u).map(Vec::as_slice)
+                && row.iter().eq(&header)
+            {
+                repeated += 1;
                 continue;
             }
             if row.len() != shape.width {
@@ -69,6 +82,8 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
             sink.edge(source, target, label)?;
             match &mut first {
                 None => first = Some((line, source, target, false)),
+                // The same edge tells nothing of its ends.
+                Some((_, u, v, _)) if source == *u && target == *v => {}
                 Some((_, u, v, again)) => {
                     *again |= source == *u || source == *v || target == *u || target == *v;
                 }
@@ -81,12 +96,11 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
     let Some((line, u, v, again)) = first else {
         return Err(sink.fault("holds no edge: every line is blank, a comment or a header"));
     };
-    if !shape.header && !again && sink.edges() > 1 {
-        let (u, v) = (quote(sink.name(u)), quote(sink.name(v)));
-        sink.note(format!(
-            "line {line} is read as an edge from {u} to {v}, which no other line has; if these are names of columns, \
-             say so with the setting `source` and the setting `target`"
-        ));
+    if let Some(note) = column_names::repeated(repeated) {
+        sink.note(note);
+    }
+    if shape.names_line.is_none() && !again {
+        note_first(line, u, v, sink);
     }
     if let Some((comments, line)) = rows.comments() {
         let what = match comments {
@@ -98,6 +112,17 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         sink.note(format!("{what}; a name that begins so belongs in quotes"));
     }
     Ok(())
+}
+
+/// Adds a note on a first row of two names, which may be those of columns.
+fn note_first(line: u64, u: u64, v: u64, sink: &mut Sink<'_>) {
+    let names = [u, v].map(|v| (quote(sink.name(v)), is_quantity(sink.name(v))));
+    if let [(u, false), (v, false)] = names {
+        sink.note(format!(
+            "line {line} is read as an edge from {u} to {v}, which no other edge has; if these are names of columns, \
+             say so with the setting `source` and the setting `target`"
+        ));
+    }
 }
 
 /// Refuses a weight that is no number.
@@ -115,18 +140,28 @@ fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
 #[cold]
 fn check_width(row: Row<'_>, shape: &Shape, line: u64, sink: &Sink<'_>) -> Result<()> {
     let by_byte = matches!(shape.separator, crate::read::Separator::Byte(_));
-    let more = row.iter().skip(shape.width).any(|field| !field.is_empty());
     let ends = shape.ends.0.max(shape.ends.1) < row.len();
-    if by_byte && ends && !more {
+    let row: Vec<&[u8]> = row.iter().collect();
+    if by_byte && ends && !has_more(&row, shape.width) {
         return Ok(());
     }
-    let shown = quote(row.iter().collect::<Vec<_>>().join(&b' ').as_slice());
+    Err(other_width(&row, shape.width, line, sink))
+}
+
+/// Whether a row has text behind its last column.
+fn has_more(row: &[&[u8]], width: usize) -> bool {
+    row.iter().skip(width).any(|field| !field.is_empty())
+}
+
+/// The error of a row with another number of columns than the first line.
+fn other_width(row: &[&[u8]], width: usize, line: u64, sink: &Sink<'_>) -> Error {
+    let shown = quote(row.join(&b' ').as_slice());
     let what = format!(
         "{shown} has {}, but the first line has {}; a name with a separator in it belongs in quotes",
         counted(row.len(), "column", "columns"),
-        shape.width
+        width
     );
-    Err(sink.fault_at(line, what))
+    sink.fault_at(line, what)
 }
 
 /// Writes the edges of a graph as a table with names of columns.

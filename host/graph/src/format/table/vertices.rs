@@ -5,8 +5,10 @@ use std::io::BufRead;
 use csv::ByteRecord;
 
 use super::column::column;
+use super::header::is_mark;
 use super::rows::Rows;
-use super::shape::{Sample, field, is_quantity};
+use super::sample::{Sample, field};
+use super::{has_more, other_width};
 use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
@@ -43,7 +45,7 @@ pub(crate) fn read_vertices(
 ) -> Result<(Vec<Label>, Dictionaries)> {
     let head = reader.fill_buf().map_err(|source| sink.refused(source))?.to_vec();
     let sample = Sample::of(sink, &head)?;
-    let (names, id, label) = columns(&sample, table, sink)?;
+    let (names, width, id, label) = columns(&sample, table, sink)?;
     let trims = sample.trims || sample.separator == Separator::Blanks;
     let by_id = crate::read::VertexIndex::new(graph.original_ids());
     let mut rows = Rows::new(reader, sample.separator, sink.path());
@@ -61,6 +63,12 @@ pub(crate) fn read_vertices(
                 label + 1
             );
             return Err(sink.fault_at(line, what));
+        }
+        if row.len() > width {
+            let row: Vec<&[u8]> = row.iter().collect();
+            if has_more(&row, width) {
+                return Err(other_width(&row, width, line, sink));
+            }
         }
         let (name, text) = (field(row.get(id), trims), field(row.get(label), trims));
         let known = match graph.names().vertices {
@@ -118,17 +126,15 @@ fn note_others(others: u64, sink: &mut Sink<'_>) {
     }
 }
 
-/// Names of the columns, empty without any, and which hold ids and labels.
+/// Names of the columns, empty without any, their number, and which hold ids and labels.
 fn columns(
     sample: &Sample,
     table: &VertexTable,
     sink: &mut Sink<'_>,
-) -> Result<(Vec<String>, usize, usize)> {
+) -> Result<(Vec<String>, usize, usize, usize)> {
     let Some(first) = sample.rows.first() else { return Err(sink.fault("holds no row")) };
-    let width = first.len();
-    let mut names: Vec<String> = (0..width)
-        .map(|column| String::from_utf8_lossy(sample.field(first, column)).into_owned())
-        .collect();
+    let mut width = first.len();
+    let mut names = sample.texts(first);
     let plain: Vec<String> = names.iter().map(|name| column_names::plain(name)).collect();
     let find = |usual: &[&str]| usual.iter().find_map(|u| plain.iter().position(|own| own == u));
     let told = |name: &Option<String>| {
@@ -142,8 +148,8 @@ fn columns(
     // Text over a column of numbers names it.
     let over_numbers = |column: usize| {
         let mut fields = sample.rows[1..].iter().map(|row| sample.field(row, column));
-        let number = |field: &[u8]| field.iter().any(u8::is_ascii_digit) && is_quantity(field);
-        !is_quantity(names[column].as_bytes()) && fields.len() > 0 && fields.all(number)
+        let number = |field: &[u8]| field.iter().any(u8::is_ascii_digit) && is_mark(field);
+        !is_mark(names[column].as_bytes()) && fields.len() > 0 && fields.all(number)
     };
     let header = no_number
         && (told(&table.id) || told(&table.label) || id.is_some() || (0..width).any(over_numbers))
@@ -152,6 +158,12 @@ fn columns(
     if !header {
         names.clear();
     }
+    let mut shift = 0;
+    if header && sample.names_of_rows && width + 1 == sample.width() {
+        names.insert(0, String::new());
+        (width, shift) = (width + 1, 1);
+    }
+    let (id, label) = (id.map(|id| id + shift), label.map(|label| label + shift));
     let of = |wanted: &Option<String>, setting, usual: Option<usize>, sink: &Sink<'_>| match wanted
     {
         Some(name) => column(&names, name, setting, width, sink).map(Some),
@@ -160,9 +172,9 @@ fn columns(
     let (id, label) = (of(&table.id, "id", id, sink)?, of(&table.label, "label", label, sink)?);
     let (id, label) = match (id, label) {
         (Some(id), Some(label)) => (id, label),
-        (None, Some(label)) if label != 0 => (0, label),
-        (Some(id), None) if width == 2 => (id, 1 - id),
-        (None, None) if width == 2 => (0, 1),
+        (None, Some(label)) if label != shift => (shift, label),
+        (Some(id), None) if width - shift == 2 => (id, 1 + 2 * shift - id),
+        (None, None) if width - shift == 2 => (shift, shift + 1),
         _ => {
             let what = "the table doesn't say which columns hold the ids of vertices and their labels: name them with \
                         the setting `id` and the setting `label`";
@@ -185,5 +197,5 @@ fn columns(
             shown(label)
         ));
     }
-    Ok((names, id, label))
+    Ok((names, width, id, label))
 }
