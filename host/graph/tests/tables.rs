@@ -163,3 +163,19 @@ fn hashes_are_no_numbers_and_open_quotes_make_a_table() {
     // Behind a line of names the first line is an edge.
     assert_eq!(parse("source,target\n2,1\n3,1\n").graph.edges(), 2);
 }
+
+#[test]
+fn zeros_in_front_and_blanks_around_are_noted() {
+    let zips = parse("from_zip,to_zip\n01234,90210\n90210,1234\n").notes.join("\n");
+    assert!(
+        zips.contains("ids with zeros in front, such as `01234`, are read as numbers"),
+        "{zips}"
+    );
+    let blanks = parse("a,b\nb ,c\nc,a\n");
+    assert_eq!(blanks.graph.vertices(), 4);
+    let notes = blanks.notes.join("\n");
+    assert!(
+        notes.contains("`b ` and `b` are two vertices: blanks around names are part of them"),
+        "{notes}"
+    );
+}

@@ -1,5 +1,6 @@
 //! Where readers of tools' formats put vertices, edges and labels, by name.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use super::lines::{Lines, refused};
 use crate::build::{EdgeBlock, Spill};
 use crate::names::{Interner, Names, Sought, plain_number};
+use crate::read::scan::trim;
 use crate::read::{Ids, ReadOptions, check_declared, in_memory};
 use crate::{Builder, Dictionaries, Label, MAX_GRAPH_VERTICES, NO_LABEL};
 use gramer_base::context::{CancelPoll, Context};
@@ -156,6 +158,17 @@ impl<'a> Sink<'a> {
     /// The text that declared a vertex.
     pub fn name(&self, vertex: u64) -> &[u8] {
         self.vertices.text(vertex as u32)
+    }
+
+    /// A name with blanks around it that another vertex has without them.
+    pub fn name_with_blanks(&self) -> Option<&[u8]> {
+        let names = || (0..self.vertices.len() as u32).map(|number| self.vertices.text(number));
+        let apart = names().filter(|name| trim(name).len() < name.len());
+        let bare: HashMap<&[u8], &[u8]> = apart.map(|name| (trim(name), name)).collect();
+        if bare.is_empty() {
+            return None;
+        }
+        names().find_map(|name| bare.get(name).copied())
     }
 
     /// Labels a vertex.

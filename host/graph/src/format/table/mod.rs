@@ -21,6 +21,7 @@ use self::rows::Rows;
 use self::sample::field;
 use super::Sink;
 use crate::names::AHEAD;
+use crate::read::scan::trim;
 use crate::read::{is_number, names as column_names};
 use crate::write::each_edge;
 use crate::{Graph, VertexId};
@@ -101,6 +102,12 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
     }
     if shape.names_line.is_none() && !again {
         note_first(line, u, v, sink);
+    }
+    if let Some(name) = sink.name_with_blanks() {
+        let (own, bare) = (quote(name), quote(trim(name)));
+        sink.note(format!(
+            "{own} and {bare} are two vertices: blanks around names are part of them here"
+        ));
     }
     if let Some((comments, line)) = rows.comments() {
         let what = match comments {
