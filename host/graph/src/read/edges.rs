@@ -8,8 +8,8 @@
 use super::chunk::{Chunk, FinishContext, Parser, gather};
 use super::names::{self, keeps_zeros, unquoted, whole};
 use super::pairs::pair_lines;
-use super::scan::{self, Digits, Fault, digits, is_comment, quote, trim};
-use super::table::Table;
+use super::scan::{self, Digits, Fault, digits, is_blank, is_comment, quote, trim};
+use super::table::{Separator, Table};
 use crate::Builder;
 use gramer_base::error::Result;
 
@@ -21,6 +21,8 @@ pub(crate) struct EdgeList {
     table: Table,
     /// Whether a line holds two ids and nothing else.
     pairs: bool,
+    /// Whether it holds two ids and one more field.
+    has_value: bool,
 }
 
 /// Ids of a line of exactly two numbers with one separator, and the start of the next line.
@@ -58,7 +60,8 @@ impl EdgeList {
     /// (`forced`), the first two columns hold the ids where names don't say otherwise.
     pub fn header(head: &[u8], forced: bool) -> Result<(Self, usize), Fault> {
         let (table, body) = Table::of(head, forced)?;
-        Ok((EdgeList { pairs: table.is_pairs(), table }, body))
+        let has_value = table.columns == 3 && table.ends == (0, 1);
+        Ok((EdgeList { pairs: table.is_pairs(), has_value, table }, body))
     }
 
     /// The whole numbers of the first line, where it has two or three columns.
@@ -84,7 +87,30 @@ impl EdgeList {
         ends.map_err(|why| format!("{} is not an edge line: {why}", quote(line)))
     }
 
+    /// The ids of a line of two numbers and one plain field, such as a weight. Whatever looks otherwise is left to
+    /// [`EdgeList::ends`].
+    #[inline]
+    fn ends_and_value(&self, line: &[u8]) -> Option<LineEdge> {
+        let apart = |byte: u8| match self.table.separator {
+            Separator::Blanks => is_blank(byte) || byte == b',',
+            Separator::Byte(own) => byte == own,
+        };
+        let Digits::Number(u, end) = digits(line, 0) else { return None };
+        let next = end + usize::from(line.get(end).is_some_and(|&byte| apart(byte)));
+        let Digits::Number(v, last) = digits(line, next) else { return None };
+        let (first, value) = line.get(last..)?.split_first()?;
+        let plain = value.first()?.is_ascii_alphanumeric();
+        let ends = next > end && apart(*first) && plain;
+        let more = |&byte: &u8| apart(byte) || byte == b'\r';
+        (ends && !value.iter().any(more)).then_some(LineEdge { u, v, decimal: false })
+    }
+
     fn ends(&self, line: &[u8]) -> Result<LineEdge, String> {
+        if self.has_value
+            && let Some(ends) = self.ends_and_value(line)
+        {
+            return Ok(ends);
+        }
         if let Some(what) = scan::bare_return(line) {
             return Err(what);
         }
