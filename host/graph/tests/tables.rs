@@ -160,6 +160,8 @@ fn hashes_are_no_numbers_and_open_quotes_make_a_table() {
     let text = parse("source,target,text\n1,2,\"hi\n7,8,9\"\n3,4,x\n");
     assert_eq!((text.format, text.graph.edges(), text.graph.vertices()), (Format::Table, 2, 4));
     assert_eq!(parse("\"multi\nline\",b\nb,c\n").graph.edges(), 2);
+    // Names may have a separator of their own.
+    assert_eq!(parse("u v w\n7;9;0\n7;7;12\n0;7;4\n8;1;5\n").graph.edges(), 3);
     // Behind a line of names the first line is an edge.
     assert_eq!(parse("source,target\n2,1\n3,1\n").graph.edges(), 2);
 }
