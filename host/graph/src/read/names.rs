@@ -95,6 +95,13 @@ pub(crate) fn of(line: &[u8], separator: Separator) -> Vec<String> {
     separator.split(line).map(name).collect()
 }
 
+/// The names of a line whose separator is another than that of the rows, if there are as many as columns.
+pub(crate) fn apart(line: &[u8], columns: usize) -> Option<Vec<String>> {
+    let bytes = b";|\t,".iter().map(|&byte| Separator::Byte(byte));
+    let mut all = bytes.chain([Separator::Blanks]).map(|separator| of(line, separator));
+    all.find(|names| names.len() == columns)
+}
+
 /// Whether a first line names columns, in front of the line `next`: its fields are names, of which the first may
 /// be empty, and ids follow. An empty name in front of the numbers 0, 1, … is a header, too, as pandas writes it.
 pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) -> bool {

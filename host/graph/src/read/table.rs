@@ -257,10 +257,7 @@ impl Table {
     ) -> Result<(), Fault> {
         let mut names = names::of(header.text, self.separator);
         if names.len() == 1 {
-            // The names may have a separator of their own.
-            let bytes = b";|\t,".iter().map(|&byte| Separator::Byte(byte));
-            let mut others = bytes.chain([Separator::Blanks]).map(|by| names::of(header.text, by));
-            names = others.find(|names| names.len() == self.columns).unwrap_or(names);
+            names = names::apart(header.text, self.columns).unwrap_or(names);
         }
         self.fit(&mut names, header, data, forced)?;
         if names.len() == self.columns + 1 && names.last().is_some_and(String::is_empty) {

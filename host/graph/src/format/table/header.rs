@@ -50,6 +50,9 @@ impl Head {
         sink: &Sink<'_>,
     ) -> Result<Self> {
         let mut width = sample.width();
+        if names.len() == 1 && !sample.named {
+            names = column_names::apart(names[0].as_bytes(), width).unwrap_or(names);
+        }
         if names.len() >= width || sample.named {
         } else if sample.is_empty_from(names.len()) {
             width = names.len();
