@@ -86,6 +86,15 @@ impl Classes {
         row.start + first..row.start + first + len
     }
 
+    /// The same one after the other: where few are looked at, without a search for the last one.
+    #[inline]
+    pub(super) fn first_neighbours(&self, v: u32, class: u32) -> impl Iterator<Item = usize> {
+        let row = self.offsets[v as usize]..self.offsets[v as usize + 1];
+        let class = self.of(class);
+        let before = self.targets[row.clone()].partition_point(|&t| t < class.start);
+        (row.start + before..row.end).take_while(move |&at| self.targets[at] < class.end)
+    }
+
     /// Label of the edge at a position.
     #[inline]
     pub(super) fn label(&self, at: usize) -> u32 {

@@ -121,7 +121,7 @@ pub(super) fn make_consistent(
             let mut mine = std::mem::replace(&mut domains[i], Domain::empty(0..0));
             let theirs = &domains[j];
             let fewer = mine.retain(|v| {
-                rows.neighbours(v, class)
+                rows.first_neighbours(v, class)
                     .filter(|&at| theirs.has(rows.targets[at]) && rows.label(at) == label)
                     .nth(needed - 1)
                     .is_some()
