@@ -181,3 +181,14 @@ fn zeros_in_front_and_blanks_around_are_noted() {
         "{notes}"
     );
 }
+
+#[test]
+fn decimal_commas_between_blanks_are_refused() {
+    let rows = "alice bob 0,5\nbob carol 0,7\ncarol alice 0,7\n";
+    let refusal = refused(rows);
+    assert!(refusal.contains("write decimals with a point"), "{refusal}");
+    let refusal = refused(&format!("source target weight\n{rows}"));
+    assert!(refusal.contains("line 1 names 3 columns, but rows have 4"), "{refusal}");
+    assert_eq!(parse("Apollo 11,12\nApollo 12,13\n").graph.edges(), 2);
+    assert_eq!(parse("New York,Boston\nNew York,5\n").graph.edges(), 2);
+}

@@ -48,7 +48,31 @@ impl Sample {
     }
 
     /// Finds what separates the fields of a text that begins so.
+    ///
+    /// # Errors
+    /// For decimal commas between blanks, which would separate fields.
     pub fn of(sink: &Sink<'_>, text: &[u8]) -> Result<Self> {
+        let sample = Self::regular(sink, text)?;
+        let rows = sample.rows.iter().skip(usize::from(sample.rows.len() > 1));
+        let words = |row: &ByteRecord| row[0].split(|&byte| scan::is_blank(byte)).count();
+        let decimal = |row: &ByteRecord| {
+            let digits = |field: &[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+            let last = |field: &[u8]| {
+                field.rsplit(|&byte| scan::is_blank(byte)).next().is_some_and(digits)
+            };
+            row.len() == 2 && words(row) > 2 && last(&row[0]) && digits(&row[1])
+        };
+        if sample.separator == Separator::Byte(b',') && rows.clone().all(decimal) {
+            let line = sample.lines.last().copied().unwrap_or(sample.line);
+            let what = "a comma stands between digits behind blanks: write decimals with a point, or, if the comma \
+                        separates fields, put names with blanks in quotes";
+            return Err(sink.fault_at(line, what));
+        }
+        Ok(sample)
+    }
+
+    /// By what splits all rows alike, else most of them.
+    fn regular(sink: &Sink<'_>, text: &[u8]) -> Result<Self> {
         let told = text.strip_prefix(b"sep=").and_then(|rest| rest.first()).copied();
         if let Some(told) = told {
             return Self::by(sink, text, Separator::Byte(told));
