@@ -229,7 +229,8 @@ fn search(
         return Ok(Some((number.min(limit), 1, complete && number <= limit)));
     }
     Ok(Some(if emit {
-        (count, 1, complete)
+        // Of the last ones that several threads meet at once, the sink takes up to its limit.
+        (count.min(limit), 1, complete && count <= limit)
     } else {
         let count = count.checked_mul(U256::from(factor));
         (count.ok_or_else(|| too_many(true))?, each, complete)

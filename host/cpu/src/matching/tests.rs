@@ -143,7 +143,7 @@ proptest! {
         prop_assert_eq!((number.as_u64(), each), (all.min(limit), 1));
         prop_assert!(complete || all >= limit);
         prop_assert!(!complete || all <= limit);
-        prop_assert_eq!(counter.number.into_inner(), all.min(limit));
+        prop_assert_eq!(counter.number.into_inner().min(limit), all.min(limit));
     }
 }
 

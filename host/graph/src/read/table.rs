@@ -224,18 +224,7 @@ impl Table {
             );
             return Err(Fault { at: data[0].at, what });
         }
-        let ends = table.ends;
-        let zeros = |line: &Line<'_>| {
-            let digits = |field: &&[u8]| field.len() > 1 && field.iter().all(u8::is_ascii_digit);
-            let fields = separator.split(line.text).enumerate();
-            let mut ids = fields.filter(|(at, _)| *at == ends.0 || *at == ends.1).map(|(_, id)| id);
-            ids.find(|id| digits(id) && id[0] == b'0').map(quote)
-        };
-        if let Some(id) = data.iter().find_map(zeros) {
-            notes.push(format!(
-                "ids with zeros in front, such as {id}, are read as numbers; the setting `ids` can be text, which keeps the zeros"
-            ));
-        }
+        notes.extend(table.zeros_in_front(data));
         if !has_names && columns > 2 && counts_lines(separator, data) {
             notes.push(
                 "column 1 counts the lines and is taken as an id; if it is an index, name the columns in a \
@@ -245,6 +234,22 @@ impl Table {
         }
         table.notes = notes;
         Ok((table, body))
+    }
+
+    /// A note on ids with zeros in front.
+    fn zeros_in_front(&self, data: &[Line<'_>]) -> Option<String> {
+        let (u, v) = self.ends;
+        let zeros = |line: &Line<'_>| {
+            let digits = |field: &&[u8]| field.len() > 1 && field.iter().all(u8::is_ascii_digit);
+            let fields = self.separator.split(line.text).enumerate();
+            let mut ids = fields.filter(|(at, _)| *at == u || *at == v).map(|(_, id)| id);
+            ids.find(|id| digits(id) && id[0] == b'0').map(quote)
+        };
+        let id = data.iter().find_map(zeros)?;
+        Some(format!(
+            "ids with zeros in front, such as {id}, are read as numbers; the setting `ids` can be text, which keeps \
+             the zeros"
+        ))
     }
 
     /// Selects columns by the names in the first line.

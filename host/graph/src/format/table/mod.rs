@@ -103,13 +103,19 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
     if shape.names_line.is_none() && !again {
         note_first(line, u, v, sink);
     }
+    note_rest(rows.comments(), sink);
+    Ok(())
+}
+
+/// Adds notes on names with blanks around them, and on comments: their number and the line of the first.
+fn note_rest(comments: Option<(u64, u64)>, sink: &mut Sink<'_>) {
     if let Some(name) = sink.name_with_blanks() {
         let (own, bare) = (quote(name), quote(trim(name)));
         sink.note(format!(
             "{own} and {bare} are two vertices: blanks around names are part of them here"
         ));
     }
-    if let Some((comments, line)) = rows.comments() {
+    if let Some((comments, line)) = comments {
         let what = match comments {
             1 => format!("line {line} begins with # or % and is taken as a comment"),
             _ => format!(
@@ -118,7 +124,6 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         };
         sink.note(format!("{what}; a name that begins so belongs in quotes"));
     }
-    Ok(())
 }
 
 /// Adds a note on a first row of two names, which may be those of columns.
