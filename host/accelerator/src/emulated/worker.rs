@@ -312,7 +312,11 @@ impl Worker {
             ))
         };
         self.to = None;
-        let ended = self.watch.take().map(Watch::end);
+        let end = match lost {
+            WorkerFailure::Ended => Watch::end_of_lost,
+            _ => Watch::end,
+        };
+        let ended = self.watch.take().map(end);
         let (died, log) = ended.map_or((None, String::new()), |ended| (ended.died, ended.log));
         match lost {
             WorkerFailure::Failed(WireError::Device(what))

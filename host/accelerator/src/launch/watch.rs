@@ -32,6 +32,8 @@ const WITHOUT_EMULATOR: Duration = Duration::from_secs(3);
 const CLOSES_WITHIN: Duration = Duration::from_secs(60);
 /// The same without an emulator.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
+/// How long a worker whose answers ended may take to end itself, so that its exit status tells why.
+const EXITS_WITHIN: Duration = Duration::from_secs(1);
 /// How long the emulator may take to end when the worker has ended.
 const EMULATOR_ENDS: Duration = Duration::from_secs(2);
 
@@ -49,6 +51,8 @@ struct State {
     opened: AtomicBool,
     /// The worker closes the device and ends.
     closes: AtomicBool,
+    /// Its answers ended before it was asked to close.
+    lost: AtomicBool,
     /// Since when its run shall stop.
     asked: Mutex<Option<Instant>>,
 }
@@ -99,6 +103,12 @@ impl Watch {
     pub fn stops(&self, stops: bool) {
         let mut asked = self.state.asked.lock().unwrap_or_else(PoisonError::into_inner);
         *asked = stops.then(|| asked.unwrap_or_else(Instant::now));
+    }
+
+    /// Waits for the end of a worker whose answers ended before it was asked to close.
+    pub fn end_of_lost(self) -> WorkerEnd {
+        self.state.lost.store(true, Ordering::Relaxed);
+        self.end()
     }
 
     /// Waits for the end of a worker whose input is closed.
@@ -223,8 +233,10 @@ fn watch(child: &mut Child, setup: Option<&Setup>, state: &State) -> Result<Exit
         let dead = emulator && setup.is_some_and(|setup| !setup.emulator_runs());
         let closing = closing.holds_for(state.closes.load(Ordering::Relaxed));
         let patience = if emulator { CLOSES_WITHIN } else { ENDS_WITHIN };
+        let lost = state.lost.load(Ordering::Relaxed);
+        let exit = if lost { EXITS_WITHIN } else { Duration::ZERO };
         // The runtime naps when the emulator has gone, and has nothing to do that matters.
-        if closing > patience || dead && !closing.is_zero() {
+        if closing > patience || dead && closing > exit {
             return Err("closed".into());
         }
         // The device may freeze at any time; it is checked only while a caller waits for the end.
