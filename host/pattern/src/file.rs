@@ -68,7 +68,7 @@ pub(crate) fn parse_file(bytes: &[u8], path: &Path) -> Result<(Pattern, Vec<Labe
     Ok((pattern, labels))
 }
 
-/// Whether a line has an edge such as `a-b`: a hyphen behind a word, as no number has it.
+/// Whether a line has an edge such as `a-b`. A number's minus sign never follows a word at once.
 fn is_drawn(line: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | ']' | '!');
     let mut before = line.chars().zip(line.chars().skip(1));

@@ -280,7 +280,7 @@ const SAMPLE: u32 = 32;
 struct Ends<'a> {
     /// Elements that it may visit; beyond them it has no result.
     most: Option<f64>,
-    /// Told when mappings are met, of which so many are enough.
+    /// A sink that only counts, and the number of mappings at which the search ends.
     counter: Option<(&'a dyn Sink, U256)>,
 }
 

@@ -213,7 +213,7 @@ impl<'a, N: Number> Search<'a, N> {
         self
     }
 
-    /// Ends the search once it has found so many mappings.
+    /// Sets the number of mappings at which the search ends.
     pub fn until(mut self, enough: N) -> Self {
         let mut step = Some(0);
         while let Some(at) = step {

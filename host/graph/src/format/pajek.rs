@@ -257,7 +257,8 @@ impl Sections<'_> {
             return Err(sink.fault(what));
         }
         if let (Some((line, name)), 0) = (&self.skipped, self.graph.edges()) {
-            let what = format!("the section {name} is not read, and no other one has edges");
+            let what =
+                format!("the section {name} can't be read, and the file has no edges elsewhere");
             return Err(sink.fault_at(*line, what));
         }
         sink.check_vertices(numbered.count, self.graph.edges() as u64, numbered.line)?;

@@ -86,7 +86,7 @@ impl Classes {
         row.start + first..row.start + first + len
     }
 
-    /// The same one after the other: where few are looked at, without a search for the last one.
+    /// The same positions, one after the other. Cheaper where few are needed: their end isn't searched for.
     #[inline]
     pub(super) fn first_neighbours(&self, v: u32, class: u32) -> impl Iterator<Item = usize> {
         let row = self.offsets[v as usize]..self.offsets[v as usize + 1];
