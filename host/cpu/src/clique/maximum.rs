@@ -4,10 +4,11 @@
 //! most as many of them as there are colours (Tomita and Seki, 2003; with sets as bits, San
 //! Segundo et al., *An exact bit-parallel algorithm for the maximum clique problem*, 2011). The
 //! start vertices come in the order in which they were peeled last, so that the densest part of
-//! the graph gives a large clique first and most of the others are passed over.
+//! the graph gives a large clique first and most of the others are passed over. Of several largest
+//! cliques the one of the first start vertex is found, on any number of threads.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use gramer_base::context::Cancel;
@@ -20,7 +21,7 @@ use super::row::{Row, by_width};
 /// A clique with the largest number of vertices, in the oriented graph's numbers, and whether the
 /// search was finished; empty for a graph without vertices.
 pub(super) fn largest(graph: &Resident, oriented: &Oriented, job: Job<'_>) -> (Vec<u32>, bool) {
-    let best = Best { size: AtomicUsize::new(0), clique: Mutex::new(vec![]) };
+    let best = Best { rank: AtomicU64::new(0), clique: Mutex::new(vec![]) };
     let context = job.context;
     let mut units = StartVertices::numbered(graph.graph.view(), &oriented.vertex).units(
         job,
@@ -38,7 +39,7 @@ pub(super) fn largest(graph: &Resident, oriented: &Oriented, job: Job<'_>) -> (V
         |local, unit| {
             let start = unit.start;
             let targets = oriented.targets(start);
-            if targets.len() + 1 > best.size.load(Relaxed) {
+            if best.is_less_than(targets.len() + 1, start) {
                 local.enter(oriented, start);
                 let width = local.width();
                 by_width!(width, R => {
@@ -62,16 +63,26 @@ pub(super) fn largest(graph: &Resident, oriented: &Oriented, job: Job<'_>) -> (V
 
 /// The largest clique of all threads.
 struct Best {
-    size: AtomicUsize,
+    rank: AtomicU64,
     clique: Mutex<Vec<u32>>,
 }
 
 impl Best {
+    /// A clique ranks by its size; of two with the same size, the one of the earlier start vertex is higher.
+    fn rank(size: usize, start: u32) -> u64 {
+        (size as u64) << u32::BITS | u64::from(!start)
+    }
+
+    /// Whether a clique of this size from this start vertex would be a better one.
+    fn is_less_than(&self, size: usize, start: u32) -> bool {
+        self.rank.load(Relaxed) < Self::rank(size, start)
+    }
+
     fn offer(&self, clique: &[u32]) {
         let mut largest = self.clique.lock().unwrap_or_else(PoisonError::into_inner);
-        if clique.len() > largest.len() {
+        if self.is_less_than(clique.len(), clique[0]) {
             *largest = clique.to_vec();
-            self.size.store(clique.len(), Relaxed);
+            self.rank.store(Self::rank(clique.len(), clique[0]), Relaxed);
         }
     }
 }
@@ -97,9 +108,8 @@ impl<R: Row> Bound<'_, R> {
         self.colour(&set);
         for at in (begin..self.order.len()).rev() {
             let (member, colours) = self.order[at];
-            if self.clique.len() + colours as usize <= self.best.size.load(Relaxed)
-                || self.cancel.is_cancelled()
-            {
+            let bound = self.clique.len() + colours as usize;
+            if !self.best.is_less_than(bound, self.clique[0]) || self.cancel.is_cancelled() {
                 break;
             }
             self.clique.push(self.targets[member as usize]);

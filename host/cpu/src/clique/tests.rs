@@ -161,9 +161,13 @@ proptest! {
             prop_assert_eq!(result.count, expected as u128);
         }
 
-        let listed = ListSink::default();
-        let outcome = run_maximum(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
-        let sets = listed.0.into_inner().unwrap();
+        let maximum = |context: &Context| {
+            let listed = ListSink::default();
+            let outcome = run_maximum(&resident, Job { sink: Some(&listed), ..whole(context) }).unwrap();
+            (outcome, listed.0.into_inner().unwrap())
+        };
+        let (outcome, sets) = maximum(&context);
+        prop_assert_eq!(&sets, &maximum(&Context::with_threads(1)).1);
         prop_assert_eq!(sets.len(), 1);
         prop_assert!(outcome.complete && cliques.contains(&sets[0]));
         prop_assert_eq!(sets[0].count_ones(), cliques.iter().map(|c| c.count_ones()).max().unwrap());
