@@ -7,7 +7,7 @@ use gramer::cpu::Cpu;
 use gramer::engine::per::{Per, edges};
 use gramer::engine::{Engine, EngineExt, Outcome};
 use gramer::graph::{Builder, Graph};
-use gramer::pattern::Task;
+use gramer::pattern::{Statistic, Task};
 use proptest::prelude::*;
 
 type Edges = BTreeSet<(u64, u64)>;
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn core_numbers((vertices, pairs) in inputs()) {
         let graph = graph(vertices, &pairs);
-        let outcome = run(&graph, &Task::Core, Per::Vertex);
+        let outcome = run(&graph, &Task::Statistic(Statistic::Core), Per::Vertex);
         let cores: Vec<BTreeSet<u64>> =
             (0..).map(|k| core(vertices, &pairs, k)).take_while(|core| !core.is_empty()).collect();
         for v in 0..vertices as u32 {
@@ -110,7 +110,7 @@ proptest! {
     #[test]
     fn truss_numbers((vertices, pairs) in inputs()) {
         let graph = graph(vertices, &pairs);
-        let outcome = run(&graph, &Task::Truss, Per::Edge);
+        let outcome = run(&graph, &Task::Statistic(Statistic::Truss), Per::Edge);
         let trusses: Vec<Edges> =
             (2..).map(|k| truss(&pairs, k)).take_while(|truss| !truss.is_empty()).collect();
         for (at, (u, v)) in edges(graph.view()).enumerate() {
@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn onion_layers((vertices, pairs) in inputs()) {
         let graph = graph(vertices, &pairs);
-        let outcome = run(&graph, &Task::Onion, Per::Vertex);
+        let outcome = run(&graph, &Task::Statistic(Statistic::Onion), Per::Vertex);
         let layers = onion(vertices, &pairs);
         for v in 0..vertices as u32 {
             let own = layers.iter().position(|layer| layer.contains(&graph.original_id(v))).unwrap();
@@ -139,7 +139,7 @@ proptest! {
     #[test]
     fn densest_subgraphs((vertices, pairs) in inputs()) {
         let graph = graph(vertices, &pairs);
-        let outcome = run(&graph, &Task::Densest, Per::Vertex);
+        let outcome = run(&graph, &Task::Statistic(Statistic::Densest), Per::Vertex);
         let inside = |v: u64| (0..vertices as u32).any(|i| {
             graph.original_id(i) == v && outcome.columns[0].counts.get(i as usize) == 1
         });
@@ -159,7 +159,7 @@ fn onion_layers_of_a_tree_a_clique_and_a_vertex_alone() {
     // As `onion_layers` of NetworkX says: the vertex alone, the leaves, their neighbour, the clique.
     let pairs = [(1, 2), (1, 3), (1, 4), (4, 5), (4, 6), (4, 7), (5, 6), (5, 7), (6, 7)];
     let graph = graph(8, &pairs.into());
-    let outcome = run(&graph, &Task::Onion, Per::Vertex);
+    let outcome = run(&graph, &Task::Statistic(Statistic::Onion), Per::Vertex);
     assert_eq!(rows(&outcome), [("layers".to_string(), 4)]);
     let mut layers: Vec<(u64, u128)> =
         (0..8).map(|v| (graph.original_id(v), outcome.columns[0].counts.get(v as usize))).collect();
@@ -170,12 +170,18 @@ fn onion_layers_of_a_tree_a_clique_and_a_vertex_alone() {
 #[test]
 fn a_graph_without_vertices_has_no_numbers() {
     let graph = graph(0, &Edges::new());
-    for (task, per) in [(Task::Core, Per::Vertex), (Task::Truss, Per::Edge)] {
+    for (task, per) in [
+        (Task::Statistic(Statistic::Core), Per::Vertex),
+        (Task::Statistic(Statistic::Truss), Per::Edge),
+    ] {
         let outcome = run(&graph, &task, per);
         assert!(outcome.columns[0].counts.is_empty(), "{task:?}");
     }
-    assert_eq!(rows(&run(&graph, &Task::Densest, Per::Vertex))[0], ("vertices".into(), 0));
-    let outcome = run(&graph, &Task::Onion, Per::Vertex);
+    assert_eq!(
+        rows(&run(&graph, &Task::Statistic(Statistic::Densest), Per::Vertex))[0],
+        ("vertices".into(), 0)
+    );
+    let outcome = run(&graph, &Task::Statistic(Statistic::Onion), Per::Vertex);
     assert_eq!(rows(&outcome), [("layers".into(), 0)]);
     assert!(outcome.columns[0].counts.is_empty());
 }
@@ -186,7 +192,7 @@ fn a_stopped_run_has_no_numbers() {
     let graph = graph(400, &pairs);
     let context = Context::with_threads(1);
     context.cancel.cancel();
-    for task in Task::NUMBERS {
+    for task in Statistic::ALL.iter().copied().map(Task::Statistic) {
         let outcome = Cpu.run(&graph, &task, None, &context).unwrap();
         assert!(!outcome.complete && outcome.rows.is_empty(), "{task:?}");
     }

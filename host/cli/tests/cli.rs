@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use gramer_pattern::Statistic;
 use gramer_testing::schema::check_answer;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -265,6 +266,28 @@ fn a_job_is_the_options_in_a_file() {
     let output = gramer().arg("run").arg(folder.path("none.yaml")).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("none.yaml"));
+}
+
+#[test]
+fn every_statistic_is_answered_by_options_by_a_job_and_per_vertex_or_edge() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    for info in Statistic::ALL.iter().map(|statistic| statistic.info()) {
+        let (found, document) = results(&["mine", info.name], &graph);
+        assert!(!found.is_empty());
+        assert_eq!((&document["task"], &document["total"]), (&info.name.into(), &Value::Null));
+        let job = format!("task: {}\ngraph: {}\noutput: json\n", info.name, graph.display());
+        let output = gramer().arg("run").arg(folder.file("job.yaml", &job)).output().unwrap();
+        let of_job: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(of_job["results"], document["results"], "{}", info.name);
+        let of = |per: &str| run(&["mine", info.name, "--per", per, "--output", "csv"], &graph);
+        let [vertex, edge] = ["vertex", "edge"].map(of);
+        let ends = [&vertex, &edge].map(|output| output.status.code().unwrap());
+        assert!([[0, 1], [1, 0], [0, 0]].contains(&ends), "{}: {ends:?}", info.name);
+        let help = gramer().args(["mine", info.name, "--help"]).output().unwrap();
+        assert!(text(&help.stdout).contains(info.help), "{}", info.name);
+        assert!(!info.examples.is_empty() && text(&help.stdout).contains("Examples:"));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod core;
 mod densest;
 mod onion;
 mod per_graph;
+mod statistic;
 mod transactions;
 mod truss;
 
@@ -40,10 +41,10 @@ pub(super) const METHODS: &Methods<Cpu> = &[
     &per_graph::GraphColumns,
     &CliqueColumns,
     &Orbits,
-    &core::Core,
-    &truss::Truss,
-    &densest::Densest,
-    &onion::Onion,
+    &core::METHOD,
+    &truss::METHOD,
+    &densest::METHOD,
+    &onion::METHOD,
     &Samples,
 ];
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use gramer_base::choice::Choice;
 use gramer_base::counted::counted;
 
+use crate::statistic::StatisticInfo;
 use crate::task::{Induced, Measure, SizeLimit};
 use crate::{Pattern, labelled_name};
 
@@ -102,48 +103,6 @@ fn occurrence(induced: Induced) -> &'static str {
     }
 }
 
-/// Words of a task that answers numbers with names.
-pub(crate) struct NumbersInfo {
-    /// What is computed: "core numbers".
-    pub subject: &'static str,
-    /// The question of a page's heading.
-    pub heading: &'static str,
-    /// Definition.
-    pub meaning: &'static str,
-    /// Heads the column of the numbers.
-    pub unit: &'static str,
-}
-
-pub(crate) const CORE: NumbersInfo = NumbersInfo {
-    subject: "core numbers",
-    heading: "How large are the k-cores?",
-    meaning: "The k-core is the largest subgraph in which every vertex has at least k neighbours. The core number \
-     of a vertex is the largest k of a k-core with it; the largest of all is the degeneracy.",
-    unit: "vertices",
-};
-pub(crate) const TRUSS: NumbersInfo = NumbersInfo {
-    subject: "truss numbers",
-    heading: "How large are the k-trusses?",
-    meaning: "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
-     number of an edge is the largest k of a k-truss with it.",
-    unit: "edges",
-};
-pub(crate) const DENSEST: NumbersInfo = NumbersInfo {
-    subject: "a densest subgraph",
-    heading: "Where is the graph densest?",
-    meaning: "Vertices of least degree are removed one after the other; of the subgraphs that are left, this is the \
-     one with the most edges per vertex. No subgraph has more than twice as many per vertex.",
-    unit: "number",
-};
-pub(crate) const ONION: NumbersInfo = NumbersInfo {
-    subject: "onion layers",
-    heading: "How many onion layers are there?",
-    meaning: "Vertices are removed in rounds: all those at once that have at most as many neighbours left as the \
-     current core, which rises to the least number of neighbours if there are none. The first round \
-     removes layer 1, and each round the next layer.",
-    unit: "number",
-};
-
 impl TaskInfo {
     /// Of a task of cliques.
     pub(crate) fn cliques(subject: String, heading: String, meaning: &'static str) -> Self {
@@ -169,13 +128,13 @@ impl TaskInfo {
     }
 
     /// Of a task whose lines are numbers with names, which don't add up.
-    pub(crate) fn numbers(numbers: NumbersInfo) -> Self {
+    pub(crate) fn statistic(statistic: &StatisticInfo) -> Self {
         TaskInfo {
-            subject: numbers.subject.into(),
-            question: numbers.subject.into(),
-            heading: numbers.heading.into(),
-            meaning: numbers.meaning,
-            unit: numbers.unit,
+            subject: statistic.subject.into(),
+            question: statistic.subject.into(),
+            heading: statistic.heading.into(),
+            meaning: statistic.meaning,
+            unit: statistic.unit,
             total: Total::None,
             parts: false,
             early: EarlyEnd::Lines,

@@ -9,6 +9,7 @@ pub mod info;
 mod input;
 mod name;
 pub mod plan;
+pub mod statistic;
 pub mod task;
 mod text;
 
@@ -19,6 +20,7 @@ pub use file::parse_pattern;
 pub use info::TaskInfo;
 pub use input::{LabelPlace, LabelText, Origin, PatternInput, read_pattern};
 pub use name::{FAMILIES, labelled_name, labelled_name_in, name, named, names, similar};
+pub use statistic::Statistic;
 pub use task::Task;
 pub use text::{parse_text, pattern_text};
 

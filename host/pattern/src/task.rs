@@ -2,14 +2,10 @@
 
 use std::collections::HashSet;
 
-use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::info::{
-    CLIQUE, CORE, DENSEST, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, ONION, Parameter, TRUSS, TaskInfo,
-    Total,
-};
-use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES};
+use crate::info::{CLIQUE, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, Parameter, TaskInfo, Total};
+use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES, Statistic};
 use gramer_base::choice::Choice;
 use gramer_base::error::{Error, Result};
 
@@ -125,14 +121,8 @@ pub enum Task {
         /// What support is.
         measure: Measure,
     },
-    /// The k-cores, by size.
-    Core,
-    /// The k-trusses, by size.
-    Truss,
-    /// A subgraph with many edges per vertex.
-    Densest,
-    /// The layers of the onion decomposition.
-    Onion,
+    /// Numbers with names.
+    Statistic(Statistic),
     /// The occurrences of one pattern.
     Match {
         /// The query: 1 to 32 vertices.
@@ -145,22 +135,6 @@ pub enum Task {
 }
 
 impl Task {
-    /// Tasks that answer numbers with names and count no patterns; they have no parameters.
-    pub const NUMBERS: [Task; 4] = [Task::Core, Task::Truss, Task::Densest, Task::Onion];
-
-    /// The task without parameters that has this name.
-    ///
-    /// ```
-    /// use gramer_pattern::Task;
-    ///
-    /// assert_eq!(Task::named("core"), Some(Task::Core));
-    /// assert_eq!(Task::named("motif"), None);
-    /// ```
-    pub fn named(name: &str) -> Option<Self> {
-        let fields = MapDeserializer::<_, ValueError>::new(std::iter::once(("task", name)));
-        Self::deserialize(fields).ok()
-    }
-
     /// The name of the task in results and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
@@ -170,10 +144,7 @@ impl Task {
             Task::MaximumClique => "maximum-clique",
             Task::Motif { .. } => "motif",
             Task::Fsm { .. } => "fsm",
-            Task::Core => "core",
-            Task::Truss => "truss",
-            Task::Densest => "densest",
-            Task::Onion => "onion",
+            Task::Statistic(statistic) => statistic.info().name,
             Task::Match { .. } => "match",
         }
     }
@@ -230,10 +201,7 @@ impl Task {
             },
             Task::Motif { k, induced } => TaskInfo::motifs(*k, *induced),
             Task::Fsm { limit, support, measure } => TaskInfo::frequent(*limit, *support, *measure),
-            Task::Core => TaskInfo::numbers(CORE),
-            Task::Truss => TaskInfo::numbers(TRUSS),
-            Task::Densest => TaskInfo::numbers(DENSEST),
-            Task::Onion => TaskInfo::numbers(ONION),
+            Task::Statistic(statistic) => TaskInfo::statistic(statistic.info()),
             Task::Match { pattern, induced, mappings } => {
                 TaskInfo::matches(pattern, *induced, *mappings)
             }
@@ -258,12 +226,7 @@ impl Task {
                 range("the smallest size", *smallest, 3, usize::MAX)?;
                 range("the largest size", *largest, *smallest, usize::MAX)
             }
-            Task::MaximalCliques
-            | Task::MaximumClique
-            | Task::Core
-            | Task::Truss
-            | Task::Densest
-            | Task::Onion => Ok(()),
+            Task::MaximalCliques | Task::MaximumClique | Task::Statistic(_) => Ok(()),
             Task::Motif { k, .. } => range("k", *k, 3, 8),
             Task::Fsm { limit, support, measure } => {
                 if *support == 0 {
@@ -323,6 +286,7 @@ mod tests {
         for (task, text) in [
             (Task::Clique { k: 4 }, r#"{"task":"clique","k":4}"#),
             (Task::MaximalCliques, r#"{"task":"maximal-cliques"}"#),
+            (Task::Statistic(Statistic::Core), r#"{"task":"statistic","statistic":"core"}"#),
             (
                 Task::Motif { k: 3, induced: Induced::Edge },
                 r#"{"task":"motif","k":3,"induced":"edge"}"#,

@@ -1,6 +1,7 @@
 import os
 from typing import (
     Any,
+    Dict,
     Iterator,
     List,
     Literal,
@@ -205,6 +206,36 @@ class Graph:
         threads: int = 0,
         timeout: Optional[float] = None,
     ) -> Tuple[NDArray[Any], Orbits]: ...
+    @overload
+    def statistic(
+        self,
+        name: str,
+        *,
+        per: None = None,
+        device: str = "cpu",
+        threads: int = 0,
+        timeout: Optional[float] = None,
+    ) -> Dict[str, int]: ...
+    @overload
+    def statistic(
+        self,
+        name: str,
+        *,
+        per: Literal["vertex"],
+        device: str = "cpu",
+        threads: int = 0,
+        timeout: Optional[float] = None,
+    ) -> _Numbers: ...
+    @overload
+    def statistic(
+        self,
+        name: str,
+        *,
+        per: Literal["edge"],
+        device: str = "cpu",
+        threads: int = 0,
+        timeout: Optional[float] = None,
+    ) -> Tuple[NDArray[Any], _Numbers]: ...
     def core_numbers(
         self, *, device: str = "cpu", threads: int = 0, timeout: Optional[float] = None
     ) -> _Numbers: ...

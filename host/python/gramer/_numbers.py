@@ -26,9 +26,32 @@ class Numbers:
 
     _inner: Any
 
-    def _column(self, task: str, per: str, device: str, threads: int, timeout: Any) -> Any:
+    def statistic(
+        self, name: str, *, per: Any = None, device: str = "cpu", threads: int = 0, timeout: Any = None
+    ) -> Any:
+        """A task without parameters by its name on the command line, such as ``"core"`` or ``"onion"``: its numbers by name.
+
+        ``per="vertex"`` gives a number for each vertex instead, ``per="edge"`` the edges as positions in ``ids``, shape
+        (E, 2), and a number for each.
+
+        >>> import gramer
+        >>> graph = gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+        >>> graph.statistic("core")
+        {'1-core': 4, '2-core': 3}
+        >>> graph.statistic("core", per="vertex")
+        array([2, 2, 2, 1], dtype=uint64)
+        """
+        if per not in (None, "vertex", "edge"):
+            raise ValueError(f'per is {per!r}, but must be None, "vertex" or "edge"')
+        question = {"task": "statistic", "statistic": name}
         options = _options(device, threads, None, timeout)
-        return self._inner.columns({"task": task}, per, options)[0][2]
+        if per is None:
+            return dict(self._inner.lines(question, options))
+        column = self._inner.columns(question, per, options)[0][2]
+        if per == "vertex":
+            return column
+        ends, once = self._edges_once()
+        return ends, column[once]
 
     def orbits(
         self, k: int, *, per: str = "vertex", device: str = "cpu", threads: int = 0, timeout: Any = None
@@ -64,7 +87,7 @@ class Numbers:
         >>> gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).core_numbers()
         array([2, 2, 2, 1], dtype=uint64)
         """
-        return self._column("core", "vertex", device, threads, timeout)
+        return self.statistic("core", per="vertex", device=device, threads=threads, timeout=timeout)
 
     def truss_numbers(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Tuple[Any, Any]:
         """The edges as positions in ``ids``, shape (E, 2), and the truss number of each: the largest k of a k-truss with it.
@@ -74,9 +97,8 @@ class Numbers:
         >>> numbers
         array([3, 3, 3, 2], dtype=uint64)
         """
-        numbers = self._column("truss", "edge", device, threads, timeout)
-        ends, once = self._edges_once()
-        return ends, numbers[once]
+        found: Tuple[Any, Any] = self.statistic("truss", per="edge", device=device, threads=threads, timeout=timeout)
+        return found
 
     def densest_subgraph(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Any:
         """The vertices of a subgraph with many edges per vertex, at least half of the most, as positions in ``ids``.
@@ -85,7 +107,8 @@ class Numbers:
         >>> gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).densest_subgraph()
         array([0, 1, 2, 3])
         """
-        return _np.flatnonzero(self._column("densest", "vertex", device, threads, timeout))
+        members = self.statistic("densest", per="vertex", device=device, threads=threads, timeout=timeout)
+        return _np.flatnonzero(members)
 
     def onion_layers(self, *, device: str = "cpu", threads: int = 0, timeout: Any = None) -> Any:
         """The onion layer of each vertex, from 1: the round in which it goes when each round removes all vertices with at most as many neighbours left as the current core.
@@ -94,7 +117,7 @@ class Numbers:
         >>> gramer.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)]).onion_layers()
         array([1, 2, 3, 2, 1], dtype=uint64)
         """
-        return self._column("onion", "vertex", device, threads, timeout)
+        return self.statistic("onion", per="vertex", device=device, threads=threads, timeout=timeout)
 
     def _edges_once(self) -> Any:
         """Each edge once, as positions, and which entries of ``neighbours`` these are."""

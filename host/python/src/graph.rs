@@ -382,6 +382,17 @@ impl Graph {
         per::arrays(python, &outcome, Per::Graph, &ranked, &self.graph)
     }
 
+    /// The lines of a statistic.
+    fn lines(
+        &self,
+        python: Python<'_>,
+        question: &Bound<'_, PyDict>,
+        options: Options,
+    ) -> PyResult<Vec<(String, u128)>> {
+        let outcome = self.outcome(python, &task_of(question)?, &options, None)?;
+        Ok(outcome.rows.iter().map(|row| (row.of.name(), row.count)).collect())
+    }
+
     /// The columns by vertex, or by edge parallel to `neighbours`, with their names and orbits.
     #[expect(clippy::type_complexity, reason = "a tuple that only gramer/_numbers.py takes apart")]
     fn columns<'py>(

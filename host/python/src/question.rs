@@ -8,8 +8,8 @@ use gramer_cpu::Cpu;
 use gramer_engine::Engine;
 use gramer_engine::reference::Reference;
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
-use gramer_pattern::Task;
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
+use gramer_pattern::{Statistic, Task};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -84,9 +84,15 @@ pub fn task_of(question: &Bound<'_, PyDict>) -> PyResult<Task> {
             induced: induced()?,
             mappings: item("mappings")?.extract()?,
         },
-        // Tasks without parameters.
-        other => Task::named(other)
-            .ok_or_else(|| PyValueError::new_err(format!("no task is called {other:?}")))?,
+        "statistic" => {
+            let name = item("statistic")?.extract::<String>()?;
+            Task::Statistic(Statistic::named(&name).ok_or_else(|| {
+                let names: Vec<&str> = Statistic::ALL.iter().map(|s| s.info().name).collect();
+                let known = names.join(", ");
+                PyValueError::new_err(format!("statistic is {name:?}, but must be one of {known}"))
+            })?)
+        }
+        other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
     };
     task.check().map_err(raise)?;
     Ok(task)

@@ -76,6 +76,18 @@ def test_cliques_are_networkx_s(pair, k):
         assert count == sum(g.nodes[u] in c and g.nodes[v] in c for c in cliques)
 
 
+def test_a_statistic_is_asked_by_its_name(pair):
+    graph, g = pair
+    assert g.statistic("core", per="vertex").tolist() == [networkx.core_number(graph)[n] for n in g.nodes]
+    assert g.statistic("onion") == {"layers": max(networkx.onion_layers(graph).values())}
+    ends, numbers = g.statistic("truss", per="edge")
+    assert len(ends) == len(numbers) == g.edges
+    with pytest.raises(ValueError, match="must be one of core, truss"):
+        g.statistic("tango")
+    with pytest.raises(gramer.UnsupportedError):
+        g.statistic("core", per="edge")
+
+
 def test_onion_layers_are_networkx_s(pair):
     graph, g = pair
     assert dict(zip(g.nodes, g.onion_layers().tolist())) == networkx.onion_layers(graph)

@@ -10,7 +10,7 @@ import pytest
 
 #: A program of a user; mypy checks each `assert_type`.
 PROGRAM = """
-from typing import Any, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import assert_type
@@ -33,6 +33,8 @@ assert_type(g.orbits(4), gramer.Orbits)
 assert_type(g.orbits(3, per="edge")[1].names, List[str])
 assert_type(gramer.Pattern("a-b, b-c, a!-c").absent, List[Tuple[int, int]])
 assert_type(g.onion_layers(), NDArray[Any])
+assert_type(g.statistic("core"), Dict[str, int])
+assert_type(g.statistic("truss", per="edge"), Tuple[NDArray[Any], NDArray[Any]])
 assert_type(g.labels, Optional[NDArray[np.uint32]])
 assert_type(gramer.Pattern.read("house").edges, List[Tuple[int, int]])
 """

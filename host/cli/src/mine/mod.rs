@@ -8,9 +8,9 @@ mod fsm;
 mod kept;
 pub mod matching;
 mod motif;
-mod numbers;
 mod per;
 mod run;
+mod statistic;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,7 @@ use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::output::{check_new, check_output, check_own, is_one_file, write_output};
 use gramer_graph::Graph;
+use gramer_pattern::Statistic;
 use kept::KeptArgs;
 use per::PerArgs;
 
@@ -61,13 +62,16 @@ pub trait Options {
 /// Function that adds the options of a task to its command.
 type AddOptions = fn(clap::Command) -> clap::Command;
 
-/// The tasks: a subcommand each, with its options.
+/// The tasks with parameters: a subcommand each, with its options.
 macro_rules! tasks {
     ($($(#[$doc:meta])* $name:ident $word:literal $args:ty;)*) => {
         /// The tasks.
         #[derive(Debug, clap::Subcommand)]
         pub enum Task {
             $($(#[$doc])* #[command(name = $word)] $name($args),)*
+            /// One without parameters
+            #[command(flatten)]
+            Statistic(statistic::Args),
         }
 
         /// The options of each task, for who asks for one task alone.
@@ -77,18 +81,21 @@ macro_rules! tasks {
             fn options(&self) -> &dyn Options {
                 match self {
                     $(Task::$name(args) => args,)*
+                    Task::Statistic(args) => args,
                 }
             }
 
             fn common(&self) -> &Common {
                 match self {
                     $(Task::$name(args) => &args.common,)*
+                    Task::Statistic(args) => &args.common,
                 }
             }
 
             fn common_mut(&mut self) -> &mut Common {
                 match self {
                     $(Task::$name(args) => &mut args.common,)*
+                    Task::Statistic(args) => &mut args.common,
                 }
             }
         }
@@ -104,19 +111,14 @@ tasks! {
     Fsm "fsm" fsm::Args;
     /// The occurrences of a pattern
     Match "match" matching::Args;
-    /// Core numbers of vertices
-    Core "core" numbers::Core;
-    /// Truss numbers of edges
-    Truss "truss" numbers::Truss;
-    /// A subgraph with the most edges per vertex
-    Densest "densest" numbers::Densest;
-    /// Layers of vertices, from the rim of the graph to its innermost core
-    Onion "onion" numbers::Onion;
 }
 
 impl Task {
     /// The command of one task with its options, without those of a device.
     pub fn command(name: &str) -> Option<clap::Command> {
+        if let Some(statistic) = Statistic::named(name) {
+            return Some(statistic::command(statistic));
+        }
         let (name, add) = OPTIONS.iter().find(|(task, _)| *task == name)?;
         Some(add(clap::Command::new(*name)))
     }

@@ -1,46 +1,31 @@
 //! Core numbers, by removal of vertices of least degree.
 
-use gramer_base::context::CancelPoll;
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
-use gramer_pattern::task::Task;
+use gramer_pattern::Statistic;
 
-use super::{Cpu, Resident, unless_stopped};
-use gramer_engine::method::{Failure, Fit, Method, Plan, Reply, Run};
+use super::Resident;
+use super::statistic::StatisticMethod;
 use gramer_engine::per::{Column, Numbers};
-use gramer_engine::query::{Ask, Needs, Query};
+use gramer_engine::query::Needs;
 use gramer_engine::{Outcome, Subject};
 
 /// Core numbers. The k-core is the largest subgraph in which every vertex has k neighbours, and the core number of a
 /// vertex is the largest k of a k-core with it (Seidman, 1983).
-pub(super) struct Core;
+pub(super) const METHOD: StatisticMethod = StatisticMethod {
+    name: "core",
+    statistic: Statistic::Core,
+    per: Needs::PER_VERTEX,
+    any_order: true,
+    compute,
+};
 
-impl Method<Cpu> for Core {
-    fn name(&self) -> &'static str {
-        "core"
-    }
-
-    fn offers(&self, _: &Cpu) -> Needs {
-        Needs::PER_VERTEX
-    }
-
-    fn fit(&self, ask: &Ask<'_>, _: &Cpu) -> Fit {
-        matches!(ask.query.task, Task::Core).into()
-    }
-
-    fn any_order(&self, _: &Ask<'_>) -> bool {
-        true
-    }
-
-    fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
-        let view = on.graph.view();
-        let peeled = Peeling::of(view, &mut CancelPoll::new(&run.context.cancel));
-        let outcome = peeled.map(|peeled| answer(&peeled.cores, query.answer.per().is_some()));
-        Ok(unless_stopped(outcome)?.into())
-    }
+fn compute(on: &Resident, columns: bool, context: &Context) -> Result<Outcome> {
+    let peeled = Peeling::of(on.graph.view(), &mut CancelPoll::new(&context.cancel))?;
+    Ok(answer(&peeled.cores, columns))
 }
-
 /// The sizes of the k-cores, and the core number of each vertex.
 fn answer(cores: &[u32], columns: bool) -> Outcome {
     let mut outcome = Outcome::new(vec![], true);

@@ -1,50 +1,35 @@
 //! A dense subgraph, by removal of vertices of least degree.
 
-use gramer_base::context::CancelPoll;
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
-use gramer_pattern::task::Task;
+use gramer_pattern::Statistic;
 
+use super::Resident;
 use super::core::Peeling;
-use super::{Cpu, Resident, unless_stopped};
-use gramer_engine::method::{Failure, Fit, Method, Plan, Reply, Run};
+use super::statistic::StatisticMethod;
 use gramer_engine::per::{Column, Numbers};
-use gramer_engine::query::{Ask, Needs, Query};
+use gramer_engine::query::Needs;
 use gramer_engine::{Outcome, Subject};
 
 /// The densest of the subgraphs that are left when vertices of least degree go one after the other. Its edges per vertex
 /// are at least half of the most that a subgraph has (Charikar, 2000).
-pub(super) struct Densest;
+pub(super) const METHOD: StatisticMethod = StatisticMethod {
+    name: "peeling",
+    statistic: Statistic::Densest,
+    per: Needs::PER_VERTEX,
+    any_order: true,
+    compute,
+};
 
-impl Method<Cpu> for Densest {
-    fn name(&self) -> &'static str {
-        "peeling"
-    }
-
-    fn offers(&self, _: &Cpu) -> Needs {
-        Needs::PER_VERTEX
-    }
-
-    fn fit(&self, ask: &Ask<'_>, _: &Cpu) -> Fit {
-        matches!(ask.query.task, Task::Densest).into()
-    }
-
-    fn any_order(&self, _: &Ask<'_>) -> bool {
-        true
-    }
-
-    fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
-        let view = on.graph.view();
-        let mut looks = CancelPoll::new(&run.context.cancel);
-        let found = Peeling::of(view, &mut looks).and_then(|peeled| {
-            let (members, edges) = densest(view, &peeled.order, &mut looks)?;
-            Ok(answer(view.vertices(), members, edges, query.answer.per().is_some()))
-        });
-        Ok(unless_stopped(found)?.into())
-    }
+fn compute(on: &Resident, columns: bool, context: &Context) -> Result<Outcome> {
+    let view = on.graph.view();
+    let mut looks = CancelPoll::new(&context.cancel);
+    let peeled = Peeling::of(view, &mut looks)?;
+    let (members, edges) = densest(view, &peeled.order, &mut looks)?;
+    Ok(answer(view.vertices(), members, edges, columns))
 }
-
 /// The last vertices of the order that have the most edges per vertex between them, the most vertices of such; and their
 /// edges.
 fn densest<'a>(

@@ -1,46 +1,32 @@
 //! Onion layers, by removal of all vertices of least degree at once.
 
-use gramer_base::context::CancelPoll;
+use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
-use gramer_pattern::task::Task;
+use gramer_pattern::Statistic;
 
+use super::Resident;
 use super::core::Buckets;
-use super::{Cpu, Resident, unless_stopped};
-use gramer_engine::method::{Failure, Fit, Method, Plan, Reply, Run};
+use super::statistic::StatisticMethod;
 use gramer_engine::per::{Column, Numbers};
-use gramer_engine::query::{Ask, Needs, Query};
+use gramer_engine::query::Needs;
 use gramer_engine::{Outcome, Subject};
 
 /// The onion decomposition: in each round go all vertices with at most as many neighbours as the current core, and the
 /// layer of a vertex is its round, from 1 (Hébert-Dufresne, Grochow and Allard, 2016).
-pub(super) struct Onion;
+pub(super) const METHOD: StatisticMethod = StatisticMethod {
+    name: "onion",
+    statistic: Statistic::Onion,
+    per: Needs::PER_VERTEX,
+    any_order: true,
+    compute,
+};
 
-impl Method<Cpu> for Onion {
-    fn name(&self) -> &'static str {
-        "onion"
-    }
-
-    fn offers(&self, _: &Cpu) -> Needs {
-        Needs::PER_VERTEX
-    }
-
-    fn fit(&self, ask: &Ask<'_>, _: &Cpu) -> Fit {
-        matches!(ask.query.task, Task::Onion).into()
-    }
-
-    fn any_order(&self, _: &Ask<'_>) -> bool {
-        true
-    }
-
-    fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
-        let layers = layers(on.graph.view(), &mut CancelPoll::new(&run.context.cancel));
-        let outcome = layers.map(|layers| answer(&layers, query.answer.per().is_some()));
-        Ok(unless_stopped(outcome)?.into())
-    }
+fn compute(on: &Resident, columns: bool, context: &Context) -> Result<Outcome> {
+    let layers = layers(on.graph.view(), &mut CancelPoll::new(&context.cancel))?;
+    Ok(answer(&layers, columns))
 }
-
 /// The number of layers, and the layer of each vertex.
 fn answer(layers: &[u32], columns: bool) -> Outcome {
     let mut outcome = Outcome::new(vec![], true);

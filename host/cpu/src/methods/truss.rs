@@ -4,39 +4,28 @@ use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_graph::{VertexId, View};
-use gramer_pattern::task::Task;
+use gramer_pattern::{Statistic, Task};
 
 use super::core::Buckets;
-use super::{Cpu, Resident, per, unless_stopped};
-use gramer_engine::method::{Failure, Fit, Method, Plan, Reply, Run};
+use super::statistic::StatisticMethod;
+use super::{Resident, per};
 use gramer_engine::per::{Column, Numbers, Per, edges};
-use gramer_engine::query::{Ask, Needs, Query};
+use gramer_engine::query::Needs;
 use gramer_engine::{Outcome, Subject};
 
 /// Truss numbers. The k-truss is the largest subgraph in which every edge is in k - 2 triangles, and the truss number of
 /// an edge is the largest k of a k-truss with it (Cohen, 2008).
-pub(super) struct Truss;
+pub(super) const METHOD: StatisticMethod = StatisticMethod {
+    name: "truss",
+    statistic: Statistic::Truss,
+    per: Needs::PER_EDGE,
+    any_order: false,
+    compute,
+};
 
-impl Method<Cpu> for Truss {
-    fn name(&self) -> &'static str {
-        "truss"
-    }
-
-    fn offers(&self, _: &Cpu) -> Needs {
-        Needs::PER_EDGE
-    }
-
-    fn fit(&self, ask: &Ask<'_>, _: &Cpu) -> Fit {
-        matches!(ask.query.task, Task::Truss).into()
-    }
-
-    fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
-        let columns = query.answer.per().is_some();
-        let outcome = numbers(on, run.context).map(|numbers| answer(&numbers, columns));
-        Ok(unless_stopped(outcome)?.into())
-    }
+fn compute(on: &Resident, columns: bool, context: &Context) -> Result<Outcome> {
+    Ok(answer(&numbers(on, context)?, columns))
 }
-
 /// The sizes of the k-trusses in edges, and the truss number of each edge.
 fn answer(trusses: &[u32], columns: bool) -> Outcome {
     let mut outcome = Outcome::new(vec![], true);
