@@ -149,9 +149,7 @@ pub fn page() -> String {
             let _ = writeln!(text, "| {what} | {} |", cells.join(" | "));
         }
     }
-    text.push_str(
-        "\n## Statistics\n\nTasks without parameters. Their answers are numbers with names.\n\n",
-    );
+    text.push_str("\n## Statistics\n\nTasks without parameters.\n\n");
     text.push_str("| task | definition |\n|---|---|\n");
     for info in Statistic::ALL.iter().map(|statistic| statistic.info()) {
         let _ = writeln!(text, "| `mine {}` | {} |", info.name, info.meaning);

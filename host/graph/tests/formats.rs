@@ -41,6 +41,50 @@ fn notes(loaded: &GraphFile, part: &str) -> bool {
 }
 
 #[test]
+fn drawn_tables_have_the_rows_between_their_lines() {
+    let read = parse(
+        "# People\n| from | to | label |\n|-|:-:|--|\n| a \\| b | c, \"d\" | 7 |\n| #e | a \\| b | 8 |\n",
+    );
+    assert_eq!(read.format, Format::Markdown);
+    assert_eq!(edges(&read), ["a | b-#e", "a | b-c, \"d\""]);
+    assert_eq!(read.graph.edges(), 2);
+    let wide =
+        parse("source       target\n-----------  ------\nAda L.       Bob\nBob          Carl E.\n");
+    assert_eq!(edges(&wide), ["Ada L.-Bob", "Bob-Carl E."]);
+    let cut = "| from | to |\n|---|---|\n| a | b |\n| … | … |\n";
+    assert!(refused(cut).contains("4: rows are left out here"), "{}", refused(cut));
+    let text = "| from | to |\n|---|---|\n| a | b |\nand so on\n";
+    assert!(
+        refused(text).contains("4: `and so on` is no row of the drawn table"),
+        "{}",
+        refused(text)
+    );
+    for (names, rows) in
+        [("u  v\n-  -\n", "1  2\n"), ("from one  to\n--------  --\n", "1         2\n")]
+    {
+        let read = parse(&format!("{names}{rows}"));
+        assert_eq!((read.format, edges(&read)), (Format::Markdown, vec!["1-2".to_string()]));
+    }
+    // A table whose names are dashes stays one.
+    assert_eq!(parse("from to\na b\n- -\nb c\n").format, Format::Table);
+    assert_eq!(parse("source\ttarget\n---\ta\na\tb\n").format, Format::Table);
+}
+
+#[test]
+fn a_matrix_in_quotes_is_one() {
+    let text = "\"\",\"a\",\"b\",\"c\"\n\"a\",\"0\",\"1\",\"1\"\n\"b\",\"1\",\"0\",\"0\"\n\"c\",\"1\",\"0\",\"0\"\n";
+    let read = parse(text);
+    assert_eq!(read.format, Format::Matrix);
+    assert_eq!(edges(&read), ["a-b", "a-c"]);
+}
+
+#[test]
+fn cytoscape_s_table_of_edges_is_refused_with_a_way_out() {
+    let text = "SUID,interaction,name,shared interaction,shared name\n5,pp,A (pp) B,pp,A (pp) B\n6,pp,B (pp) C,pp,B (pp) C\n";
+    assert!(refused(text).contains("export the network as GraphML or .cyjs"), "{}", refused(text));
+}
+
+#[test]
 fn graphml_of_several_tools() {
     // yEd: keys without names, nested graphs, ports, CDATA; a default.
     let text = r#"<?xml version="1.0"?>
@@ -66,6 +110,20 @@ fn graphml_of_several_tools() {
             && notes(&read, "attributes of edges are left out: `weight`")
     );
     assert!(notes(&read, "the attribute `type` is taken as the label of vertices"));
+    // Texts of yEd's shapes.
+    let shape = |name: &str| {
+        format!("<y:ShapeNode><y:NodeLabel x=\"1\"> {name} </y:NodeLabel></y:ShapeNode>")
+    };
+    let yed = text.replace("<y:Label>A</y:Label>", &shape("Ada"));
+    let yed = yed.replace(
+        "<graph id=\"g:\"",
+        &format!("<data key=\"g\">{}</data><graph id=\"g:\"", shape("Group")),
+    );
+    let yed = yed.replace(
+        "&amp; c\"/></graph>",
+        &format!("&amp; c\"><data key=\"g\">{}</data></node></graph>", shape("Bob")),
+    );
+    assert_eq!(vertices(&parse(&yed)), ["Ada:<x>", "Bob:none", "Group:none"]);
     // igraph's names.
     let igraph = parse(&std::fs::read_to_string("tests/formats/graphml-igraph").unwrap());
     assert_eq!(vertices(&igraph), ["Ada", "B & C", "Carl", "Dora", "e"]);

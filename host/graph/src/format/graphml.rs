@@ -10,6 +10,10 @@ use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::Result;
 
+/// What yEd shows at vertices and edges, within an attribute of its own.
+const NODE_LABEL: &str = "NodeLabel";
+const EDGE_LABEL: &str = "EdgeLabel";
+
 pub(super) fn sniff(head: &[u8]) -> bool {
     xml::begins(head, "graphml")
 }
@@ -82,7 +86,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                     data = Some(xml.need(&element, "key")?.into());
                     text.clear();
                 }
-                "default" => text.clear(),
+                "default" | NODE_LABEL | EDGE_LABEL => text.clear(),
                 _ => {}
             },
             Part::Text(more) => text += &more,
@@ -90,6 +94,11 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                 "graph" => depth -= 1,
                 "key" => keys.open = None,
                 "default" => keys.set_default(&text),
+                NODE_LABEL | EDGE_LABEL => {
+                    if let (Some(open), false) = (open.last_mut(), text.trim().is_empty()) {
+                        open.values.set_default("label", text.trim());
+                    }
+                }
                 "data" => {
                     let (Some(key), Some(open)) = (data.take(), open.last_mut()) else { continue };
                     let name = keys.names.get(&key).unwrap_or(&key);

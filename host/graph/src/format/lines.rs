@@ -49,6 +49,14 @@ impl<'r> Lines<'r> {
     /// # Errors
     /// As [`Lines::next`].
     pub fn next_of_all(&mut self) -> Result<Option<(u64, &[u8])>> {
+        Ok(self.next_whole()?.map(|(number, line)| (number, trim(line))))
+    }
+
+    /// As [`Lines::next_of_all`], with the white space around the line and its end.
+    ///
+    /// # Errors
+    /// As [`Lines::next`].
+    pub fn next_whole(&mut self) -> Result<Option<(u64, &[u8])>> {
         self.ended = self.line.last().is_none_or(|&last| last == b'\n');
         self.line.clear();
         let mut limited = (&mut *self.reader).take(LONGEST_LINE as u64 + 1);
@@ -58,7 +66,7 @@ impl<'r> Lines<'r> {
         if read > LONGEST_LINE {
             return Err(too_long(&self.path, self.number));
         }
-        Ok((read > 0).then(|| (self.number, trim(&self.line))))
+        Ok((read > 0).then_some((self.number, &self.line)))
     }
 }
 

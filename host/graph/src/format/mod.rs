@@ -19,6 +19,7 @@ mod leda;
 mod lgl;
 mod ligra;
 mod lines;
+mod markdown;
 mod matrix;
 mod nodelink;
 mod orca;
@@ -411,6 +412,14 @@ formats! {
         keeps: ALL,
         read: ReaderKind::Whole(tgf::read),
         write: Some(tgf::write),
+    }
+    Markdown "markdown" "Table drawn with lines, as in Markdown and by psql, MySQL, SQLite, Polars, reStructuredText" {
+        reads: &[],
+        sniff: Some(markdown::sniff),
+        comments: b"",
+        keeps: Capabilities { edge_labels: true, ids: true, texts: true, ..TEXT.keeps },
+        read: ReaderKind::Whole(markdown::read),
+        ..TEXT
     }
     Matrix "matrix" "Dense matrix: entry (i, j) other than zero is an edge; columns may have names" {
         guess: Some("a row of a matrix"),

@@ -264,7 +264,7 @@ fn each_format_has_a_sample_which_is_read() {
 }
 
 /// Formats without numbers of vertices and edges: nothing tells that lines are missing at the end.
-const WITHOUT_COUNTS: [Format; 8] = [
+const WITHOUT_COUNTS: [Format; 9] = [
     Format::Lg,
     Format::Arabesque,
     Format::Pajek,
@@ -273,6 +273,7 @@ const WITHOUT_COUNTS: [Format; 8] = [
     Format::Lgl,
     Format::Transactions,
     Format::Tgf,
+    Format::Markdown,
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Format;
 use super::edges::begins_as_name;
-use super::names::{self, says_ends};
+use super::names::{self, says_ends, unquoted};
 use super::scan::{self, is_blank, is_comment, is_number, is_zero};
 use crate::format::{has_colons, tgf_shape};
 
@@ -73,7 +73,10 @@ fn matrix(lines: &[&[u8]], complete: bool) -> Option<()> {
         // Names may hold blanks where a mark parts them.
         let mark = [b',', b';', b'|', b'\t'].into_iter().find(|mark| line.contains(mark));
         let apart = |b: &u8| mark.map_or(is_blank(*b), |mark| *b == mark);
-        line.split(apart).map(scan::trim).filter(|field| !field.is_empty()).collect()
+        line.split(apart)
+            .map(|field| unquoted(scan::trim(field)))
+            .filter(|field| !field.is_empty())
+            .collect()
     }
     let width = split(lines.get(1)?).len();
     // Names of rows and columns, as tables have them.

@@ -187,7 +187,10 @@ impl Shape {
     /// Why the columns of the ends are open.
     fn open_ends(&self, sample: &Sample, value: bool, is_doubtful: bool) -> String {
         let shown = quote(sample.rows[0].iter().collect::<Vec<_>>().join(&b' ').as_slice());
-        if value {
+        let has = |name: &str| sample.rows[0].iter().any(|field| field == name.as_bytes());
+        if self.header && has("shared name") && has("shared interaction") {
+            "Cytoscape's table of edges has both ends in one column: export the network as GraphML or .cyjs".into()
+        } else if value {
             format!("the columns {shown} {}", column_names::OF_VERTICES)
         } else if is_doubtful {
             format!(
