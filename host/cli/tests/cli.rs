@@ -123,7 +123,9 @@ fn every_task_answers_alike_for_any_threads_and_from_an_image() {
         &["mine", "fsm", "-s", "1", "--max-edges", "3", "--measure", "mni"],
         &["mine", "match", "--pattern", "diamond", "--mappings"],
     ];
-    for task in tasks {
+    let statistics: Vec<[&str; 2]> =
+        Statistic::ALL.iter().map(|statistic| ["mine", statistic.info().name]).collect();
+    for task in tasks.into_iter().chain(statistics.iter().map(|words| &words[..])) {
         let (expected, _) = results(task, &text_file);
         assert!(expected.iter().any(|(_, count)| *count > 0), "{task:?}");
         for threads in ["1", "3"] {
