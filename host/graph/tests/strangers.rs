@@ -204,3 +204,34 @@ fn texts_of_other_tools_are_named() {
         assert!(message.contains(named), "{named}: {message}");
     }
 }
+
+#[test]
+fn marks_between_ends_are_no_vertices() {
+    for text in
+        ["0 -> 1\n1 -> 2\n2 -> 0\n", "a -- b\nb -- c\nc -- a\n", "A B\t→\tC\nC\t→\tD\nD\t→\tA B\n"]
+    {
+        let read = parse(text);
+        assert_eq!((read.format, read.graph.vertices()), (Format::Table, 3), "{text:?}");
+        assert_eq!(triangles(&read.graph), 1, "{text:?}");
+        assert!(read.notes.iter().any(|note| note.contains("columns 1 and 3 are the ends")));
+    }
+    let sif = "a pp b\nb pd c\nc pp a\n";
+    assert!(refused(sif).contains("say which two are the ends"));
+    let read = parse_named("net.sif", sif, None).unwrap();
+    assert_eq!((triangles(&read.graph), read.graph.has_edge_labels()), (1, true));
+}
+
+#[test]
+fn lists_and_times_are_not_taken_for_ends() {
+    let lists = "id,neighbors\n1,\"2,3\"\n2,\"1,3\"\n3,\"1,2\"\n";
+    assert!(refused(lists).contains("2: `2,3` is a list of vertices"), "{}", refused(lists));
+    let lists = "a;[b, c]\nb;[a]\nc;[a]\n";
+    assert!(refused(lists).contains("1: `[b, c]` is a list of vertices"), "{}", refused(lists));
+    // A name that others are parts of is a name.
+    assert_eq!(parse("from,to\na,b\nb,a b\na b,a\n").graph.edges(), 3);
+    let times = "1278401881 1 2\n1278401882 2 3\n1278401883 3 1\n";
+    assert!(refused(times).contains("1: `1278401881 1 2` may be an edge with a time in front"));
+    // Ids of that size, and times behind.
+    assert_eq!(parse("1278401881 1278401882 2\n1278401882 1278401883 2\n").graph.edges(), 2);
+    assert_eq!(parse("1278401881 1 7\n1278401882 2 8\n").graph.edges(), 2);
+}

@@ -224,6 +224,14 @@ impl Table {
             );
             return Err(Fault { at: data[0].at, what });
         }
+        if !has_names && !forced && columns > 2 && has_time_in_front(separator, data) {
+            let what = format!(
+                "{} may be an edge with a time in front: if columns 2 and 3 are its ends, name them with the setting `source` \
+                 and the setting `target`; if the first two are, name the format with the setting `format`",
+                quote(data[0].text)
+            );
+            return Err(Fault { at: data[0].at, what });
+        }
         notes.extend(table.zeros_in_front(data));
         if !has_names && columns > 2 && counts_lines(separator, data) {
             notes.push(
@@ -452,4 +460,22 @@ fn counts_lines(separator: Separator, lines: &[Line<'_>]) -> bool {
     lines.len() > 2
         && from.is_some_and(|from| lines.iter().zip(from..).all(|(l, i)| first(l) == Ok(i)))
         && lines.iter().all(third)
+}
+
+/// Whether the first column may be a time: seconds or milliseconds since 1970 that never go down, in front of two columns
+/// of smaller numbers with some value in both.
+fn has_time_in_front(separator: Separator, lines: &[Line<'_>]) -> bool {
+    const TIMES: [std::ops::Range<u64>; 2] =
+        [500_000_000..5_000_000_000, 500_000_000_000..5_000_000_000_000];
+    let numbers = |line: &Line<'_>| {
+        let mut fields = separator.split(line.text).map(|field| scan::id(field).ok());
+        Some([fields.next()??, fields.next()??, fields.next()??])
+    };
+    let Some(rows) = lines.iter().map(numbers).collect::<Option<Vec<_>>>() else { return false };
+    let ends = |column: usize| rows.iter().map(move |row| row[column]);
+    rows.len() > 1
+        && TIMES.iter().any(|times| rows.iter().all(|row| times.contains(&row[0])))
+        && rows.is_sorted_by_key(|row| row[0])
+        && rows.iter().all(|row| row[1].max(row[2]) < TIMES[0].start)
+        && ends(1).any(|end| ends(2).any(|other| end == other))
 }

@@ -1,12 +1,14 @@
 //! The shape of a table: what separates its fields, whether its first row names the columns, and which columns hold
 //! what.
 
+use std::collections::HashSet;
+
 use super::column::column;
 use super::header::{Head, is_quantity};
 use super::sample::Sample;
 use crate::format::Sink;
 use crate::read::names as column_names;
-use crate::read::{Columns, Separator, is_number};
+use crate::read::{Columns, Separator, is_number, trim};
 use gramer_base::error::{Result, quote};
 
 /// The shape of a table of edges.
@@ -43,6 +45,8 @@ impl Shape {
         let Some(first) = sample.rows.first() else {
             return Err(sink.fault("holds no edge: every line is blank or a comment"));
         };
+        let sif = sif_columns(sample, columns, sink);
+        let columns = sif.as_ref().unwrap_or(columns);
         let Head { names, width, header, names_line } = Head::of(sample, columns, forced, sink)?;
         let mut shape = Shape {
             separator: sample.separator,
@@ -95,8 +99,11 @@ impl Shape {
             return Err(sink.usage(what));
         }
         shape.edge_label = shape.edge_label.filter(|_| sink.options().edge_labels);
-        if !header && !columns.any() && !forced {
-            shape.check_whole(sample, sink)?;
+        if !columns.any() && !forced {
+            shape.check_lists(sample, sink)?;
+            if !header {
+                shape.check_whole(sample, sink)?;
+            }
         }
         shape.remark(&names, sample, sink);
         Ok(shape)
@@ -146,6 +153,9 @@ impl Shape {
         }
         let rows = &sample.rows[usize::from(self.header)..];
         let fields = |column: usize| rows.iter().map(move |row| sample.field(row, column));
+        if !self.header && self.width > 2 && fields(1).all(is_arrow) {
+            return Ok((0, 2));
+        }
         let quantities = |column: usize| fields(column).all(is_quantity);
         let numbers = |column: usize| fields(column).all(is_number);
         let is_value = |u: usize, v: usize| {
@@ -225,6 +235,33 @@ impl Shape {
         self.width > 2 && (!quantities(0) && behind || time && numbers(1) && numbers(2))
     }
 
+    /// Refuses lists of vertices in the column of an end: texts that are no vertex, made of others with marks between them.
+    fn check_lists(&self, sample: &Sample, sink: &Sink<'_>) -> Result<()> {
+        let rows = &sample.rows[usize::from(self.header)..];
+        let sources: HashSet<&[u8]> =
+            rows.iter().map(|row| sample.field(row, self.ends.0)).collect();
+        for (row, line) in rows.iter().zip(&sample.lines[usize::from(self.header)..]) {
+            let field = sample.field(row, self.ends.1);
+            let inner = field.strip_prefix(b"[").and_then(|field| field.strip_suffix(b"]"));
+            let parts = inner.unwrap_or(field).split(|byte| b",;| ".contains(byte));
+            let mut parts = parts.map(trim).filter(|part| !part.is_empty()).peekable();
+            let first = parts.next();
+            if parts.peek().is_some()
+                && !sources.contains(field)
+                && first.into_iter().chain(parts).all(|part| sources.contains(part))
+            {
+                let what = format!(
+                    "{} is a list of vertices, but a row is one edge: write a row for each, or an adjacency list, `a b c` \
+                     in each line; if it is a name, say which columns hold the ends with the setting `source` and the \
+                     setting `target`",
+                    quote(field)
+                );
+                return Err(sink.fault_at(*line, what));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses lines of code and the like: brackets that open in one field and close in another.
     fn check_whole(&self, sample: &Sample, sink: &Sink<'_>) -> Result<()> {
         let count = |field: &[u8], marks: &[u8]| field.iter().filter(|b| marks.contains(b)).count();
@@ -291,4 +328,22 @@ impl Shape {
             );
         }
     }
+}
+
+/// The columns of Cytoscape's simple interaction format (`.sif`), `a type b`, where no setting names any.
+fn sif_columns(sample: &Sample, columns: &Columns, sink: &Sink<'_>) -> Option<Columns> {
+    let is_sif = sink.path().extension().is_some_and(|extension| extension == "sif");
+    let column = |at: &str| Some(at.to_string());
+    (is_sif && !columns.any() && sample.width() == 3).then(|| Columns {
+        source: column("1"),
+        target: column("3"),
+        edge_label: column("2"),
+        ..Columns::default()
+    })
+}
+
+/// Whether a field is a mark between two ends: `->`, `--`, `→`.
+fn is_arrow(field: &[u8]) -> bool {
+    let arrows = ["->", "-->", "=>", "<-", "<--", "<->", "<-->", "--", "---", "-", "→", "←", "↔"];
+    arrows.iter().any(|arrow| arrow.as_bytes() == field)
 }
