@@ -215,22 +215,8 @@ impl Table {
             }
         }
         let has_names = header || table.ends != (0, 1);
-        if !has_names && !forced && columns >= TOO_MANY && ids_and_name(separator, data) {
-            let what = format!(
-                "{} has {columns} columns, but an edge has two ids and perhaps a weight or a time; name \
-                 the columns in a first line, with `source` and `target` among them, or, if the first two \
-                 are the ids, name the format with the setting `format`",
-                quote(data[0].text)
-            );
-            return Err(Fault { at: data[0].at, what });
-        }
-        if !has_names && !forced && columns > 2 && has_time_in_front(separator, data) {
-            let what = format!(
-                "{} may be an edge with a time in front: if columns 2 and 3 are its ends, name them with the setting `source` \
-                 and the setting `target`; if the first two are, name the format with the setting `format`",
-                quote(data[0].text)
-            );
-            return Err(Fault { at: data[0].at, what });
+        if !has_names && !forced {
+            table.check_columns(data)?;
         }
         notes.extend(table.zeros_in_front(data));
         if !has_names && columns > 2 && counts_lines(separator, data) {
@@ -242,6 +228,28 @@ impl Table {
         }
         table.notes = notes;
         Ok((table, body))
+    }
+
+    /// Refuses columns without names that are more than an edge has, or whose first may be a time.
+    fn check_columns(&self, data: &[Line<'_>]) -> Result<(), Fault> {
+        let Table { separator, columns, .. } = *self;
+        let what = if columns >= TOO_MANY && ids_and_name(separator, data) {
+            format!(
+                "{} has {columns} columns, but an edge has two ids and perhaps a weight or a time; name \
+                 the columns in a first line, with `source` and `target` among them, or, if the first two \
+                 are the ids, name the format with the setting `format`",
+                quote(data[0].text)
+            )
+        } else if columns > 2 && has_time_in_front(separator, data) {
+            format!(
+                "{} may be an edge with a time in front: if columns 2 and 3 are its ends, name them with the setting `source` \
+                 and the setting `target`; if the first two are, name the format with the setting `format`",
+                quote(data[0].text)
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Fault { at: data[0].at, what })
     }
 
     /// A note on ids with zeros in front.
