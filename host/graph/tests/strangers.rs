@@ -235,3 +235,16 @@ fn lists_and_times_are_not_taken_for_ends() {
     assert_eq!(parse("1278401881 1278401882 2\n1278401882 1278401883 2\n").graph.edges(), 2);
     assert_eq!(parse("1278401881 1 7\n1278401882 2 8\n").graph.edges(), 2);
 }
+
+#[test]
+fn names_that_differ_in_a_digit_or_letter_are_those_of_columns() {
+    for names in ["user1,user2", "Person 1,Person 2", "Interactor A,Interactor B", "gene_a,gene_b"]
+    {
+        let read = parse(&format!("{names}\nx,y\ny,z\nz,x\n"));
+        assert_eq!((triangles(&read.graph), read.graph.vertices()), (1, 3), "{names}");
+        assert!(read.notes.iter().any(|note| note.contains("line 1 names the columns")));
+    }
+    // Names of the same kind are vertices.
+    assert_eq!(parse("user1,user2\nuser3,user4\nuser4,user5\n").graph.vertices(), 5);
+    assert_eq!(parse("n1,n2\nx,y\ny,z\n").graph.vertices(), 5);
+}

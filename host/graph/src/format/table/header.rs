@@ -152,6 +152,9 @@ fn is_header(sample: &Sample, names: &[String], columns: &Columns) -> bool {
     if names.len() > 1 && again(&names[0]) && again(&names[1]) {
         return false;
     }
+    if rows.len() > 1 && are_numbered(names, rows, sample) {
+        return true;
+    }
     let text = |name: &String| !is_number(name.as_bytes());
     let first_is_text = names.iter().all(text) && names.iter().skip(1).all(|name| !name.is_empty());
     // All values are numbers, dates or decimals with a comma, and the name in line 1 is not.
@@ -170,4 +173,15 @@ fn is_header(sample: &Sample, names: &[String], columns: &Columns) -> bool {
     first_is_text
         && !rows.is_empty()
         && (value || names.iter().any(label) || (0..names.len()).any(column_of_quantities))
+}
+
+/// Whether two columns are named as `user1` and `user2`, over fields that begin otherwise.
+fn are_numbered(names: &[String], rows: &[ByteRecord], sample: &Sample) -> bool {
+    let Some((u, v)) = column_names::ends(names) else { return false };
+    let [first, second] = [u, v].map(|end| column_names::plain(&names[end]));
+    let stem: String =
+        first.chars().zip(second.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let begins = |field: &String| column_names::plain(field).starts_with(&stem);
+    stem.chars().filter(|c| c.is_alphabetic()).count() > 1
+        && !rows.iter().flat_map(|row| sample.texts(row)).any(|field| begins(&field))
 }
