@@ -244,6 +244,10 @@ fn names_that_differ_in_a_digit_or_letter_are_those_of_columns() {
         assert_eq!((triangles(&read.graph), read.graph.vertices()), (1, 3), "{names}");
         assert!(read.notes.iter().any(|note| note.contains("line 1 names the columns")));
     }
+    for names in ["caller,callee", "prev,curr", "SOURCE_SUBREDDIT,TARGET_SUBREDDIT", "buyer,seller"]
+    {
+        assert_eq!(parse(&format!("{names},n\nx,y,1\ny,z,2\n")).graph.vertices(), 3, "{names}");
+    }
     // Names of the same kind are vertices.
     assert_eq!(parse("user1,user2\nuser3,user4\nuser4,user5\n").graph.vertices(), 5);
     assert_eq!(parse("n1,n2\nx,y\ny,z\n").graph.vertices(), 5);

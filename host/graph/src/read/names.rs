@@ -29,6 +29,13 @@ const ENDS: &[(&str, &str)] = &[
     ("follower", "followee"),
     ("parent", "child"),
     ("ego", "alter"),
+    ("caller", "callee"),
+    ("prev", "curr"),
+    ("previous", "next"),
+    ("payer", "payee"),
+    ("buyer", "seller"),
+    ("origin", "destination"),
+    ("origin", "dest"),
     ("left", "right"),
     ("row", "column"),
     ("row", "col"),
@@ -38,7 +45,8 @@ const ENDS: &[(&str, &str)] = &[
 const LETTERS: &[(&str, &str)] = &[("i", "j"), ("x", "y"), ("a", "b")];
 
 /// Words around the name of an end, as in `FromNodeId`.
-const AROUND: [&str; 7] = ["id", "node", "vertex", "key", "ip", "addr", "address"];
+const AROUND: [&str; 9] =
+    ["id", "node", "vertex", "key", "ip", "addr", "address", "subreddit", "account"];
 
 /// Names of columns that hold no vertex.
 const VALUES: [&str; 14] = [
