@@ -334,6 +334,31 @@ fn json_of_several_tools() {
     assert_eq!(edges(&parse(cytoscape)), ["a-b"]);
     let new = r#"{"directed": true, "nodes": [{"id": 1}, {"id": 18446744073709551615}], "edges": [{"source": 1, "target": 18446744073709551615}]}"#;
     assert_eq!(pairs(&parse(new)), [(1, u64::MAX)]);
+    for (text, expected) in [
+        (r#"[[0, 1], [1, "2"]]"#, vec!["0-1", "1-2"]),
+        (
+            r#"[{"from": "a", "to": "b", "label": "x"}, {"from": "b", "to": "c", "label": "y"}]"#,
+            vec!["a-b:x", "b-c:y"],
+        ),
+        (
+            "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"b\", \"target\": \"c\"}\n",
+            vec!["a-b", "b-c"],
+        ),
+        (r#"{"a": ["b", "c"], "b": ["a"], "d": []}"#, vec!["a-b", "a-c"]),
+        (r#"{"a": {"b": {"weight": 1}}, "b": {"a": {"weight": 1}}}"#, vec!["a-b"]),
+        (
+            r#"{"directed": false, "graph": [], "nodes": [{"id": 0}, {"id": 1}], "adjacency": [[{"id": 1}], [{"id": 0}]]}"#,
+            vec!["0-1"],
+        ),
+    ] {
+        let read = parse(text);
+        assert_eq!(
+            (read.format, edges(&read)),
+            (Format::NodeLink, expected.into_iter().map(String::from).collect()),
+            "{text}"
+        );
+        assert!(!notes(&read, "given again"), "{text}");
+    }
     for (text, message) in [
         (new.replace("551615", "551616"), "is too large to be exact: write it as a text"),
         (d3.replace("\"target\": 1", "\"target\": 2"), "an edge goes to `2`"),

@@ -130,7 +130,7 @@ fn foreign_formats_are_named() {
         ("<!DOCTYPE html>\n<html>\n", "a page of HTML; the download may have failed"),
         ("404: Not Found", "the message of a server; the download failed"),
         ("<svg width=\"10\">\n", "a picture in SVG"),
-        ("[[0, 1], [1, 2]]\n", "a list in JSON"),
+        ("[\"a\", \"b\"]\n", "a list in JSON that holds no edges"),
         ("strict graph {\n0 -- 1;\n}\n", "a DOT file"),
         ("digraph \"G\" {\n", "a DOT file"),
         ("graph{0--1}\n", "a DOT file"),

@@ -194,11 +194,8 @@ fn texts_of_other_tools_are_named() {
         ("nodedef>name VARCHAR\na\nb\nedgedef>node1 VARCHAR,node2 VARCHAR\na,b\n", "a GDF file"),
         ("*Node data\nID sex\na m\n*Tie data\nfrom to\na b\n", "a VNA file of NetDraw"),
         ("(tlp \"2.3\"\n(nb_nodes 2)\n(edge 0 0 1)\n)\n", "a TLP file of Tulip"),
-        (
-            "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"b\", \"target\": \"c\"}\n",
-            "an object in each line",
-        ),
-        ("[{\"source\": \"a\", \"target\": \"b\"}]\n", "pandas.read_json(FILE)"),
+        ("{\"name\": \"a\"}\n{\"name\": \"b\"}\n", "object 0 has no `source` and `target`"),
+        ("[{\"name\": \"a\"}]\n", "object 0 has no `source` and `target`"),
     ] {
         let message = refused(text);
         assert!(message.contains(named), "{named}: {message}");

@@ -13,6 +13,7 @@ mod gexf;
 mod gml;
 mod graph6;
 mod graphml;
+mod json_edges;
 mod konect;
 mod lad;
 mod leda;
@@ -290,7 +291,7 @@ formats! {
         write: Some(pajek::write),
         ..TEXT
     }
-    NodeLink "node-link" "JSON with nodes and links, of NetworkX, D3 and Cytoscape" {
+    NodeLink "node-link" "JSON of nodes and links (NetworkX, D3, Cytoscape), of pairs, rows or lists of neighbours" {
         writes: &["json"],
         sniff: Some(nodelink::sniff),
         comments: b"",

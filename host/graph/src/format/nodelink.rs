@@ -1,26 +1,26 @@
 //! JSON with nodes and links, as NetworkX, D3, vis.js and graphology write it, and the elements of Cytoscape.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Sink;
 use super::attributes::{AttributeGraph, Values};
+use super::json_edges::{Object, Parts};
 use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::{Result, quote, said};
 
-/// Whether a text is an object of JSON, and no second one follows in the next line. There is no other format of graphs in
-/// JSON here.
+/// Whether a text is an object of JSON, or a list of objects or lists. There is no other format of graphs in JSON here.
 pub(super) fn sniff(head: &[u8]) -> bool {
-    let Some(rest) = head.trim_ascii_start().strip_prefix(b"{") else { return false };
-    let several =
-        memchr::memmem::find(rest, b"}\n{").is_some_and(|at| !rest[..at].contains(&b'\n'));
-    !several && matches!(rest.trim_ascii_start().first(), Some(b'"' | b'}'))
+    match head.trim_ascii_start() {
+        [b'{', rest @ ..] => matches!(rest.trim_ascii_start().first(), Some(b'"' | b'}')),
+        [b'[', rest @ ..] => matches!(rest.trim_ascii_start().first(), Some(b'[' | b'{')),
+        _ => false,
+    }
 }
-
-type Object = Map<String, Value>;
 
 #[derive(Deserialize)]
 struct Document {
@@ -30,6 +30,8 @@ struct Document {
     links: Option<Vec<Object>>,
     edges: Option<Vec<Object>>,
     elements: Option<Elements>,
+    /// NetworkX's: by node, its neighbours.
+    adjacency: Option<Vec<Vec<Object>>>,
 }
 
 /// Cytoscape's, of both kinds apart or together.
@@ -73,30 +75,11 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     sink.hold_whole()?;
     let mut text = vec![];
     input.read_to_end(&mut text).map_err(|source| sink.refused(source))?;
-    let document: Document = serde_json::from_slice(&text).map_err(|error| {
-        let cut = if error.is_eof() { "the file is cut off: " } else { "" };
-        sink.fault_at(error.line() as u64, format!("{cut}{}", said(&error.to_string())))
-    })?;
-    let Document { directed, nodes, links, edges, elements } = document;
-    let (nodes, edges) = match (nodes, links.or(edges), elements) {
-        (_, _, Some(elements)) => elements.parts(),
-        (Some(nodes), Some(edges), None) => (nodes, edges),
-        (nodes, ..) => {
-            let what = if nodes.is_some() {
-                "`links` or `edges`"
-            } else {
-                "`nodes` and `links`, or `elements`"
-            };
-            let all: Object = serde_json::from_slice(&text).unwrap_or_default();
-            let others = all.keys().filter(|key| !matches!(key.as_str(), "nodes" | "directed"));
-            let found: Vec<String> = others.take(5).map(quote).collect();
-            let what = format!(
-                "holds no {what}, but {}; in Python: gramer.Graph.from_networkx takes what NetworkX reads",
-                if found.is_empty() { "nothing".into() } else { found.join(", ") }
-            );
-            return Err(sink.fault(what));
-        }
-    };
+    let (directed, Parts { nodes, edges, keys }) = parts(&text, sink)?;
+    if let Some([source, target]) = keys {
+        let (source, target) = (quote(&source), quote(&target));
+        sink.note(format!("{source} and {target} are the ends of an edge"));
+    }
     let mut graph = AttributeGraph::new(sink);
     // Graphology's ids are keys. Without ids, links name nodes by their positions, from 0.
     let all_have = |key: &str| nodes.iter().all(|node| node.get(key).is_some());
@@ -128,6 +111,72 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         sink.directed();
     }
     graph.finish(sink)
+}
+
+/// Whether edges are directed, and the nodes and edges of a text.
+fn parts(text: &[u8], sink: &Sink<'_>) -> Result<(bool, Parts)> {
+    let fault = |error: serde_json::Error| {
+        let cut = if error.is_eof() { "the file is cut off: " } else { "" };
+        sink.fault_at(error.line() as u64, format!("{cut}{}", said(&error.to_string())))
+    };
+    let of_list = |values| Ok((false, Parts::of_list(values).map_err(|what| sink.fault(what))?));
+    if text.trim_ascii_start().first() == Some(&b'[') {
+        return of_list(serde_json::from_slice(text).map_err(fault)?);
+    }
+    let document = match serde_json::from_slice::<Document>(text) {
+        Ok(document) => document,
+        // An object in each line.
+        Err(error) if error.is_syntax() && error.line() > 1 => {
+            let values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+            let values: Vec<Value> = values.collect::<Result<_, _>>().map_err(fault)?;
+            return of_list(values);
+        }
+        Err(error) => return Err(fault(error)),
+    };
+    let Document { directed, nodes, links, edges, elements, adjacency } = document;
+    let (nodes, edges) = match (nodes, links.or(edges), elements) {
+        (_, _, Some(elements)) => elements.parts(),
+        (Some(nodes), Some(edges), None) => (nodes, edges),
+        (Some(nodes), None, None) if adjacency.is_some() => {
+            let edges = adjacent(&nodes, adjacency.unwrap_or_default());
+            (nodes, edges)
+        }
+        (nodes, ..) => {
+            let all: Object = serde_json::from_slice(text).unwrap_or_default();
+            if let (None, Some(parts)) = (&nodes, Parts::of_neighbours(&all)) {
+                return Ok((directed, parts));
+            }
+            let what = match nodes {
+                Some(_) => "`links` or `edges`",
+                None => "`nodes` and `links`, or `elements`",
+            };
+            let others = all.keys().filter(|key| !matches!(key.as_str(), "nodes" | "directed"));
+            let found: Vec<String> = others.take(5).map(quote).collect();
+            return Err(sink.fault(format!(
+                "holds no {what}, but {}; in Python: gramer.Graph.from_networkx takes what NetworkX reads",
+                if found.is_empty() { "nothing".into() } else { found.join(", ") }
+            )));
+        }
+    };
+    Ok((directed, Parts { nodes, edges, keys: None }))
+}
+
+/// The edges from each node to its neighbours, once.
+fn adjacent(nodes: &[Value], adjacency: Vec<Vec<Object>>) -> Vec<Object> {
+    let (mut edges, mut seen) = (vec![], HashSet::new());
+    for (node, neighbours) in nodes.iter().zip(adjacency) {
+        let source = node.get("id").unwrap_or(node);
+        for mut edge in neighbours {
+            let Some(target) = edge.remove("id") else { continue };
+            let ends = (source.to_string(), target.to_string());
+            if !seen.contains(&(ends.1.clone(), ends.0.clone())) {
+                edge.extend([("source".into(), source.clone()), ("target".into(), target)]);
+                edges.push(edge);
+                seen.insert(ends);
+            }
+        }
+    }
+    edges
 }
 
 /// Sets the attributes that count; `left_out` takes the names of others.

@@ -125,22 +125,12 @@ const KINDS: &[Kind] = &[
         cure: "convert it with Graphviz: gv2gml FILE > OUT.gml",
     },
     Kind {
-        name: "a list in JSON, which is not read",
+        name: "a list in JSON that holds no edges",
         is: |text| {
             let next = text.get(1..).unwrap_or_default().trim_start();
-            text.starts_with('[') && (next.is_empty() || next.starts_with(['[', '{', '"']))
+            text.starts_with('[') && (next.is_empty() || next.starts_with('"'))
         },
-        cure: "write nodes and links, in Python: json.dump(networkx.node_link_data(GRAPH), open(OUT, \"w\")), or, if \
-               it lists rows of a table, pandas.read_json(FILE).to_csv(OUT, index=False)",
-    },
-    Kind {
-        name: "JSON with an object in each line, which is not read",
-        is: |text| {
-            let mut lines = text.lines();
-            let whole = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
-            lines.next().is_some_and(whole) && lines.next().is_some_and(|l| l.starts_with('{'))
-        },
-        cure: "write a table, in Python: pandas.read_json(FILE, lines=True).to_csv(OUT, index=False)",
+        cure: "write pairs, `[[\"a\", \"b\"], ...]`, or objects with `source` and `target`",
     },
     Kind {
         name: "a GDF file of GUESS, which is not read",
