@@ -76,7 +76,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut text = vec![];
     input.read_to_end(&mut text).map_err(|source| sink.refused(source))?;
     let (directed, Parts { nodes, edges, keys }) = parts(&text, sink)?;
-    if let Some([source, target]) = keys {
+    if let Some([source, target]) = keys.filter(|keys| *keys != ["source", "target"]) {
         let (source, target) = (quote(&source), quote(&target));
         sink.note(format!("{source} and {target} are the ends of an edge"));
     }
