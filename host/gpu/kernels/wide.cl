@@ -14,6 +14,7 @@
 // are counted in local memory first, CLIQUES for complete subgraphs alone, PICKED if roots
 // are given instead of all vertices being roots, TILE lanes of a warp. Where that is less than 32, warps are virtual
 // (5.2.5): with TILES of them in a work-group (LANES_PTX) they wait for themselves alone, elsewhere a work-group has one.
+// With TILE and ARRAY 1 each lane searches depth-first by itself (DM_DFS, section 6.1): no level is stored.
 #ifdef PICKED
 #define ROOTS roots
 #define ROOT(at) picked[at]
@@ -24,7 +25,10 @@
 
 // Lanes of `donate`.
 #define LANES 32
-#if TILES > 1
+#if TILE == 1
+#define TILE_SYNC()
+#define TILE_SYNC_ALL()
+#elif TILES > 1
 #define TILE_SYNC() tile_sync(((1u << TILE) - 1) << tile * TILE)
 #define TILE_SYNC_ALL() TILE_SYNC()
 inline void tile_sync(uint lanes) {

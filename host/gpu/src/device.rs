@@ -13,6 +13,7 @@ use opencl3::types::cl_mem;
 use tracing::info;
 
 use crate::Settings;
+use crate::activity::Activity;
 use crate::calls::Calls;
 use crate::error::{failed, refused};
 use crate::lanes::{self, Form, Lanes};
@@ -50,6 +51,8 @@ pub(crate) struct Work {
     pub cached: AtomicU64,
     /// Traversals that `wide` gave to warps without work.
     pub donations: AtomicU64,
+    /// The last search by `wide`.
+    pub activity: Mutex<Activity>,
 }
 
 /// Position in the command queue.

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use gramer_base::choice::Choice;
@@ -12,6 +12,7 @@ use gramer_base::context::Context;
 use gramer_base::error::Result;
 use gramer_pattern::Pattern;
 
+use crate::activity::Activity;
 use crate::canon::{self, Canon};
 use crate::device::{Arg, Device};
 use crate::lanes::Lanes;
@@ -59,6 +60,8 @@ impl Default for Balance {
 /// Lanes that take an embedding together: virtual warps of the strategy `wide` (thesis, section 5.2.5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tile {
+    /// One lane: a depth-first search by each thread, the thesis' baseline (`DM_DFS`, section 6.1).
+    Lane,
     /// 8 lanes, four virtual warps of a warp.
     Eight,
     /// 16 lanes, two virtual warps of a warp.
@@ -70,6 +73,7 @@ pub enum Tile {
 
 impl Choice for Tile {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Tile::Lane, "1", "Each lane searches depth-first by itself"),
         (Tile::Eight, "8", "Four virtual warps of 8 lanes"),
         (Tile::Sixteen, "16", "Two virtual warps of 16 lanes"),
         (Tile::Warp, "32", "A warp, which is the fastest"),
@@ -80,6 +84,7 @@ impl Tile {
     /// Number of lanes.
     fn lanes(self) -> usize {
         match self {
+            Tile::Lane => 1,
             Tile::Eight => 8,
             Tile::Sixteen => 16,
             Tile::Warp => LANES,
@@ -131,10 +136,11 @@ struct Search {
 
 /// Bytes of a search of one warp, with a counter for each code.
 pub(crate) fn least_bytes(k: usize, cliques: bool) -> u64 {
-    /// Virtual warps of a warp at most.
-    const TILES: usize = LANES / 8;
+    /// Virtual warps of a warp at most, and extensions of their levels.
+    const TILES: [(usize, usize); 2] = [(LANES / 8, ARRAY.1), (LANES, 1)];
     let counters = if cliques { 1 } else { 1 << code_bits(k) };
-    let words = TILES * (state_words(k) + 1 + (k - 2) * ARRAY.1);
+    let words = TILES.map(|(tiles, array)| tiles * (state_words(k) + 1 + (k - 2) * array));
+    let words = words[0].max(words[1]);
     (8 * counters + 8 * words) as u64
 }
 
@@ -157,10 +163,11 @@ impl Search {
         roots: usize,
     ) -> Result<Self> {
         let device = &graph.device;
+        let alone = tile == Tile::Lane;
         let tile = device.lanes(tile.lanes());
-        // Parts of a warp wait for themselves by instructions of NVIDIA's alone.
-        let tiles = match tile < LANES && device.form()?.lanes == Lanes::Ptx {
-            true => LANES / tile,
+        // Parts of a warp wait for themselves by instructions of NVIDIA's alone; single lanes wait for none.
+        let tiles = match tile < LANES && (alone || device.form()?.lanes == Lanes::Ptx) {
+            true => device.lanes(LANES) / tile,
             false => 1,
         };
         let codes = if wanted == WideTask::Cliques { 1 } else { 1 << code_bits(k) };
@@ -182,7 +189,8 @@ impl Search {
         let mut warps = balance.warps.map_or(own, |warps| warps * (LANES / tile)).max(1);
         let room = device.budget.free() / 2 / 4;
         let words = |warps: usize, array| (warps * (state + 1 + (k - 2) * array)) as u64;
-        let mut array = ARRAY.0;
+        // A search by one lane stores no level: it resumes its scan after each extension.
+        let mut array = if alone { 1 } else { ARRAY.0 };
         while words(warps, array) > room && array > ARRAY.1 {
             array /= 2;
         }
@@ -285,6 +293,8 @@ pub(crate) fn search(
     let mut status = search.status;
     let mut found = PatternCounts { counts: HashMap::new(), complete: true };
     let (mut steps, mut claimed, mut active) = (1000u32, 0u32, 0usize);
+    let mut activity = Activity::default();
+    let least = 1.0 - shape.balance.threshold.clamp(0.0, 1.0);
     context.progress.begin(roots as u64);
     while claimed < roots as u32 || active > 0 {
         if context.cancel.is_cancelled() {
@@ -303,6 +313,7 @@ pub(crate) fn search(
             ];
             if shape.balance.donations > 0 {
                 device.launch(&program, "donate", &args, 1, LANES)?;
+                activity.balances += 1;
             }
         }
         // The slice ends early once this many more have nothing to do: if none can be given to those that
@@ -337,8 +348,13 @@ pub(crate) fn search(
         steps = (f64::from(steps) * factor).clamp(100.0, 1e9) as u32;
         device.work.donations.fetch_add(said[GIVEN].into(), Relaxed);
         context.progress.add(u64::from(said[NEXT_ROOT] - claimed));
+        // Warps that got a root or extensions had work when the slice began.
+        let fresh = roots - (claimed as usize).min(roots) + said[GIVEN] as usize;
+        let share = |warps: usize| warps.min(search.warps) as f64 / search.warps as f64;
+        activity.add(took, [share(active + fresh), share(said[ACTIVE] as usize)], least);
         (claimed, active) = (said[NEXT_ROOT], said[ACTIVE] as usize);
     }
+    *device.work.activity.lock().unwrap_or_else(PoisonError::into_inner) = activity;
     graph.check()?;
     found.counts = Search { status, ..search }.counts(device, k, wanted)?;
     Ok(found)

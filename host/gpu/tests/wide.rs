@@ -65,6 +65,29 @@ fn virtual_warps_find_the_same() {
     }
 }
 
+/// The thesis' baseline: no level is stored, lanes wait for none, and nothing is given away.
+#[test]
+fn single_lanes_find_the_same_depth_first() {
+    let graph =
+        random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3, [0, 0]);
+    let small = random(Model::ErdosRenyiEdges { vertices: 13, edges: 26 }, 5, [0, 0]);
+    for lanes in [None, Some(Lanes::Local)] {
+        let settings = Settings { tile: Some(Tile::Lane), lanes, ..wide() };
+        let Some(gpu) = open(settings) else { return };
+        for task in [motif(3), motif(4), Task::Clique { k: 3 }, Task::Clique { k: 5 }] {
+            let outcome = answer(&gpu, &graph, &task);
+            assert_eq!(outcome.results, answer(&Cpu, &graph, &task).results, "{task:?}");
+            assert_eq!(outcome.devices[0].count("wide.donations"), Some(0));
+            assert!(outcome.devices[0].count("wide.slices") > Some(0));
+        }
+        let mut right = answer(&Reference::default(), &small, &motif(6)).results;
+        right.retain(|c| c.count > 0);
+        let total =
+            |results: &[gramer_engine::Count]| results.iter().map(|c| c.count).sum::<u128>();
+        assert_eq!(total(&answer(&gpu, &small, &motif(6)).results), total(&right));
+    }
+}
+
 #[test]
 fn motifs_of_seven_vertices_equal_those_of_the_reference() {
     let Some(gpu) = open(wide()) else { return };

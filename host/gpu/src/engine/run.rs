@@ -213,6 +213,8 @@ impl ResidentGraph {
         if strategy == Strategy::Wide {
             let donations = device.work.donations.load(Relaxed) - before.donations;
             metrics.detail("wide.donations", "", Value::Count(donations));
+            let activity = device.work.activity.lock().unwrap_or_else(PoisonError::into_inner);
+            activity.report(&mut metrics);
         }
         measured::details(&self.gpu, device, &mut metrics)?;
         Ok(metrics)
