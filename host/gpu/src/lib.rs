@@ -28,6 +28,7 @@
 //! | `canon` | which pattern a code of edges is of |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
+mod activity;
 mod by_label;
 mod calls;
 mod canon;
@@ -65,7 +66,7 @@ mod yardstick;
 
 pub use calls::Fault;
 pub use engine::{Gpu, Trial};
-pub use join::{FirstEdge, Join, JoinSettings, Layers};
+pub use join::{FirstEdge, Join, JoinSettings, Layers, Rows};
 pub use lanes::Lanes;
 pub use local::ClassShape;
 pub use program::default_cache;

@@ -6,8 +6,8 @@ use gramer_engine::setting::{Setting, bytes, of_choice, of_switch, put, switch, 
 use gramer_pattern::task::Task;
 
 use crate::{
-    Ablation, Access, FirstEdge, Join, Lanes, Layers, Mechanism, Order, Settings, Strategy, Tile,
-    Traversal,
+    Ablation, Access, FirstEdge, Join, Lanes, Layers, Mechanism, Order, Rows, Settings, Strategy,
+    Tile, Traversal,
 };
 
 /// Largest number of segments of a join.
@@ -72,6 +72,13 @@ pub const TABLE: &[Setting<Settings>] = &[
         set: |s, text| put(&mut s.table.join_settings.pairs, within(text, 2..=16)),
     },
     Setting {
+        name: "rows",
+        takes: of_choice::<Rows>,
+        default: "groups",
+        meaning: "where neighbours by edge label are found, with the join prealloc",
+        set: |s, text| put(&mut s.table.join_settings.rows, Rows::named(text)),
+    },
+    Setting {
         name: "without",
         takes: || format!("one or several, separated by commas, of {}", of_choice::<Mechanism>()),
         default: "none",
@@ -118,8 +125,8 @@ pub const TABLE: &[Setting<Settings>] = &[
     },
 ];
 
-/// Settings of the strategy `table`; the first four belong to its default join, the last four to SGSI's.
-const OF_TABLE: [&str; 10] = [
+/// Settings of the strategy `table`; the first four belong to its default join, the last five to SGSI's.
+const OF_TABLE: [&str; 11] = [
     "traversal",
     "access",
     "host_memory",
@@ -130,6 +137,7 @@ const OF_TABLE: [&str; 10] = [
     "balance",
     "segments",
     "pairs",
+    "rows",
 ];
 
 impl Settings {

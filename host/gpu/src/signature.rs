@@ -189,61 +189,129 @@ fn segments(by: &ByDegree, room: usize, labelled: LabelUse) -> Vec<Range<usize>>
     all
 }
 
-/// The candidates of a pattern's vertices, a bit for each vertex, by a table of signatures that is made
-/// segment by segment (Zeng et al., section 6.1); and the number of segments. Nothing stays on the device.
-///
-/// # Errors
-/// As [`table`].
-pub(crate) fn candidates_by_segments(
-    device: &Arc<Device>,
-    by: &ByDegree,
-    graph: &Graph,
-    pattern: &Pattern,
-) -> Result<(Vec<Vec<u32>>, usize)> {
-    let view = graph.view();
-    let labelled =
-        LabelUse { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
-    let (n, vertices, place, queue) =
-        (pattern.vertices(), by.vertices(), device.place(), &device.queue);
-    let own = |labels: &[u32]| by.vertex.iter().map(|&v| labels[v as usize]).collect::<Vec<_>>();
-    let labels =
-        Buffer::of(&place, &view.vertex_labels.map(own).unwrap_or_default(), "vertex labels")?;
-    let edge_labels = by.edge_labels(graph);
-    let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labelled)).collect();
-    let needs = Buffer::of(&place, &needs, "requirements of a pattern")?;
-    let words = vertices.div_ceil(32).max(1);
-    let bits = Buffer::<u32>::new(&place, n * words, "candidates")?;
-    bits.zero(queue)?;
-    let counts = Buffer::<u32>::new(&place, 2 * n, "numbers of candidates")?;
-    let (program, lanes) = (program(device, labelled)?, device.lanes(LANES));
-    let segments = segments(by, device.budget.free() as usize / 8, labelled);
-    for range in segments.iter().filter(|range| !range.is_empty()) {
+/// A segment of the graph on the device with the signatures of its vertices.
+struct SignatureSegment {
+    range: Range<usize>,
+    /// Offsets, neighbours and edge labels of the segment, and the labels of all vertices.
+    offsets: Buffer<u32>,
+    ends: Buffer<u32>,
+    edge_labels: Buffer<u32>,
+    labels: Arc<Buffer<u32>>,
+    table: Buffer<u32>,
+}
+
+impl SignatureSegment {
+    fn new(
+        device: &Device,
+        by: &ByDegree,
+        range: Range<usize>,
+        (labels, edge_labels): (&Arc<Buffer<u32>>, &[u32]),
+        program: &Program,
+    ) -> Result<Self> {
+        let place = device.place();
         let entries = by.offsets[range.start] as usize..by.offsets[range.end] as usize;
         let offsets = &by.offsets[range.start..=range.end];
         let offsets: Vec<u32> = offsets.iter().map(|&at| at - entries.start as u32).collect();
-        let offsets = Buffer::of(&place, &offsets, "a segment's offsets")?;
-        let ends = Buffer::of(&place, &by.neighbours[entries.clone()], "a segment's edges")?;
-        let own = edge_labels.get(entries).unwrap_or_default();
-        let own = Buffer::of(&place, own, "a segment's edge labels")?;
-        let table = Buffer::<u32>::new(&place, COLUMNS * range.len(), "a segment's signatures")?;
-        let mut args: Vec<Arg> =
-            [&offsets, &ends, &labels, &own].map(|b| Arg::Buffer(b.raw())).to_vec();
-        args.extend([range.len(), range.start].map(|n| Arg::U32(n as u32)));
-        args.push(Arg::Buffer(table.raw()));
-        let groups = range.len().div_ceil(lanes);
-        device.launch(&program, "signatures", &args, groups, lanes)?;
-        for v in 0..n {
-            let mut args = args.clone();
-            args.extend([Arg::U32(words as u32), Arg::Buffer(needs.raw()), Arg::U32(v as u32)]);
-            args.extend([Arg::Buffer(bits.raw()), Arg::Buffer(counts.raw())]);
-            device.launch(&program, "candidates", &args, groups, lanes)?;
-        }
-        // The segment's buffers are in use until then.
-        device.finish()?;
+        let own = edge_labels.get(entries.clone()).unwrap_or_default();
+        let segment = SignatureSegment {
+            offsets: Buffer::of(&place, &offsets, "a segment's offsets")?,
+            ends: Buffer::of(&place, &by.neighbours[entries], "a segment's edges")?,
+            edge_labels: Buffer::of(&place, own, "a segment's edge labels")?,
+            labels: labels.clone(),
+            table: Buffer::new(&place, COLUMNS * range.len(), "a segment's signatures")?,
+            range,
+        };
+        let lanes = device.lanes(LANES);
+        let groups = segment.range.len().div_ceil(lanes);
+        device.launch(program, "signatures", &segment.args(), groups, lanes)?;
+        Ok(segment)
     }
-    let mut all = vec![0; n * words];
-    bits.read(queue, &mut all)?;
-    Ok((all.chunks_exact(words).map(<[u32]>::to_vec).collect(), segments.len()))
+
+    fn args(&self) -> Vec<Arg> {
+        let rows = [&self.offsets, &self.ends, &*self.labels, &self.edge_labels];
+        let mut args: Vec<Arg> = rows.map(|b| Arg::Buffer(b.raw())).to_vec();
+        args.extend([self.range.len(), self.range.start].map(|n| Arg::U32(n as u32)));
+        args.push(Arg::Buffer(self.table.raw()));
+        args
+    }
+}
+
+/// Signatures that stay on the device between queries (SGSI makes them offline).
+#[derive(Default)]
+pub(crate) struct SignatureTable {
+    /// The only segment of the graph, if it takes no more than [`KEPT`] of the budget.
+    kept: Option<SignatureSegment>,
+}
+
+/// Share of the free budget that signatures may keep.
+const KEPT: u64 = 8;
+
+impl SignatureTable {
+    /// True if it holds device memory.
+    pub fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The candidates of a pattern's vertices, a bit for each vertex, and the number of segments. Signatures of a graph
+    /// that is too large for one segment, or all if `keep` is false, are made anew segment by segment (Zeng et al.,
+    /// section 6.1).
+    ///
+    /// # Errors
+    /// As [`table`].
+    pub fn candidates(
+        &mut self,
+        device: &Arc<Device>,
+        (by, graph): (&ByDegree, &Graph),
+        pattern: &Pattern,
+        keep: bool,
+    ) -> Result<(Vec<Vec<u32>>, usize)> {
+        let view = graph.view();
+        let labelled =
+            LabelUse { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
+        let (n, place, queue) = (pattern.vertices(), device.place(), &device.queue);
+        let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labelled)).collect();
+        let needs = Buffer::of(&place, &needs, "requirements of a pattern")?;
+        let words = by.vertices().div_ceil(32).max(1);
+        let bits = Buffer::<u32>::new(&place, n * words, "candidates")?;
+        bits.zero(queue)?;
+        let counts = Buffer::<u32>::new(&place, 2 * n, "numbers of candidates")?;
+        let (program, lanes) = (program(device, labelled)?, device.lanes(LANES));
+        let look = |segment: &SignatureSegment| {
+            for v in 0..n {
+                let mut args = segment.args();
+                args.extend([Arg::U32(words as u32), Arg::Buffer(needs.raw()), Arg::U32(v as u32)]);
+                args.extend([Arg::Buffer(bits.raw()), Arg::Buffer(counts.raw())]);
+                let groups = segment.range.len().div_ceil(lanes);
+                device.launch(&program, "candidates", &args, groups, lanes)?;
+            }
+            // The segment's buffers are in use until then.
+            device.finish()
+        };
+        let mut number = 1;
+        if let Some(kept) = &self.kept {
+            look(kept)?;
+        } else {
+            let own = |labels: &[u32]| by.vertex.iter().map(|&v| labels[v as usize]).collect();
+            let labels: Vec<u32> = view.vertex_labels.map(own).unwrap_or_default();
+            let labels = Arc::new(Buffer::of(&place, &labels, "vertex labels")?);
+            let edge_labels = by.edge_labels(graph);
+            let free = device.budget.free();
+            let segments = segments(by, free as usize / 8, labelled);
+            number = segments.len();
+            for range in segments.into_iter().filter(|range| !range.is_empty()) {
+                let parts = (&labels, &edge_labels[..]);
+                let segment = SignatureSegment::new(device, by, range, parts, &program)?;
+                look(&segment)?;
+                let taken = free - device.budget.free() + 4 * labels.len() as u64;
+                if keep && number == 1 && taken <= free / KEPT {
+                    self.kept = Some(segment);
+                }
+            }
+        }
+        let mut all = vec![0; n * words];
+        bits.read(queue, &mut all)?;
+        Ok((all.chunks_exact(words).map(<[u32]>::to_vec).collect(), number))
+    }
 }
 
 /// SGSI's order (Alg. 1): first the vertex with the fewest candidates for each of its edges, then of those next

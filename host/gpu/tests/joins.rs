@@ -4,7 +4,7 @@ use gramer_base::context::Context;
 use gramer_cpu::Cpu;
 use gramer_engine::{Engine, EngineExt, Share, Units};
 use gramer_gpu::{
-    Ablation, FirstEdge, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy,
+    Ablation, FirstEdge, Join, JoinSettings, Layers, Order, Rows, Settings, Steps, Strategy,
     TableSettings,
 };
 use gramer_graph::generate::Model;
@@ -110,6 +110,68 @@ fn labels_of_edges_by_pcsr_with_chains_and_without() {
     let Some(gpu) = open(settings(Case { join, ..Case::default() })) else { return };
     let error = gpu.run(&graph, &tasks[0], None, &Context::default()).unwrap_err();
     assert_eq!((error.exit_code(), error.to_string().contains("2 to 16 pairs")), (2, true));
+}
+
+/// The paper's compressed representation: also in segments, with a layer each, and done twice.
+#[test]
+fn rows_by_binary_search_lead_to_the_same() {
+    let graph = labelled(3);
+    let tasks = tasks();
+    let rights = rights(&graph, &tasks);
+    let rows = Rows::Search;
+    let twice = Ablation { prealloc: true, ..Ablation::default() };
+    let cases = [
+        (JoinSettings { rows, ..JoinSettings::default() }, Ablation::default()),
+        (JoinSettings { rows, segments: 3, ..JoinSettings::default() }, Ablation::default()),
+        (
+            JoinSettings { rows, layers: Layers::Paper, ..JoinSettings::default() },
+            Ablation::default(),
+        ),
+        (JoinSettings { rows, ..JoinSettings::default() }, twice),
+    ];
+    for (join, without) in cases {
+        let Some(gpu) = open(settings(Case { join, without, ..Case::default() })) else { return };
+        for (task, right) in tasks.iter().zip(&rights) {
+            let outcome = answer(&gpu, &graph, task);
+            assert_eq!(&outcome.results, right, "{join:?} {task:?}");
+            assert_eq!(number(&outcome, "join.overflowing"), 0.0);
+        }
+    }
+}
+
+/// A query finds signatures and PCSR on the device; another task has them freed.
+#[test]
+fn signatures_and_lists_stay_on_the_device() {
+    let graph = labelled(3);
+    let tasks = tasks();
+    let rights = rights(&graph, &tasks);
+    let steps = Steps { signatures: true, order: Order::Paper };
+    let Some(gpu) = open(settings(Case { steps, ..Case::default() })) else { return };
+    let prepared = gpu.prepare(&graph, &Context::default()).unwrap();
+    let ask = |task: &Task| {
+        let outcome = prepared.run(task, Units::All, None, &Context::default()).unwrap();
+        let number = |name: &str| outcome.devices[0].get(name).and_then(|v| v.number());
+        let [loaded, written] =
+            ["join.segments.loaded", "bus.written"].map(|name| number(name).unwrap_or(0.0));
+        (outcome.results, loaded, written)
+    };
+    let mut first = vec![];
+    for (task, right) in tasks.iter().zip(&rights) {
+        let (results, loaded, written) = ask(task);
+        assert_eq!(&results, right, "{task:?}");
+        first.push((loaded, written));
+    }
+    assert!(first[0].0 > 0.0);
+    for (task, right) in tasks.iter().zip(&rights) {
+        let (results, loaded, written) = ask(task);
+        assert_eq!((&results, loaded), (right, 0.0), "{task:?}");
+        assert!(2.0 * written < first[0].1, "{written} {first:?}");
+    }
+    let clique = Task::Clique { k: 3 };
+    assert_eq!(ask(&clique).0, answer(&Cpu, &graph, &clique).results);
+    let (results, loaded, _) = ask(&tasks[0]);
+    assert_eq!(results, rights[0]);
+    assert!(loaded > 0.0);
 }
 
 /// Lists of a hundred, of which half the elements fit: without the cache each batch of lanes leaves a part of a

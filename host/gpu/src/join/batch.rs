@@ -57,7 +57,7 @@ impl JoinRun<'_> {
     fn scan(&self, sizes: &Buffer<u32>, rows: usize, places: &Buffer<u32>) -> Result<()> {
         let lanes = scan_lanes(&self.device);
         let parts = rows.div_ceil(lanes * SCAN_EACH);
-        let sums = Arg::Buffer(self.batch.parts.raw());
+        let sums = Arg::Buffer(self.scratch.batch.parts.raw());
         let args = [buffer(sizes), word(rows), buffer(places), sums];
         self.device.launch(&self.warp, "scan_parts", &args, parts, lanes)?;
         self.device.launch(&self.warp, "scan_sums", &[sums, word(parts)], 1, lanes)?;
@@ -67,19 +67,19 @@ impl JoinRun<'_> {
     /// Returns the number of rows that fit into `room`, and their size.
     fn fitting(&self, places: &Buffer<u32>, rows: usize, room: usize) -> Result<(usize, usize)> {
         self.clear_control()?;
-        let args = [buffer(places), word(rows), word(room), buffer(&self.batch.control)];
+        let args = [buffer(places), word(rows), word(room), buffer(&self.scratch.batch.control)];
         self.by_row("cut", &args, rows)?;
         let control = self.control()?;
         Ok((control[0] as usize, control[1] as usize))
     }
 
     fn clear_control(&self) -> Result<()> {
-        self.batch.control.zero(&self.device.queue)
+        self.scratch.batch.control.zero(&self.device.queue)
     }
 
     fn control(&self) -> Result<[u32; CONTROL_WORDS]> {
         let mut control = [0; CONTROL_WORDS];
-        self.batch.control.read(&self.device.queue, &mut control)?;
+        self.scratch.batch.control.read(&self.device.queue, &mut control)?;
         Ok(control)
     }
 
@@ -93,22 +93,26 @@ impl JoinRun<'_> {
 
     /// Lengths of the lists, and each row's first edge (Alg. 3).
     fn choose(&mut self, depth: usize, from: usize, rows: usize) -> Result<()> {
-        let (level, limit) = (self.level(depth), self.room.batch);
+        let (level, limit) = (self.level(depth), self.scratch.room.batch);
         let fixed = self.fixed(&level);
         let measured = level.near.iter().filter(|link| fixed.is_none_or(|j| j == link.which));
-        self.batch.found.zero(&self.device.queue)?;
+        self.scratch.batch.found.zero(&self.device.queue)?;
         for (at, link) in measured.enumerate() {
             for number in 0..self.store.segments(link) {
                 self.store.load(link, number)?;
                 let mut args = self.lists(link);
                 args.extend(self.table(depth, from, rows));
-                args.extend([Arg::U32(link.which), buffer(&self.batch.found), word(at * limit)]);
+                args.extend([
+                    Arg::U32(link.which),
+                    buffer(&self.scratch.batch.found),
+                    word(at * limit),
+                ]);
                 args.extend([buffer(&self.sums), buffer(&self.fault)]);
                 self.by_warp("lengths", &args, rows)?;
             }
         }
         let near: u32 = level.near.iter().map(|link| 1 << link.which).sum();
-        let b = &self.batch;
+        let b = &self.scratch.batch;
         let mut args = vec![buffer(&b.found), Arg::U32(near), Arg::U32(fixed.unwrap_or(NONE))];
         args.extend([word(limit), word(rows), buffer(&b.chosen), buffer(&b.capacity)]);
         args.extend([buffer(&b.fills), buffer(&b.kept), buffer(&b.flags)]);
@@ -124,7 +128,12 @@ impl JoinRun<'_> {
 
     /// A table and the rows of it.
     fn table(&self, depth: usize, from: usize, rows: usize) -> [Arg; 4] {
-        [buffer(&self.tables[depth - 1]), word(self.room.rows), word(from), word(rows)]
+        [
+            buffer(&self.scratch.tables[depth - 1]),
+            word(self.scratch.room.rows),
+            word(from),
+            word(rows),
+        ]
     }
 
     /// Requirements of the new vertex: columns before it, plan, candidates.
@@ -141,7 +150,7 @@ impl JoinRun<'_> {
     /// [`Error::Device`].
     pub fn prealloc(&mut self, depth: usize, from: usize, rows: usize) -> Result<(usize, usize)> {
         self.choose(depth, from, rows)?;
-        let b = &self.batch;
+        let b = &self.scratch.batch;
         self.scan(&b.capacity, rows, &b.offsets)?;
         let (rows, allocated) = self.fitting(&b.offsets, rows, self.elements as usize)?;
         if rows == 0 {
@@ -156,10 +165,10 @@ impl JoinRun<'_> {
             return Ok((rows, 0));
         }
         let found = self.places(rows)?;
-        let b = &self.batch;
-        let next = &self.tables[depth];
+        let b = &self.scratch.batch;
+        let next = &self.scratch.tables[depth];
         let mut args = self.table(depth, from, rows).to_vec();
-        args.extend([word(depth), buffer(&self.gba), buffer(&b.offsets), buffer(&b.fills)]);
+        args.extend([word(depth), buffer(&self.scratch.gba), buffer(&b.offsets), buffer(&b.fills)]);
         args.extend([buffer(&b.places), buffer(next), word(next.len()), buffer(&self.fault)]);
         self.by_warp("link", &args, rows)?;
         Ok((rows, found))
@@ -169,14 +178,14 @@ impl JoinRun<'_> {
     fn add(&self, rows: usize) -> Result<()> {
         self.by_warp(
             "add_fills",
-            &[buffer(&self.batch.fills), word(rows), buffer(&self.sums)],
+            &[buffer(&self.scratch.batch.fills), word(rows), buffer(&self.sums)],
             rows,
         )
     }
 
     /// The places of new rows, and their number.
     fn places(&self, rows: usize) -> Result<usize> {
-        let b = &self.batch;
+        let b = &self.scratch.batch;
         self.scan(&b.fills, rows, &b.places)?;
         let mut found = [0];
         b.places.read_at(&self.device.queue, rows, &mut found)?;
@@ -213,7 +222,7 @@ impl JoinRun<'_> {
     }
 
     fn settle(&self, which: u32, rows: usize) -> Result<()> {
-        let b = &self.batch;
+        let b = &self.scratch.batch;
         let args = [buffer(&b.chosen), buffer(&b.fills), buffer(&b.kept), buffer(&b.flags)];
         let args: Vec<Arg> = [Arg::U32(which), word(rows)].into_iter().chain(args).collect();
         self.by_row("settle", &args, rows)
@@ -226,15 +235,15 @@ impl JoinRun<'_> {
         (link, level): (&Link, &Level),
         bin: Option<usize>,
     ) -> Vec<Arg> {
-        let b = &self.batch;
+        let b = &self.scratch.batch;
         // The last vertices are only counted, if nothing has to look at them again.
         let store = !self.is_last(depth) || level.near.len() > 1 || !level.far.is_empty();
         let mut args = self.lists(link);
         args.extend(self.table(depth, from, rows));
         args.extend(self.wanted(depth));
-        args.extend([buffer(&self.gba), word(self.gba.len()), buffer(&b.offsets)]);
+        args.extend([buffer(&self.scratch.gba), word(self.scratch.gba.len()), buffer(&b.offsets)]);
         args.extend([buffer(&b.chosen), buffer(&b.fills), buffer(&b.flags), buffer(&b.bins)]);
-        let bin = bin.map_or(NONE, |layer| (layer * self.room.batch) as u32);
+        let bin = bin.map_or(NONE, |layer| (layer * self.scratch.room.batch) as u32);
         args.extend([Arg::U32(bin), Arg::U32(store.into()), buffer(&b.control)]);
         args.extend([buffer(&self.sums), buffer(&self.fault)]);
         args
@@ -256,7 +265,7 @@ impl JoinRun<'_> {
         let Some((program, costs)) = self.block.clone() else { return Ok(None) };
         let lanes = self.device.lanes(ROW_LANES);
         let groups = self.groups(rows.div_ceil(lanes));
-        let b = &self.batch;
+        let b = &self.scratch.batch;
         let limits = match self.settings.layers {
             Layers::Histogram => {
                 let intervals = self.histogram.len();
@@ -271,8 +280,8 @@ impl JoinRun<'_> {
             _ => Thresholds::PAPER,
         };
         self.clear_control()?;
-        let b = &self.batch;
-        let limit = self.room.batch;
+        let b = &self.scratch.batch;
+        let limit = self.scratch.room.batch;
         let args = [buffer(&b.capacity), word(rows), Arg::U32(limits.x3), Arg::U32(limits.x1)];
         let args: Vec<Arg> =
             args.into_iter().chain([word(limit), buffer(&b.bins), buffer(&b.control)]).collect();
@@ -283,7 +292,7 @@ impl JoinRun<'_> {
             *own = vec![0; control[4 + layer] as usize];
             self.did.layers[layer] += own.len() as u64;
         }
-        self.batch.bins.read_at(&self.device.queue, 3 * limit, &mut layers[3])?;
+        self.scratch.batch.bins.read_at(&self.device.queue, 3 * limit, &mut layers[3])?;
         Ok(Some(layers))
     }
 
@@ -318,14 +327,19 @@ impl JoinRun<'_> {
             launch("first", 3, size(3), self.groups(size(3)))?;
         }
         for &row in layers[3].iter().filter(|_| alone) {
-            let b = &self.batch;
+            let b = &self.scratch.batch;
             let mut args = self.lists(link);
             args.extend(self.table(depth, from, row as usize));
             args.extend(self.wanted(depth));
-            args.extend([buffer(&self.gba), word(self.gba.len()), buffer(&b.offsets)]);
+            args.extend([
+                buffer(&self.scratch.gba),
+                word(self.scratch.gba.len()),
+                buffer(&b.offsets),
+            ]);
             args.extend([buffer(&self.sums), buffer(&self.fault)]);
             self.device.launch(program, "first_row", &args, self.groups(usize::MAX), block)?;
-            let mut args = vec![buffer(&self.gba), word(self.gba.len()), buffer(&b.offsets)];
+            let mut args =
+                vec![buffer(&self.scratch.gba), word(self.scratch.gba.len()), buffer(&b.offsets)];
             args.extend([buffer(&b.capacity), Arg::U32(row), buffer(&b.fills), buffer(&b.flags)]);
             args.extend([buffer(&self.sums), buffer(&self.fault)]);
             self.device.launch(program, "squeeze", &args, 1, block)?;
@@ -343,10 +357,14 @@ impl JoinRun<'_> {
             for number in 0..segments {
                 self.store.load(link, number)?;
                 self.clear_control()?;
-                let b = &self.batch;
+                let b = &self.scratch.batch;
                 let mut args = self.lists(link);
                 args.extend(self.table(depth, from, rows));
-                args.extend([Arg::U32(far.into()), buffer(&self.gba), word(self.gba.len())]);
+                args.extend([
+                    Arg::U32(far.into()),
+                    buffer(&self.scratch.gba),
+                    word(self.scratch.gba.len()),
+                ]);
                 args.extend([buffer(&b.offsets), buffer(&b.chosen), buffer(&b.fills)]);
                 args.extend([buffer(&b.kept), buffer(&b.flags), buffer(&b.control)]);
                 args.extend([buffer(&self.sums), buffer(&self.fault)]);
@@ -371,8 +389,8 @@ impl JoinRun<'_> {
         self.choose(depth, from, rows)?;
         self.store.load_whole(level.near.iter().chain(&level.far))?;
         let pass = |run: &Self, rows: usize, second: bool| {
-            let b = &run.batch;
-            let next = run.tables.get(depth).unwrap_or(&run.tables[depth - 1]);
+            let b = &run.scratch.batch;
+            let next = run.scratch.tables.get(depth).unwrap_or(&run.scratch.tables[depth - 1]);
             let mut args = run.store.args().to_vec();
             args.extend(run.table(depth, from, rows));
             args.extend(run.wanted(depth));
@@ -387,7 +405,8 @@ impl JoinRun<'_> {
             return Ok((rows, 0));
         }
         self.places(rows)?;
-        let (rows, found) = self.fitting(&self.batch.places, rows, self.room.rows)?;
+        let (rows, found) =
+            self.fitting(&self.scratch.batch.places, rows, self.scratch.room.rows)?;
         if rows == 0 {
             return Err(Error::Device("a row has no room, though the longest has".into()));
         }

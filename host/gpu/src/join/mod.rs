@@ -24,23 +24,24 @@ mod store;
 use std::sync::Arc;
 
 use gramer_base::context::Context;
-use gramer_base::error::Result;
+use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_graph::Graph;
 
 use crate::device::Device;
 use crate::graph::ByDegree;
 use crate::search::Steps;
+use crate::signature::SignatureTable;
 use crate::table::{Ablation, TableSettings};
 
 pub use layers::Layers;
-pub use settings::{FirstEdge, Join, JoinSettings};
+pub use settings::{FirstEdge, Join, JoinSettings, Rows};
 
-pub(crate) use query::{MatchQuery, order_of, sizes};
+pub(crate) use query::{LabelCounts, MatchQuery, order_of, sizes};
 
 use layers::Costs;
 use query::Lists;
-use run::JoinRun;
+use run::{JoinRun, KeptBuffers};
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const SHARED: &str = include_str!("../../kernels/join.clh");
@@ -51,11 +52,14 @@ const LAYERS: &str = include_str!("../../kernels/join_layers.cl");
 /// Sums of a run, as in `join.clh`.
 const SUMS: usize = 5;
 
-/// State shared by the joins of a graph: partitioned edges by label, and measured costs of the device.
+/// State shared by the joins of a graph: edges by label, measured costs of the device, and what stays there, so that a
+/// query finds signatures and PCSR.
 #[derive(Default)]
 pub(crate) struct Joins {
     lists: Lists,
     costs: Option<Costs>,
+    signatures: SignatureTable,
+    kept: KeptBuffers,
 }
 
 /// Target of a join.
@@ -65,6 +69,7 @@ pub(crate) struct Target<'a> {
     pub graph: &'a Graph,
     pub settings: &'a TableSettings,
     pub steps: Steps,
+    pub labels: &'a LabelCounts,
 }
 
 /// Totals of a run in addition to the kernels' sums.
@@ -84,10 +89,15 @@ struct RunTotals {
 }
 
 impl Joins {
+    /// Frees the device's memory.
+    pub fn release(&mut self) {
+        (self.signatures, self.kept) = Default::default();
+    }
+
     /// Counts the embeddings of a query, from these roots or from all; the flag says whether the run is complete.
     ///
     /// # Errors
-    /// [`gramer_base::Error::Unsupported`] if the budget is too small, [`gramer_base::Error::Device`].
+    /// [`Error::Unsupported`] if the budget is too small, [`Error::Device`].
     pub fn count(
         &mut self,
         target: &Target<'_>,
@@ -96,11 +106,30 @@ impl Joins {
         context: &Context,
         metrics: &mut DeviceMetrics,
     ) -> Result<(u128, bool)> {
-        let query = query::Query::new(target, asked)?;
+        let counted = self.count_with((target, asked), roots, context, (metrics, true));
+        match counted {
+            // It may do without what is kept.
+            Err(Error::Unsupported(_)) if self.signatures.is_kept() => {
+                self.release();
+                self.count_with((target, asked), roots, context, (metrics, false))
+            }
+            counted => counted,
+        }
+    }
+
+    fn count_with(
+        &mut self,
+        (target, asked): (&Target<'_>, &MatchQuery<'_>),
+        roots: Option<&[u32]>,
+        context: &Context,
+        (metrics, keep): (&mut DeviceMetrics, bool),
+    ) -> Result<(u128, bool)> {
+        let query = query::Query::new(target, asked, &mut self.signatures, keep)?;
         if query.candidates.iter().any(|c| c.iter().all(|&word| word == 0)) {
             return Ok((0, true));
         }
-        let mut run = JoinRun::new(target, &mut self.lists, &query, &mut self.costs)?;
+        let kept = std::mem::take(&mut self.kept);
+        let mut run = JoinRun::new(target, (&mut self.lists, kept), &query, &mut self.costs)?;
         let begun = run.begin(roots);
         let complete = run.all(&begun, context);
         // A run that failed may have left kernels in the queue that use the buffers.
@@ -110,6 +139,7 @@ impl Joins {
         let complete = complete?;
         let sums = run.sums()?;
         run.report(metrics, &sums);
+        self.kept = run.keep();
         Ok((sums[0], complete))
     }
 }

@@ -7,10 +7,15 @@
 //! pair has the offset END, so that a vertex' neighbours always end where the next pair's begin. There are as
 //! many groups as vertices: those that overflow take up no more than those that nothing was hashed to.
 //!
+//! By [`Rows::Search`] a segment is the paper's compressed representation (table 4) instead: its sources in order, their
+//! offsets, then the neighbours; a source is found by binary search.
+//!
 //! Of a label that a quarter of the vertices have, offsets by vertex take less room than groups of 128 bytes,
 //! and are one access as well: its segments are dense.
 
 use gramer_base::error::{Error, Result};
+
+use super::settings::Rows;
 
 /// No vertex, no group.
 const NONE: u32 = u32::MAX;
@@ -26,6 +31,8 @@ pub(super) struct Shape {
     pub pairs: u32,
     /// Whether labels with many vertices have offsets instead of groups.
     pub dense: bool,
+    /// How a source is found.
+    pub rows: Rows,
 }
 
 /// Edges of one label, those of the sources `first` to `last`, as words for the device.
@@ -33,7 +40,7 @@ pub(super) struct Shape {
 pub(super) struct Segment {
     /// Groups or offsets, then neighbours, then their labels if they have some.
     pub words: Vec<u32>,
-    /// Number of groups; 0: offsets.
+    /// Number of groups, or of sources in order; 0: offsets.
     pub groups: u32,
     /// Minimum and maximum source.
     pub first: u32,
@@ -43,6 +50,7 @@ pub(super) struct Segment {
     pub edges: u32,
     /// Groups that go on in another one.
     pub overflowing: u32,
+    /// 0: sources in order.
     pairs: u32,
 }
 
@@ -98,6 +106,10 @@ impl Segment {
             overflowing: 0,
             pairs: shape.pairs,
         };
+        if shape.rows == Rows::Search && !rows.is_empty() {
+            segment.sort(&rows, ends, labels);
+            return segment;
+        }
         if shape.dense && rows.len() * SPARSE >= span || rows.is_empty() {
             let mut offsets = vec![0; span + 1];
             rows.iter()
@@ -111,6 +123,16 @@ impl Segment {
         }
         segment.hash(&rows, ends, labels, hash);
         segment
+    }
+
+    /// Sources in order, and their offsets.
+    fn sort(&mut self, rows: &[(u32, usize, usize)], ends: &[u32], labels: &[u32]) {
+        let sources = rows.iter().map(|row| row.0);
+        let offsets = rows.iter().map(|row| row.1 as u32);
+        self.words = sources.chain(offsets).chain([ends.len() as u32]).collect();
+        (self.groups, self.pairs, self.ends) = (rows.len() as u32, 0, self.words.len() as u32);
+        self.words.extend_from_slice(ends);
+        self.words.extend_from_slice(labels);
     }
 
     fn hash(
@@ -235,6 +257,13 @@ mod tests {
             let at = (v - segment.first) as usize;
             return (list(segment.words[at], segment.words[at + 1]), 1);
         }
+        if segment.pairs == 0 {
+            let (sources, offsets) = segment.words.split_at(segment.groups as usize);
+            return match sources.binary_search(&v) {
+                Ok(at) => (list(offsets[at], offsets[at + 1]), 1),
+                Err(_) => (vec![], 1),
+            };
+        }
         let stride = 2 * segment.pairs as usize;
         let (mut group, mut read) = (hash(v, segment.groups), 0);
         loop {
@@ -261,7 +290,7 @@ mod tests {
         let edges = edges((0..100).map(|v| 7 * v));
         let all = 0..edges.ends.len();
         for (pairs, longest) in [(16, 7), (3, 50), (2, 100)] {
-            let shape = Shape { pairs, dense: false };
+            let shape = Shape { pairs, dense: false, rows: Rows::Groups };
             let one = |_, _| 3;
             let segment = Segment::with_hash(&edges, all.clone(), shape, one);
             assert_eq!(segment.overflowing as usize, longest - 1, "{pairs}");
@@ -281,16 +310,20 @@ mod tests {
     fn the_hash_leaves_few_groups_that_overflow_and_dense_labels_have_none() {
         let sparse = edges((0..1000).map(|v| 17 * v));
         let all = 0..sparse.ends.len();
-        let shape = Shape { pairs: 16, dense: true };
+        let shape = Shape { pairs: 16, dense: true, rows: Rows::Groups };
         let segment = Segment::with_hash(&sparse, all.clone(), shape, hashed);
         assert!(segment.groups == 1000 && segment.overflowing == 0);
-        let narrow = Segment::with_hash(&sparse, all, Shape { pairs: 2, dense: true }, hashed);
+        let own = Shape { pairs: 2, ..shape };
+        let narrow = Segment::with_hash(&sparse, all.clone(), own, hashed);
+        let own = Shape { rows: Rows::Search, ..shape };
+        let sorted = Segment::with_hash(&sparse, all, own, hashed);
+        assert_eq!((sorted.groups, sorted.pairs, sorted.ends), (1000, 0, 2001));
         assert!(narrow.overflowing > 50, "{}", narrow.overflowing);
         let dense = edges((0..1000).map(|v| 3 * v));
         let dense = Segment::with_hash(&dense, 0..dense.ends.len(), shape, hashed);
         assert_eq!((dense.groups, dense.ends), (0, 2999));
         for v in 0..1000 {
-            for (segment, step) in [(&segment, 17), (&narrow, 17), (&dense, 3)] {
+            for (segment, step) in [(&segment, 17), (&narrow, 17), (&sorted, 17), (&dense, 3)] {
                 assert_eq!(neighbours(segment, step * v, hashed).0, expected(step * v));
                 assert_eq!(neighbours(segment, step * v + 1, hashed).0, [0u32; 0]);
             }
@@ -300,7 +333,7 @@ mod tests {
     #[test]
     fn segments_have_equal_numbers_of_edges_and_lists_go_on_in_the_next() {
         let edges = edges((0..90).map(|v| 9 * v));
-        let shape = Shape { pairs: 4, dense: true };
+        let shape = Shape { pairs: 4, dense: true, rows: Rows::Groups };
         let partition = edges.cut(7, usize::MAX, shape).unwrap();
         assert_eq!((partition.segments.len(), partition.longest), (7, 5));
         let sizes: Vec<u32> = partition.segments.iter().map(|s| s.edges).collect();

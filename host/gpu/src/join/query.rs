@@ -2,7 +2,7 @@
 //! linking edges lead along.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gramer_base::error::Result;
 use gramer_graph::{Graph, Label, NO_LABEL};
@@ -13,7 +13,7 @@ use gramer_pattern::task::Induced;
 use crate::graph::ByDegree;
 use crate::plan::{DEPTH_WORDS, PlanWords};
 use crate::search::{Order, Steps};
-use crate::signature::{self, join_order};
+use crate::signature::{SignatureTable, join_order};
 
 use super::Target;
 use super::pcsr::{Edges, Partition, Shape};
@@ -94,24 +94,31 @@ pub(crate) fn sizes(graph: &Graph, by: &ByDegree, pattern: &Pattern) -> Vec<u32>
     count(&by_label(graph, by, pattern))
 }
 
+/// Numbers of edges by label, once they were counted.
+pub(crate) type LabelCounts = OnceLock<HashMap<Label, usize>>;
+
 /// A pattern's plan in the order that is requested; by SGSI's with these numbers of candidates.
 pub(crate) fn order_of(
     graph: &Graph,
     asked: &MatchQuery<'_>,
     steps: Steps,
     sizes: &[u32],
+    labels: &LabelCounts,
 ) -> PlanWords {
     let &MatchQuery { pattern, induced, mappings } = asked;
     match steps.order {
         Order::Cost => PlanWords::new(&SearchPlan::of(pattern, induced, mappings, true)),
         Order::Paper => {
-            let labels = graph.view().edge_labels.unwrap_or_default();
-            let mut seen: HashMap<Label, usize> = HashMap::new();
-            labels.iter().for_each(|&label| *seen.entry(label).or_default() += 1);
+            let all = graph.view().edge_labels.unwrap_or_default();
+            let seen = labels.get_or_init(|| {
+                let mut seen: HashMap<Label, usize> = HashMap::new();
+                all.iter().for_each(|&label| *seen.entry(label).or_default() += 1);
+                seen
+            });
             let share = |u, v| match pattern.edge_label(u, v) {
                 Some(label) if named(label) => {
                     let times = seen.get(&label).copied().unwrap_or(0);
-                    times as f64 / labels.len().max(1) as f64
+                    times as f64 / all.len().max(1) as f64
                 }
                 _ => 1.0,
             };
@@ -121,13 +128,22 @@ pub(crate) fn order_of(
 }
 
 impl Query {
-    pub fn new(target: &Target<'_>, asked: &MatchQuery<'_>) -> Result<Self> {
+    /// The query; signatures stay on the device if `keep` is true.
+    ///
+    /// # Errors
+    /// As [`SignatureTable::candidates`].
+    pub fn new(
+        target: &Target<'_>,
+        asked: &MatchQuery<'_>,
+        table: &mut SignatureTable,
+        keep: bool,
+    ) -> Result<Self> {
         let Target { graph, by, steps, settings, .. } = *target;
         let (mut bits, signatures) = match steps.signatures {
-            true => signature::candidates_by_segments(target.device, by, graph, asked.pattern)?,
+            true => table.candidates(target.device, (by, graph), asked.pattern, keep)?,
             false => (by_label(graph, by, asked.pattern), 0),
         };
-        let plan = order_of(graph, asked, steps, &count(&bits));
+        let plan = order_of(graph, asked, steps, &count(&bits), target.labels);
         let candidates = plan.order.iter().map(|&v| std::mem::take(&mut bits[v])).collect();
         let labelled = graph.has_edge_labels();
         let link =
@@ -182,13 +198,33 @@ impl Query {
 #[derive(Default)]
 pub(super) struct Lists {
     made: HashMap<Kind, Arc<Partition>>,
-    how: Option<(usize, usize, Shape)>,
+    how: Option<(usize, Shape)>,
     /// Labels in the order of the rows.
     labels: Option<Vec<u32>>,
+    /// Increases when a list is made anew in another way.
+    version: u64,
 }
 
 impl Lists {
-    /// The edges of a kind in at least this many segments, of at most this many words.
+    /// All that were made.
+    pub fn made(&self) -> &HashMap<Kind, Arc<Partition>> {
+        &self.made
+    }
+
+    /// The number that copies of the lists must have.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Sets the least number of segments and their parameters; lists of other ones are forgotten.
+    pub fn keep(&mut self, how: (usize, Shape)) {
+        if self.how.replace(how).is_some_and(|own| own != how) {
+            self.made.clear();
+            self.version += 1;
+        }
+    }
+
+    /// The edges of a kind in at least as many segments as [`Lists::keep`] was given, of at most `room` words each.
     ///
     /// # Errors
     /// As [`Edges::cut`].
@@ -197,13 +233,10 @@ impl Lists {
         kind: Kind,
         by: &ByDegree,
         graph: &Graph,
-        how: (usize, usize, Shape),
+        room: usize,
     ) -> Result<Arc<Partition>> {
-        if self.how != Some(how) {
-            self.made.clear();
-            self.how = Some(how);
-        }
-        if let Some(made) = self.made.get(&kind) {
+        let fits = |p: &&Arc<Partition>| p.segments.iter().all(|s| s.words.len() <= room);
+        if let Some(made) = self.made.get(&kind).filter(fits) {
             return Ok(made.clone());
         }
         let labels = match kind {
@@ -223,9 +256,10 @@ impl Lists {
                 edges.labels.extend(label.filter(|_| kind == Kind::Labelled));
             }
         }
-        let (wished, room, shape) = how;
+        let (wished, shape) = self.how.expect("the parameters are known");
         let made = Arc::new(edges.cut(wished, room, shape)?);
-        self.made.insert(kind, made.clone());
+        let before = self.made.insert(kind, made.clone());
+        self.version += u64::from(before.is_some());
         Ok(made)
     }
 }

@@ -18,7 +18,7 @@ use super::pcsr::Shape;
 use super::query::{Lists, Query};
 use super::room::Room;
 use super::settings::JoinSettings;
-use super::store::Store;
+use super::store::{Store, StoredLists};
 use super::{COMMON, JOIN, LAYERS, RunTotals, SCANS, SHARED, SUMS, Target, left_out};
 
 /// Lanes of a warp, of a block, and of a group that scans.
@@ -49,13 +49,65 @@ pub(super) struct Batch {
     pub control: Buffer<u32>,
 }
 
+/// Tables and buffers of a run, kept for queries that need no more.
+pub(super) struct Scratch {
+    /// Vertices of a query, linking edges of a vertex, and length of a list.
+    most: [usize; 3],
+    pub room: Room,
+    /// Tables by number of columns less one.
+    pub tables: Vec<Buffer<u32>>,
+    pub gba: Buffer<u32>,
+    pub batch: Batch,
+    bytes: u64,
+}
+
+impl Scratch {
+    /// Buffers in a quarter of the words of `free`.
+    ///
+    /// # Errors
+    /// As [`Room::new`].
+    fn new(device: &Device, most: [usize; 3], used: u64) -> Result<Self> {
+        let before = device.budget.free();
+        // The control block and what is rounded up.
+        let words = (before / 4).saturating_sub(64);
+        let [depths, linking, longest] = most;
+        let each = (depths as u64, linking as u64);
+        let room = Room::new(words, each, longest as u64, used, device.limits.portable)?;
+        let table = |columns: usize| Buffer::new(&device.place(), columns * room.rows, "tables");
+        let tables = (1..depths).map(table).collect::<Result<_>>()?;
+        let gba = Buffer::new(&device.place(), room.rows, "buffers of rows")?;
+        let batch = Batch::new(device, room, linking)?;
+        let bytes = before - device.budget.free();
+        Ok(Scratch { most, room, tables, gba, batch, bytes })
+    }
+
+    fn suffices(&self, most: [usize; 3]) -> bool {
+        self.most.iter().zip(most).all(|(own, wanted)| *own >= wanted)
+    }
+}
+
+/// Buffers that stay on the device between queries.
+#[derive(Default)]
+pub(super) struct KeptBuffers {
+    pub lists: Option<StoredLists>,
+    pub scratch: Option<Scratch>,
+}
+
+impl KeptBuffers {
+    /// Bytes on the device.
+    fn bytes(&self) -> u64 {
+        let lists = self.lists.as_ref().map_or(0, StoredLists::bytes);
+        lists + self.scratch.as_ref().map_or(0, |scratch| scratch.bytes)
+    }
+}
+
 /// A run of joins.
 pub(super) struct JoinRun<'a> {
     pub device: Arc<Device>,
     pub query: &'a Query,
     pub settings: JoinSettings,
     pub twice: bool,
-    pub room: Room,
+    pub scratch: Scratch,
     pub store: Store,
     pub warp: Arc<Program>,
     pub block: Option<(Arc<Program>, Costs)>,
@@ -64,10 +116,6 @@ pub(super) struct JoinRun<'a> {
     pub candidates_at: Vec<(u32, u32)>,
     /// A depth's words of the plan.
     pub plan: Vec<Buffer<u32>>,
-    /// Tables by number of columns less one.
-    pub tables: Vec<Buffer<u32>>,
-    pub gba: Buffer<u32>,
-    pub batch: Batch,
     pub histogram: Buffer<u32>,
     pub sums: Buffer<u32>,
     pub fault: Buffer<u32>,
@@ -114,13 +162,13 @@ pub(super) fn scan_lanes(device: &Device) -> usize {
 }
 
 impl<'a> JoinRun<'a> {
-    /// Uploads the graph's lists and the query to the device.
+    /// Uploads the graph's lists and the query to the device; `kept` has what an earlier query left there.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the budget is too small, [`Error::Device`].
     pub fn new(
         target: &Target<'_>,
-        lists: &mut Lists,
+        (lists, mut kept): (&mut Lists, KeptBuffers),
         query: &'a Query,
         costs: &mut Option<Costs>,
     ) -> Result<Self> {
@@ -141,21 +189,28 @@ impl<'a> JoinRun<'a> {
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let intervals = by.longest as usize / 32 + 1;
         let histogram = Buffer::new(&place, intervals, "the histogram")?;
-        let used = device.budget.limit() - device.budget.free();
-        let half = device.budget.free() / 8;
-        let shape = Shape { pairs: settings.pairs, dense: true };
-        let how = (settings.segments as usize, half as usize, shape);
-        let parts =
-            query.kinds().into_iter().map(|kind| Ok((kind, lists.get(kind, by, graph, how)?)));
-        let parts: HashMap<_, _> = parts.collect::<Result<_>>()?;
+        // What is kept counts as free: it is used again, or makes room.
+        let free = device.budget.free() + kept.bytes();
+        let used = device.budget.limit() - free;
+        let half = free / 8;
+        let shape = Shape { pairs: settings.pairs, dense: true, rows: settings.rows };
+        lists.keep((settings.segments as usize, shape));
+        let mut part = |kind| Ok((kind, lists.get(kind, by, graph, half as usize)?));
+        let parts: HashMap<_, _> =
+            query.kinds().into_iter().map(&mut part).collect::<Result<_>>()?;
         let longest = parts.values().map(|p| p.longest).max().unwrap_or(0);
-        let store = Store::new(device, parts, half)?;
         let linking = query.levels.iter().map(|l| l.near.len()).max().unwrap_or(0);
-        // The control block and what is rounded up.
-        let free = (device.budget.free() / 4).saturating_sub(64);
-        let depths = query.depths() as u64;
-        let portable = device.limits.portable;
-        let room = Room::new(free, (depths, linking as u64), longest.into(), used, portable)?;
+        let most = [query.depths(), linking, longest as usize];
+        let stored = kept.lists.take_if(|stored| stored.version == lists.version());
+        let scratch = kept.scratch.take_if(|scratch| scratch.suffices(most));
+        // What is of no use goes first.
+        drop(kept);
+        let mut store = Store::new(device, parts, (stored, lists.made()), half)?;
+        store.set_version(lists.version());
+        let scratch = match scratch {
+            Some(scratch) => scratch,
+            None => Scratch::new(device, most, used)?,
+        };
         let warp_source =
             format!("#define LANES {}\n#define SCAN {}\n", lanes(device).0, scan_lanes(device));
         let left_out = left_out(&without);
@@ -166,16 +221,13 @@ impl<'a> JoinRun<'a> {
             Layers::None => None,
             _ => Some(block_program(device, &left_out, buffers, costs)?),
         };
-        let table = |columns: usize| Buffer::new(&place, columns * room.rows, "tables");
         Ok(JoinRun {
-            batch: Batch::new(device, room, linking)?,
-            tables: (1..query.depths()).map(table).collect::<Result<_>>()?,
-            gba: Buffer::new(&place, room.rows, "buffers of rows")?,
+            elements: FIRST_ELEMENTS.min(scratch.room.rows as f64),
             device: device.clone(),
             query,
             settings,
             twice: without.prealloc,
-            room,
+            scratch,
             store,
             warp,
             block,
@@ -185,11 +237,15 @@ impl<'a> JoinRun<'a> {
             histogram,
             sums,
             fault,
-            elements: FIRST_ELEMENTS.min(room.rows as f64),
             rows: usize::MAX,
             did: RunTotals { launches: vec![0; query.levels.len()], ..RunTotals::default() },
             longest,
         })
+    }
+
+    /// What stays on the device for the next query.
+    pub fn keep(self) -> KeptBuffers {
+        KeptBuffers { lists: self.store.kept(), scratch: Some(self.scratch) }
     }
 
     /// The first vertices: its candidates, of the roots.
@@ -207,8 +263,8 @@ impl<'a> JoinRun<'a> {
     /// [`Error::Device`].
     pub fn all(&mut self, begun: &[u32], context: &Context) -> Result<bool> {
         context.progress.begin(begun.len() as u64);
-        for part in begun.chunks(self.room.rows) {
-            self.tables[0].write(&self.device.queue, part)?;
+        for part in begun.chunks(self.scratch.room.rows) {
+            self.scratch.tables[0].write(&self.device.queue, part)?;
             if !self.join(1, part.len(), context)? {
                 return Ok(false);
             }
@@ -226,7 +282,7 @@ impl<'a> JoinRun<'a> {
             }
             let before = self.device.work.launches.load(Relaxed);
             let begun = Instant::now();
-            let wished = self.rows.clamp(1, self.room.batch).min(rows - from);
+            let wished = self.rows.clamp(1, self.scratch.room.batch).min(rows - from);
             let (done, found) = match self.twice {
                 false => self.prealloc(depth, from, wished)?,
                 true => self.twice(depth, from, wished)?,
@@ -251,7 +307,7 @@ impl<'a> JoinRun<'a> {
     /// The next batch's size, by the time that this one took.
     fn adapt(&mut self, wished: usize, done: usize, took: Duration) {
         let factor = (BATCH.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 4.0);
-        let most = self.room.rows as f64;
+        let most = self.scratch.room.rows as f64;
         self.elements = (self.elements * factor).clamp(f64::from(self.longest).min(most), most);
         // Lengths are looked at of no more rows than fit, by and large.
         let rows = if done < wished { 2 * done } else { 2 * wished };

@@ -38,6 +38,23 @@ impl Choice for FirstEdge {
     ];
 }
 
+/// Place of a vertex' neighbours by the label of the edge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rows {
+    /// In hash groups of 128 bytes: PCSR.
+    #[default]
+    Groups,
+    /// Behind a binary search in the sources: the compressed representation that the paper compares (GSI, table 4).
+    Search,
+}
+
+impl Choice for Rows {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Rows::Groups, "groups", "In hash groups (PCSR)"),
+        (Rows::Search, "search", "Behind a binary search in the label's vertices"),
+    ];
+}
+
 /// Settings of SGSI's join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JoinSettings {
@@ -49,11 +66,14 @@ pub struct JoinSettings {
     pub segments: u32,
     /// Pairs of a group of PCSR with that at its end, 2 to 16: groups of 16 to 128 bytes.
     pub pairs: u32,
+    /// How a vertex' neighbours by label are found.
+    pub rows: Rows,
 }
 
 impl Default for JoinSettings {
     /// Whole labels, and groups of 128 bytes.
     fn default() -> Self {
-        JoinSettings { first: FirstEdge::Row, layers: Layers::None, segments: 1, pairs: 16 }
+        let (first, layers, rows) = (FirstEdge::Row, Layers::None, Rows::Groups);
+        JoinSettings { first, layers, segments: 1, pairs: 16, rows }
     }
 }

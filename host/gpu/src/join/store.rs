@@ -17,14 +17,59 @@ const PLACES: usize = 32;
 /// A segment by its list and its number there.
 type Name = (Kind, usize);
 
+/// Segments that stay on the device between queries.
+pub(super) struct StoredLists {
+    words: Buffer<u32>,
+    /// Words in use.
+    used: usize,
+    /// Location of segments.
+    places: HashMap<Name, u32>,
+    /// As [`super::query::Lists::version`].
+    pub version: u64,
+}
+
+impl StoredLists {
+    fn new(device: &Device, words: u64) -> Result<Self> {
+        let words = Buffer::new(&device.place(), words as usize, "the labels' edges")?;
+        Ok(StoredLists { words, used: 0, places: HashMap::new(), version: 0 })
+    }
+
+    /// Bytes on the device.
+    pub fn bytes(&self) -> u64 {
+        4 * self.words.len() as u64
+    }
+
+    /// Words of the lists that it lacks.
+    fn missing(&self, partitions: &HashMap<Kind, Arc<Partition>>) -> u64 {
+        let missing = partitions.iter().filter(|(kind, _)| !self.places.contains_key(&(**kind, 0)));
+        missing.flat_map(|(_, p)| &p.segments).map(|s| s.words.len() as u64).sum()
+    }
+
+    /// Uploads the lists that it lacks; returns the number of their segments.
+    fn add(&mut self, device: &Device, lists: &HashMap<Kind, Arc<Partition>>) -> Result<u64> {
+        let mut loaded = 0;
+        for (&kind, partition) in lists {
+            for (number, segment) in partition.segments.iter().enumerate() {
+                if self.places.contains_key(&(kind, number)) {
+                    continue;
+                }
+                self.words.write_at(&device.queue, self.used, &segment.words)?;
+                self.places.insert((kind, number), self.used as u32);
+                self.used += segment.words.len();
+                loaded += 1;
+            }
+        }
+        Ok(loaded)
+    }
+}
+
 /// The segments of a run.
 pub(super) struct Store {
     device: Arc<Device>,
     partitions: HashMap<Kind, Arc<Partition>>,
-    words: Buffer<u32>,
+    /// With no place if segments are loaded one at a time.
+    lists: StoredLists,
     described: Buffer<u32>,
-    /// Location of segments; empty if they are loaded one at a time.
-    places: HashMap<Name, u32>,
     present: Option<Name>,
     /// Descriptors passed to the kernels.
     told: Vec<[u32; SEGMENT_WORDS]>,
@@ -39,41 +84,56 @@ impl Store {
         (sizes().sum(), sizes().max().unwrap_or(0))
     }
 
-    /// Uploads the segments to the device if they take at most `room` words.
+    /// Uploads the segments to the device if they take at most `room` words. `kept` has some of an earlier query, and
+    /// `made` all that it may have.
     ///
     /// # Errors
     /// [`Error::Device`].
     pub fn new(
         device: &Arc<Device>,
         partitions: HashMap<Kind, Arc<Partition>>,
+        (mut kept, made): (Option<StoredLists>, &HashMap<Kind, Arc<Partition>>),
         room: u64,
     ) -> Result<Self> {
-        let (all, most) = Self::sizes(&partitions);
-        let place = device.place();
-        let whole = all <= room;
-        let words =
-            Buffer::new(&place, if whole { all } else { most } as usize, "the labels' edges")?;
+        let (own, most) = Self::sizes(&partitions);
+        let (all, _) = Self::sizes(made);
+        let fits = |kept: &StoredLists| {
+            kept.used as u64 + kept.missing(&partitions) <= kept.words.len() as u64
+        };
+        let (mut lists, wanted) = match kept.take_if(|kept| fits(kept)) {
+            Some(kept) => (kept, &partitions),
+            None => {
+                // The room for more doubles, so that few queries upload lists anew.
+                let larger = kept.take().map(|kept| (2 * kept.used as u64).max(all).min(room));
+                match larger {
+                    Some(larger) if all <= larger => (StoredLists::new(device, larger)?, made),
+                    _ if own <= room => (StoredLists::new(device, own)?, &partitions),
+                    _ => (StoredLists::new(device, most)?, &partitions),
+                }
+            }
+        };
+        let whole = own <= room;
+        let loaded = if whole { lists.add(device, wanted)? } else { 0 };
         let zeros = [0; PLACES * SEGMENT_WORDS];
-        let mut store = Store {
+        Ok(Store {
             device: device.clone(),
-            words,
-            described: Buffer::of(&place, &zeros, "descriptions of segments")?,
-            places: HashMap::new(),
+            described: Buffer::of(&device.place(), &zeros, "descriptions of segments")?,
+            lists,
             present: None,
             told: vec![[0; SEGMENT_WORDS]; PLACES],
-            loaded: 0,
+            loaded,
             partitions,
-        };
-        let mut at = 0;
-        for (&kind, partition) in store.partitions.iter().filter(|_| whole) {
-            for (number, segment) in partition.segments.iter().enumerate() {
-                store.words.write_at(&device.queue, at, &segment.words)?;
-                store.places.insert((kind, number), at as u32);
-                at += segment.words.len();
-                store.loaded += 1;
-            }
-        }
-        Ok(store)
+        })
+    }
+
+    /// Notes the version of the lists.
+    pub fn set_version(&mut self, version: u64) {
+        self.lists.version = version;
+    }
+
+    /// What stays on the device for the next query.
+    pub fn kept(self) -> Option<StoredLists> {
+        Some(self.lists).filter(|lists| !lists.places.is_empty())
     }
 
     /// Segments of a list.
@@ -103,11 +163,11 @@ impl Store {
     pub fn load(&mut self, link: &Link, number: usize) -> Result<()> {
         let segment = &self.partitions[&link.kind].segments[number];
         let name = (link.kind, number);
-        let at = match self.places.get(&name) {
+        let at = match self.lists.places.get(&name) {
             Some(&at) => at,
             None => {
                 if self.present != Some(name) {
-                    self.words.write_at(&self.device.queue, 0, &segment.words)?;
+                    self.lists.words.write_at(&self.device.queue, 0, &segment.words)?;
                     self.present = Some(name);
                     self.loaded += 1;
                 }
@@ -128,7 +188,7 @@ impl Store {
     /// [`Error::Unsupported`] where they aren't whole on the device, [`Error::Device`].
     pub fn load_whole<'a>(&mut self, links: impl Iterator<Item = &'a Link>) -> Result<()> {
         for link in links {
-            if self.places.is_empty() || self.segments(link) > 1 {
+            if self.lists.places.is_empty() || self.segments(link) > 1 {
                 return Err(Error::Unsupported(
                     "a join that is done twice needs all of the graph on the device, in one segment: give \
                      the setting `memory` more, leave out the setting `segments`, or take `prealloc` out of the \
@@ -143,7 +203,7 @@ impl Store {
 
     /// Kernel arguments: the words, their number, and the descriptions of segments.
     pub fn args(&self) -> [Arg; 3] {
-        let words = Arg::U32(self.words.len() as u32);
-        [Arg::Buffer(self.words.raw()), words, Arg::Buffer(self.described.raw())]
+        let words = Arg::U32(self.lists.words.len() as u32);
+        [Arg::Buffer(self.lists.words.raw()), words, Arg::Buffer(self.described.raw())]
     }
 }

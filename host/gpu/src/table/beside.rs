@@ -11,13 +11,15 @@ use super::graph::{GraphRequest, Lists, TableGraph};
 use super::{OnDemandGraph, Steps};
 use crate::Gpu;
 use crate::graph::ByDegree;
+use crate::join::LabelCounts;
 use crate::plan::PlanWords;
 
 impl OnDemandGraph {
     /// Creates the engine for a graph with numbered vertices.
     pub fn beside(gpu: &Gpu, graph: &Graph, by: Arc<ByDegree>) -> Self {
         let (held, joins, mining) = (Mutex::new(None), Mutex::default(), Mutex::default());
-        OnDemandGraph { gpu: gpu.clone(), graph: graph.clone(), by, held, joins, mining }
+        let (gpu, graph, labels) = (gpu.clone(), graph.clone(), LabelCounts::default());
+        OnDemandGraph { gpu, graph, by, held, joins, labels, mining }
     }
 
     /// Uploads the plan's data to the device and builds its program; returns `false`, with everything released, if the

@@ -60,6 +60,8 @@ pub(super) struct GraphRequest {
     pub levels: usize,
     /// Whether rows are put into groups, by keys that the device knows again.
     pub groups: bool,
+    /// As [`super::TableSettings::warps`].
+    pub warps: Option<usize>,
 }
 
 /// Lists of the graph.
@@ -298,7 +300,7 @@ impl TableGraph {
         let units = device.limits.units;
         let warps = if device.limits.portable { 2 * units } else { WARPS * units };
         // At most one per window of vertices, except for small graphs with much work.
-        let warps = warps.min(entries.div_ceil(LANES)).max(1);
+        let warps = wanted.warps.unwrap_or(warps.min(entries.div_ceil(LANES))).max(1);
         let limit = device.budget.free();
         let most_arena = most_arena(device);
         let longest = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max();
@@ -413,6 +415,7 @@ mod tests {
             share: false,
             levels: 3,
             groups: false,
+            warps: None,
         };
         Sizes {
             limit,

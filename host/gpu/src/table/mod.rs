@@ -43,7 +43,7 @@ use crate::Gpu;
 use crate::device::Device;
 use crate::engine::measured::{self, Baseline};
 use crate::graph::{ByDegree, Numbering};
-use crate::join::{self, Join, Joins, MatchQuery, Target};
+use crate::join::{self, Join, Joins, LabelCounts, MatchQuery, Target};
 use crate::picked::RootSelection;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
 use crate::program::{CompilerStop, Program};
@@ -77,6 +77,7 @@ pub struct OnDemandGraph {
     by: Arc<ByDegree>,
     held: Mutex<Option<TableGraph>>,
     joins: Mutex<Joins>,
+    labels: LabelCounts,
     /// Primitives, for tasks that aggregate by pattern.
     mining: Mutex<Option<Mining>>,
 }
@@ -99,6 +100,7 @@ impl Steps {
             share: false,
             levels: k - 1,
             groups: false,
+            warps: None,
         };
         Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
     }
@@ -118,6 +120,7 @@ impl Steps {
             share: false,
             levels: all.len() - 1,
             groups: false,
+            warps: None,
         };
         Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
     }
@@ -168,10 +171,12 @@ impl OnDemandGraph {
         let device = self.gpu.device()?;
         // The last extension is only counted: with one alone there is no table.
         let breadth = self.settings().traversal == Traversal::Breadth && steps.plan.len() > 1;
-        let wanted = GraphRequest { breadth, share: roots.is_some(), ..steps.wanted };
+        let warps = self.settings().warps;
+        let wanted = GraphRequest { breadth, share: roots.is_some(), warps, ..steps.wanted };
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             // First out, then in.
             *held = None;
+            self.joins.lock().unwrap_or_else(PoisonError::into_inner).release();
             let access = self.settings().access.on(device);
             *held = Some(TableGraph::new(device, &self.by, &self.graph, wanted, access)?);
         }
@@ -249,7 +254,7 @@ impl OnDemandGraph {
         let steps = self.gpu.steps();
         if self.settings().join == Join::Intersect {
             let sizes = join::sizes(&self.graph, &self.by, asked.pattern);
-            let plan = join::order_of(&self.graph, asked, steps, &sizes);
+            let plan = join::order_of(&self.graph, asked, steps, &sizes, &self.labels);
             return self.count(held, &Steps::pattern(&plan), roots, context, metrics);
         }
         // What extensions left on the device makes room.
@@ -260,6 +265,7 @@ impl OnDemandGraph {
             graph: &self.graph,
             settings: self.settings(),
             steps,
+            labels: &self.labels,
         };
         let mut joins = self.joins.lock().unwrap_or_else(PoisonError::into_inner);
         joins.count(&target, asked, roots, context, metrics)
@@ -292,6 +298,8 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.hits", "", share(hits.heat));
     metrics.detail("pages.hits.fixed", "", share(hits.fixed));
     metrics.detail("pages.hits.recent", "", share(hits.recent));
+    let [part, whole] = hits.again;
+    metrics.detail("pages.again", "", Value::Share { part, whole });
 }
 
 impl OnDemandGraph {

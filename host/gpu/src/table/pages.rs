@@ -9,6 +9,7 @@
 
 mod waits;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use gramer_base::choice::Choice;
@@ -78,6 +79,9 @@ pub(super) struct Hits {
     pub fixed: f64,
     /// Elements on the pages that the previous extension read most.
     pub recent: f64,
+    /// Of the pages that each extension but the first read most, as many as there are slots: those that were among
+    /// these of all earlier ones, and their number (GAMMA, figure 7).
+    pub again: [f64; 2],
 }
 
 /// Rule for choosing pages, independent of any device.
@@ -138,6 +142,16 @@ impl Heat {
             recent[page as usize] = self.recent[page as usize] > 0.0;
         }
         self.hits.recent += on(&|p| recent[p]);
+        if self.past_all > 0.0 {
+            let read = |score: &[f64]| {
+                let mut pages = hottest(score, self.slots);
+                pages.retain(|&page| score[page as usize] > 0.0);
+                pages.into_iter().collect::<HashSet<u32>>()
+            };
+            let (hot, past) = (read(reads), read(&self.past));
+            self.hits.again[0] += hot.intersection(&past).count() as f64;
+            self.hits.again[1] += hot.len() as f64;
+        }
         self.past_all += now;
         self.past.iter_mut().zip(reads).for_each(|(p, r)| *p += r);
         self.recent.copy_from_slice(reads);

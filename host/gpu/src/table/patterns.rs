@@ -25,7 +25,6 @@ use super::primitives::{
 };
 use crate::engine::of_counted;
 use crate::graph::ByDegree;
-use crate::join::Joins;
 use crate::local::{Member, member};
 
 impl OnDemandGraph {
@@ -43,7 +42,7 @@ impl OnDemandGraph {
     ) -> Result<Outcome> {
         // What other tasks left on the device makes room.
         *held = None;
-        *self.joins.lock().unwrap_or_else(PoisonError::into_inner) = Joins::default();
+        self.joins.lock().unwrap_or_else(PoisonError::into_inner).release();
         let labels = matches!(task, Task::Fsm { .. });
         let mut mining = self.mining.lock().unwrap_or_else(PoisonError::into_inner);
         if mining.as_ref().is_none_or(|mining| !mining.is_of_task(&self.graph, labels)) {

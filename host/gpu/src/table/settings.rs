@@ -23,6 +23,8 @@ pub struct TableSettings {
     pub join: Join,
     /// Settings of SGSI's join.
     pub join_settings: JoinSettings,
+    /// Number of warps; none: as many as the device keeps busy, and not more than there are windows of the lists.
+    pub warps: Option<usize>,
     /// Mechanisms that are left out, to see what they are worth.
     pub without: Ablation,
 }

@@ -121,6 +121,7 @@ impl Mining {
             // Separates rows that wait for pages from rows to look up.
             levels: if access == Access::Defer { 2 } else { 1 },
             groups: true,
+            warps: None,
         };
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
         Ok(Mining {
