@@ -4,12 +4,12 @@ use gramer_base::error::Result;
 use gramer_gpu::{Balance, Settings, Strategy, Tile};
 use gramer_pattern::task::{Induced, Task};
 
-use super::point::{NamedSettings, Point, at_least, shown, speed_up, times};
+use super::point::{NamedSettings, Point, at_least, speed_up, times};
 use super::{Input, Lab};
-use crate::paper::report::{Answer, Block, Cases, Claim, Section, near};
+use crate::paper::report::{Answer, Cases, Claim, Section, near};
 
 /// No warp is without work for long enough: nothing is moved.
-const OFF: f64 = 1.0;
+pub(super) const OFF: f64 = 1.0;
 
 /// Table 6.7, motifs of citeseer: k, seconds without balance and with.
 const TABLE_6_7: [(usize, f64, f64); 3] = [(5, 0.91, 0.24), (6, 18.09, 0.67), (7, 334.32, 5.06)];
@@ -27,7 +27,7 @@ pub(super) fn motifs(k: usize) -> Task {
     Task::Motif { k, induced: Induced::Vertex }
 }
 
-fn wide(name: String, threshold: f64, donations: u32) -> NamedSettings {
+pub(super) fn wide(name: String, threshold: f64, donations: u32) -> NamedSettings {
     balanced(name, Balance { threshold, donations, ..Balance::default() })
 }
 
@@ -45,7 +45,7 @@ impl Lab<'_> {
 
 /// Table 6.7.
 pub fn on_and_off(lab: &Lab<'_>) -> Result<Vec<Section>> {
-    let (mut rows, mut cases, mut bars) = (vec![], Cases::default(), vec![]);
+    let (mut cases, mut bars) = (Cases::default(), vec![]);
     let input = lab.plain("citeseer");
     let all: &[_] = if lab.options.quick { &TABLE_6_7[..1] } else { &TABLE_6_7 };
     for &(k, without, with) in all {
@@ -58,15 +58,7 @@ pub fn on_and_off(lab: &Lab<'_>) -> Result<Vec<Section>> {
         // Of the bar: each case has its own.
         cases.add(ours.map(|ours| ours / bar));
         bars.push(format!("{bar:.2}"));
-        rows.push(vec![
-            format!("{}, {name}", input.name),
-            shown(points[0].as_ref()),
-            shown(points[1].as_ref()),
-            ours.map_or("–".into(), |ours| format!("{ours:.2}")),
-            format!("{:.2}", without / with),
-        ]);
     }
-    let header = ["graph, task", "off, ms", "on, ms", "times as fast", "in the thesis"];
     let claim = Claim {
         place: "DuMato, table 6.7",
         claim: "moving work between warps makes motifs of citeseer 3.79 to 66.07 times as fast",
@@ -78,7 +70,7 @@ pub fn on_and_off(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.7: balance off and on".into(),
-        blocks: vec![Block::Table { header: header.map(String::from).to_vec(), rows }],
+        blocks: vec![times()],
         claims: vec![claim],
     }])
 }
@@ -115,14 +107,41 @@ const THRESHOLDS: [u32; 5] = [10, 30, 50, 70, 90];
 /// Threads of figure 6.4, 32 to a warp.
 const THREADS: [usize; 4] = [51_200, 102_400, 204_800, 409_600];
 
-/// Figure 6.4: thresholds with the number of warps that the device gets by itself, and with the thesis' numbers.
+/// A figure that varies thresholds and threads: place, title, experiment, tasks with their size.
+type Sweep = (&'static str, &'static str, &'static str, &'static [(&'static str, usize)]);
+const MOTIFS: Sweep = (
+    "DuMato, figure 6.4",
+    "DuMato, figure 6.4: thresholds and threads",
+    "figure 6.4",
+    &[("citeseer", 6), ("citeseer", 7)],
+);
+const CLIQUES: Sweep = (
+    "DuMato, figure 6.5",
+    "DuMato, figure 6.5: thresholds and threads, cliques",
+    "figure 6.5",
+    &[("ca-astroph", 4), ("ca-astroph", 5)],
+);
+
+/// Figure 6.4.
 pub fn thresholds(lab: &Lab<'_>) -> Result<Vec<Section>> {
+    sweep(lab, MOTIFS, motifs)
+}
+
+/// Figure 6.5.
+pub fn thresholds_of_cliques(lab: &Lab<'_>) -> Result<Vec<Section>> {
+    sweep(lab, CLIQUES, |k| Task::Clique { k })
+}
+
+/// Thresholds with the number of warps that the device gets by itself, and with the thesis' numbers.
+fn sweep(lab: &Lab<'_>, of: Sweep, task: fn(usize) -> Task) -> Result<Vec<Section>> {
+    let (place, title, experiment, tasks) = of;
     let (mut own, mut theirs) = (Cases::default(), Cases::default());
-    let tasks: &[_] =
-        if lab.options.quick { &[("citeseer", 4)] } else { &[("citeseer", 6), ("citeseer", 7)] };
+    let tasks = if lab.options.quick { &[("citeseer", 4)] } else { tasks };
     for &(graph, k) in tasks {
         let input = lab.plain(graph);
-        let name = format!("motifs of {k}");
+        let task = task(k);
+        let kind = if matches!(task, Task::Clique { .. }) { "cliques" } else { "motifs" };
+        let name = format!("{kind} of {k}");
         let mut all = vec![];
         let threads: &[_] = if lab.options.quick { &THREADS[..1] } else { &THREADS };
         for threads in std::iter::once(None).chain(threads.iter().copied().map(Some)) {
@@ -134,7 +153,8 @@ pub fn thresholds(lab: &Lab<'_>) -> Result<Vec<Section>> {
                 let threshold = f64::from(threshold) / 100.0;
                 balanced(name, Balance { threshold, warps: threads, ..Balance::default() })
             });
-            let points = lab.compare("figure 6.4", input, (&name, &[motifs(k)]), &settings)?;
+            let tasks = std::slice::from_ref(&task);
+            let points = lab.compare(experiment, input, (&name, tasks), &settings)?;
             match threads {
                 None => own.add(lead(&points, 1)),
                 Some(_) => all.extend(points),
@@ -144,7 +164,7 @@ pub fn thresholds(lab: &Lab<'_>) -> Result<Vec<Section>> {
         theirs.add(if lab.options.quick { None } else { lead(&all, THRESHOLDS.len() + 1) });
     }
     let claim = |claim, bar: &str, cases: &Cases| Claim {
-        place: "DuMato, figure 6.4",
+        place,
         claim,
         bar: bar.into(),
         answer: Answer::Any(cases.finding(
@@ -155,7 +175,7 @@ pub fn thresholds(lab: &Lab<'_>) -> Result<Vec<Section>> {
         why: "–".into(),
     };
     Ok(vec![Section {
-        title: "DuMato, figure 6.4: thresholds and threads".into(),
+        title: title.into(),
         blocks: vec![times()],
         claims: vec![
             claim(

@@ -4,10 +4,14 @@
 //! | module | experiments |
 //! |---|---|
 //! | `dumato` | balance between warps: off and on, thresholds, donations |
+//! | `threads` | searches by single threads and by warps |
+//! | `activity` | warps with work over time |
 //! | `gsi` | the steps of the join, loads of global memory, layers |
+//! | `labels` | joins by number of labels and size of the query |
 //! | `paradigms` | plans, formulas and exploration without a plan, by size of the motifs |
 //! | `compression` | table A.1 of DuMato, on the CPU |
 //! | `gamma` | prefix groups, filter, layout, access modes, the merge of sorted segments |
+//! | `growth` | times by density of the graph, and by number of warps |
 //! | `point` | one setting of one task, measured |
 //! | `limits` | time limits of a point and of the whole run |
 //! | `unfinished` | points of a run that was interrupted |
@@ -15,13 +19,18 @@
 //! All settings of a task must count the same, or the run ends with an error. Verdicts come from ratios on one
 //! device: times of other machines stand beside ours without one.
 
+mod activity;
 mod compression;
 mod dumato;
 mod gamma;
+mod growth;
 mod gsi;
+mod inputs;
+mod labels;
 mod limits;
 mod paradigms;
 mod point;
+mod threads;
 mod unfinished;
 
 use std::cell::{Cell, RefCell};
@@ -29,14 +38,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_gpu::{Gpu, Settings};
-use gramer_graph::generate::{Labels, Model, Recipe, generate};
-use gramer_graph::read::{ReadOptions, read_graph};
-use gramer_graph::{Builder, Graph, VertexId};
+use gramer_graph::Graph;
 
 use crate::paper::Progress;
 use crate::paper::claims::CLAIMS;
@@ -82,12 +87,30 @@ type Experiment = fn(&Lab<'_>) -> Result<Vec<Section>>;
 /// Name, titles of the sections, function, and whether it measures on the device. The joins are last: how long their
 /// queries take is known least.
 const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
+    (
+        "table-6.3",
+        &["DuMato, table 6.3: searches by thread and by warp"],
+        threads::sections,
+        Site::Device,
+    ),
+    (
+        "figure-6.2",
+        &["DuMato, figures 6.2 and 6.6: activity of warps"],
+        activity::sections,
+        Site::Device,
+    ),
     ("table-6.7", &["DuMato, table 6.7: balance off and on"], dumato::on_and_off, Site::Device),
     ("table-6.6", &["DuMato, table 6.6: donations"], dumato::donations, Site::Device),
     (
         "figure-6.4",
         &["DuMato, figure 6.4: thresholds and threads"],
         dumato::thresholds,
+        Site::Device,
+    ),
+    (
+        "figure-6.5",
+        &["DuMato, figure 6.5: thresholds and threads, cliques"],
+        dumato::thresholds_of_cliques,
         Site::Device,
     ),
     ("table-6.5", &["DuMato, table 6.5: virtual warps"], dumato::tiles, Site::Device),
@@ -109,11 +132,34 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
         gamma::mechanisms,
         Site::Device,
     ),
-    ("figure-28", &["GAMMA, figure 28: which pages are copied"], gamma::access, Site::Device),
+    (
+        "figure-27",
+        &["GAMMA, figures 27 and 33: the same, subgraph matching"],
+        gamma::matching,
+        Site::Device,
+    ),
+    ("figure-24", &["GAMMA, figure 24: density"], growth::density, Site::Device),
+    ("figure-25", &["GAMMA, figure 25: number of warps"], growth::warps, Site::Device),
+    (
+        "figure-28",
+        &["GAMMA, figures 7 and 28: which pages are copied"],
+        gamma::access,
+        Site::Device,
+    ),
     ("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort, Site::Device),
     (
+        "figure-16",
+        &["GSI, figure 16: number of labels", "SGSI, figure 17c: size of the query"],
+        labels::sections,
+        Site::Queries,
+    ),
+    (
         "joins",
-        &["GSI, table 3: the steps of the join", "SGSI, table 5: layers"],
+        &[
+            "GSI, table 3: the steps of the join",
+            "GSI, table 4: rows by PCSR and by binary search",
+            "SGSI, tables 5 and 6: layers and memory",
+        ],
         gsi::sections,
         Site::Queries,
     ),
@@ -210,7 +256,7 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
         }
         false => None,
     };
-    let (plain, labelled) = inputs(options, context)?;
+    let (plain, labelled) = inputs::inputs(options, context)?;
     let (points, failed, late, begun) = Default::default();
     let graphs = match &options.data {
         Some(folder) if !options.quick => folder.display().to_string(),
@@ -336,10 +382,10 @@ fn opening(lab: &Lab<'_>, device: Option<&str>, before: Option<&Report>) -> Vec<
 /// Where and how points were measured.
 fn measured_on(lab: &Lab<'_>, device: &str, graphs: &[String]) -> String {
     format!(
-        "Written by `gramer-lab paper-gpu`. Device: {device}. A time is the shortest of {} runs after one that isn't \
-         counted; plain tasks find the graph on the device, and each query of a join makes signatures and PCSR and \
-         transfers them. All settings of a task counted the same. A loaded word or line is counted by the kernels \
-         themselves, not by a profiler. Graphs: {}.",
+        "Written by `gramer-lab paper-gpu`. Device: {device}. A time is the shortest of {} runs, or of up to ten short \
+         ones, after one that isn't counted; longer ones than 5 s are run once. Tasks find the graph on the device, \
+         queries of a join also signatures and PCSR. All settings of a task counted the same. A loaded word or line is \
+         counted by the kernels themselves, not by a profiler. Graphs: {}.",
         lab.options.best,
         graphs.join(", ")
     )
@@ -347,12 +393,13 @@ fn measured_on(lab: &Lab<'_>, device: &str, graphs: &[String]) -> String {
 
 /// All points as files.
 fn numbers(points: &[Point]) -> Result<Section> {
-    let mut csv =
-        String::from("experiment,graph,task,setting,seconds,stopped,count,loads,stores\n");
+    let mut csv = String::from(
+        "experiment,graph,task,setting,seconds,stopped,count,loads,stores,peak,active,above,balances,again\n",
+    );
     for p in points {
         let number = |n: Option<f64>| n.map(|n| n.to_string()).unwrap_or_default();
         csv += &format!(
-            "{},{},{},{},{},{},{},{},{}\n",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
             p.experiment,
             p.graph,
             p.task,
@@ -361,7 +408,12 @@ fn numbers(points: &[Point]) -> Result<Section> {
             if p.stopped { "yes" } else { "" },
             p.count,
             number(p.loads),
-            number(p.stores)
+            number(p.stores),
+            number(p.peak),
+            number(p.active),
+            number(p.above),
+            number(p.balances),
+            number(p.again)
         );
     }
     let json = serde_json::to_string_pretty(points)
@@ -376,106 +428,7 @@ fn numbers(points: &[Point]) -> Result<Section> {
     })
 }
 
-/// The graphs without labels, and those with.
-fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input>)> {
-    let input = |name: &str, graph| Input { name: name.into(), graph };
-    if options.quick {
-        let model = Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 3 };
-        let labels = |count| Some(Labels { count, exponent: 1.0 });
-        let random = |seed, labelled: bool| {
-            let (vertex_labels, edge_labels) =
-                if labelled { (labels(3), labels(4)) } else { (None, None) };
-            generate(&Recipe { model, seed, vertex_labels, edge_labels }, context)
-        };
-        let plain = vec![input("random-1", random(1, false)?)];
-        return Ok((plain, vec![input("random-2", random(2, true)?)]));
-    }
-    let Some(data) = &options.data else {
-        return Err(Error::usage(
-            "the real graphs are missing: name their folder with the setting `data` or GRAMER_DATA, or give \
-             the setting `quick` for small random ones",
-        ));
-    };
-    let read = |file: &str| {
-        let options = ReadOptions { edge_labels: false, ..ReadOptions::default() };
-        read_graph(&data.join(file), &options, context)
-    };
-    let plain = vec![
-        input("citeseer", read("citeseer/citeseer.lg")?),
-        input("ca-astroph", read("ca-astroph/ca-AstroPh.txt.zst")?),
-        input("rmat15", read("rmat15/rmat15.txt.zst")?),
-    ];
-    let enron = read("email-enron/email-enron.txt.zst")?;
-    let labelled = vec![
-        input("email-enron", with_labels(&enron, 10, 100)),
-        input("ca-astroph", with_labels(&plain[1].graph, 10, 100)),
-        input("rmat15", with_labels(&plain[2].graph, 10, 100)),
-    ];
-    Ok((plain, labelled))
-}
-
-/// A power law of labels: label i has a weight of 1 / (i + 1).
-struct LabelDistribution {
-    rng: ChaCha8Rng,
-    ends: Vec<f64>,
-}
-
-impl LabelDistribution {
-    fn new(labels: u32, seed: u64) -> Self {
-        let mut sum = 0.0;
-        let mut ends: Vec<f64> = vec![];
-        for i in 1..=labels {
-            sum += 1.0 / f64::from(i);
-            ends.push(sum);
-        }
-        ends.iter_mut().for_each(|end| *end /= sum);
-        LabelDistribution { rng: ChaCha8Rng::seed_from_u64(seed), ends }
-    }
-
-    fn next(&mut self) -> u32 {
-        let at = (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        self.ends.partition_point(|&end| end <= at).min(self.ends.len() - 1) as u32
-    }
-}
-
-/// A graph with labels by a power law, as the paper gives them to graphs without.
-fn with_labels(graph: &Graph, vertex_labels: u32, edge_labels: u32) -> Graph {
-    let (mut vertices, mut edges) =
-        (LabelDistribution::new(vertex_labels, 1), LabelDistribution::new(edge_labels, 2));
-    let mut builder = Builder::new();
-    let view = graph.view();
-    for v in 0..graph.vertices() as VertexId {
-        builder.labelled_vertex(v.into(), vertices.next());
-        for &u in view.neighbours(v).iter().filter(|&&u| u > v) {
-            builder.labelled_edge(v.into(), u.into(), edges.next());
-        }
-    }
-    builder.build()
-}
-
 /// The folder of the real graphs: the one that is given, else that of GRAMER_DATA.
 pub fn data_folder(given: Option<&Path>) -> Option<PathBuf> {
     crate::paper::data_folder(given)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_follow_a_power_law_and_edges_stay() {
-        let model = Model::BarabasiAlbert { vertices: 2000, edges_per_vertex: 4 };
-        let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
-        let plain = generate(&recipe, &Context::default()).unwrap();
-        let graph = with_labels(&plain, 10, 20);
-        assert_eq!((graph.vertices(), graph.edges()), (plain.vertices(), plain.edges()));
-        let labels = graph.view().edge_labels.unwrap();
-        let times = |label| labels.iter().filter(|&&l| l == label).count() as f64;
-        let sum: f64 = (1..=20).map(|i| 1.0 / f64::from(i)).sum();
-        for label in [0, 4, 19] {
-            let expected = labels.len() as f64 / sum / f64::from(label + 1);
-            let share = times(label) / expected;
-            assert!((0.7..1.4).contains(&share), "{label}: {share}");
-        }
-    }
 }

@@ -1,0 +1,119 @@
+//! GSI, figure 16, and SGSI, figure 17c: joins by number of labels and by size of the query.
+
+use gramer_base::error::Result;
+use gramer_gpu::{Ablation, Layers};
+
+use super::gsi::{QUERIES, QUICK, Queries, joined};
+use super::inputs::with_labels;
+use super::point::{Point, speed_up, times};
+use super::{Input, Lab};
+use crate::paper::report::{Answer, Cases, Claim, Section};
+
+/// Labels of the paper's benchmark by default, and numbers of labels that are tried.
+const LABELS: u32 = 100;
+const NUMBERS: [u32; 4] = [20, 50, 100, 200];
+/// Vertices of a query.
+const SIZES: [usize; 4] = [4, 8, 12, 15];
+
+/// A difference that isn't the spread of runs.
+const CLEARLY: f64 = 1.05;
+
+/// Points from the fewest to the most.
+type Points = Vec<Option<Point>>;
+
+/// Queries of some size of a graph with so many labels of vertices and of edges, together.
+fn point(
+    lab: &Lab<'_>,
+    base: &Input,
+    (vertices, edges): (u32, u32),
+    size: usize,
+) -> Result<Option<Point>> {
+    let graph = with_labels(&base.graph, vertices, edges);
+    let name = format!("{}, {vertices} and {edges} labels", base.name);
+    let input = Input { name, graph };
+    let number = if lab.options.quick { QUICK.1 } else { QUERIES.1 };
+    let queries = Queries::of(lab, &input, (size, number))?;
+    if queries.tasks.is_empty() {
+        return Ok(None);
+    }
+    let name = format!("{} of {size} vertices", queries.name());
+    let all = [joined("all", Ablation::default(), Layers::None)];
+    let points = lab.compare("figure 16", &input, (&name, &queries.tasks), &all)?;
+    Ok(points.into_iter().next().flatten())
+}
+
+/// How many times as fast the last point is as the first.
+fn gain(points: &Points) -> Option<f64> {
+    speed_up(points.first()?.as_ref(), points.last()?.as_ref())
+}
+
+/// Figures 16 and 17c.
+pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
+    let [mut by_vertex, mut by_edge, mut sharper, mut by_size] =
+        [const { Cases { values: vec![], not_run: 0 } }; 4];
+    let numbers = if lab.options.quick { &[2, 4][..] } else { &NUMBERS };
+    let sizes = if lab.options.quick { &[3, 4][..] } else { &SIZES };
+    let (labels, size) = match lab.options.quick {
+        true => (4, QUICK.0),
+        false => (LABELS, QUERIES.0),
+    };
+    // Cases of rmat15 with few labels take minutes.
+    for base in lab.labelled.iter().filter(|input| input.name != "rmat15") {
+        let points = |of: &dyn Fn(u32) -> (u32, u32)| -> Result<Points> {
+            numbers.iter().map(|&n| point(lab, base, of(n), size)).collect()
+        };
+        let vertices = gain(&points(&|n| (n, labels))?);
+        let edges = gain(&points(&|n| (labels, n))?);
+        by_vertex.add(vertices);
+        by_edge.add(edges);
+        sharper.add(vertices.zip(edges).map(|(vertices, edges)| vertices / edges));
+        let points: Points =
+            sizes.iter().map(|&n| point(lab, base, (labels, labels), n)).collect::<Result<_>>()?;
+        by_size.add(gain(&points).map(f64::recip));
+    }
+    let claim = |place, claim, bar: &str, cases: &Cases, why: &str| Claim {
+        place,
+        claim,
+        bar: bar.into(),
+        answer: Answer::Any(cases.finding(|times| times >= CLEARLY, 2, " times")),
+        why: why.into(),
+    };
+    let bar = "if 200 labels are 1.05 times as fast as 20";
+    let fall = "times fall with the number of vertex labels";
+    let [first, second] = ["GSI, figure 16", "SGSI, figure 17c"];
+    let of_labels = vec![
+        claim(first, fall, bar, &by_vertex, "100 edge labels; 10 queries of 12 vertices together"),
+        claim(
+            first,
+            "times fall with the number of edge labels",
+            bar,
+            &by_edge,
+            "100 vertex labels",
+        ),
+        claim(
+            first,
+            "they fall more with vertex labels",
+            "if the first gain is 1.05 times the second",
+            &sharper,
+            "–",
+        ),
+    ];
+    let of_sizes = vec![
+        claim(
+            second,
+            "times rise with the size of the query",
+            "if 15 vertices take 1.05 times as long as 4",
+            &by_size,
+            "100 labels each",
+        ),
+        claim(second, fall, bar, &by_vertex, "the points of figure 16"),
+    ];
+    let section = |title: &str, claims| {
+        let blocks = vec![times()];
+        Section { title: title.into(), blocks, claims }
+    };
+    Ok(vec![
+        section("GSI, figure 16: number of labels", of_labels),
+        section("SGSI, figure 17c: size of the query", of_sizes),
+    ])
+}
