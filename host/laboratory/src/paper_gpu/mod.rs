@@ -151,7 +151,7 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
         "figure-16",
         &["GSI, figure 16: number of labels", "SGSI, figure 17c: size of the query"],
         labels::sections,
-        Site::Queries,
+        Site::Device,
     ),
     (
         "joins",
@@ -161,17 +161,15 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
             "SGSI, tables 5 and 6: layers and memory",
         ],
         gsi::sections,
-        Site::Queries,
+        Site::Device,
     ),
 ];
 
 /// Site of an experiment's measurements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Site {
-    /// On the device, tasks that are known before.
+    /// On the device.
     Device,
-    /// On the device, queries that are drawn there.
-    Queries,
     /// On the processor.
     Host,
 }
@@ -184,13 +182,11 @@ pub fn experiments() -> impl Iterator<Item = &'static str> {
 /// The sections of experiments: measured, or those of an earlier report.
 fn parts(lab: &Lab<'_>, before: Option<&Report>) -> Result<Vec<Part>> {
     let mut parts = vec![];
-    for &(name, titles, experiment, place) in EXPERIMENTS {
+    for &(name, titles, experiment, _) in EXPERIMENTS {
         let only = &lab.options.only;
         let chosen = only.is_empty() || only.iter().any(|only| only == name);
-        // Which queries were drawn the points don't say.
-        let known = lab.options.verdicts && place == Site::Queries;
         match before {
-            Some(before) if known || !chosen => {
+            Some(before) if !chosen => {
                 for title in titles {
                     parts.push(Part::Earlier(before.section(title)?));
                 }
@@ -335,7 +331,7 @@ fn opening(lab: &Lab<'_>, device: Option<&str>, before: Option<&Report>) -> Vec<
     let graphs: Vec<String> = lab
         .plain
         .iter()
-        .chain(&lab.labelled)
+        .chain(lab.labelled.iter().filter(|own| lab.plain.iter().all(|i| i.name != own.name)))
         .map(|i| format!("{} ({} vertices, {} edges)", i.name, i.graph.vertices(), i.graph.edges()))
         .collect();
     let mut all = vec![match (device, before.and_then(|before| before.opening.first())) {

@@ -6,7 +6,7 @@ use gramer_pattern::task::Task;
 
 use super::Lab;
 use super::dumato::motifs;
-use super::point::{NamedSettings, times};
+use super::point::NamedSettings;
 use crate::paper::report::{Block, Section};
 
 /// The strategies, with the largest motifs that each counts.
@@ -49,9 +49,7 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
                  (`plan`), and by closed formulas (`formula`); cliques by the first two and by bitmaps (`local`). The \
                  thesis names the comparison as future work; it makes no claim."
                     .into(),
-            ),
-            times(),
-        ],
+            )],
         claims: vec![],
     }])
 }

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{Timeout, within};
 use super::{Input, Lab};
-use crate::paper::report::Block;
 
 /// Seconds of a run from which on it isn't repeated: of so long a run the graph's transfer is no part worth mention.
 const LONG: f64 = 5.0;
@@ -341,11 +340,6 @@ pub fn at_least(before: Option<&Point>, after: Option<&Point>, bar: f64) -> Opti
     let [before, after] = [before?, after?];
     let times = before.seconds / after.seconds.max(1e-9);
     (!after.stopped && (!before.stopped || times >= bar)).then_some(times)
-}
-
-/// Where the times of a section are.
-pub fn times() -> Block {
-    Block::Text("Times: points.csv.".into())
 }
 
 #[cfg(test)]

@@ -82,6 +82,12 @@ impl PartialRun {
         self.kept.points.iter().find(|p| p.names() == names).cloned()
     }
 
+    /// Number of queries of a graph.
+    pub fn queries(&self, graph: &str) -> usize {
+        let tasks = self.kept.points.iter().filter(|p| p.graph == graph).map(|p| &p.task);
+        tasks.filter_map(|task| task.split_once(" queries")?.0.parse().ok()).next().unwrap_or(0)
+    }
+
     /// Keeps a point.
     ///
     /// # Errors

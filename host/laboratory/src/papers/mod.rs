@@ -134,12 +134,12 @@ fn page(lines: &[Line<'_>]) -> String {
     let count = |status| lines.iter().filter(|line| line.status == status).count();
     let counts = Status::ALL.map(|s| format!("{} {} {}", s.sign(), count(s), s.word()));
     let _ = writeln!(text, "- {} experiments: {}\n", lines.len(), counts.join(", "));
-    text += "| paper | experiment | what it shows | outcome | claims reproduced |\n|---|---|---|---|---:|\n";
+    text += "| experiment | what it shows | outcome | claims |\n|---|---|---|---:|\n";
     for line in lines.iter().filter(|line| line.status != Status::NotRun) {
         let Experiment { paper, name, what, .. } = line.experiment;
         let status = format!("{} {}", line.status.sign(), line.status.word());
-        let claims = format!("{} of {}", line.reproduced, line.claims);
-        let _ = writeln!(text, "| {paper} | {name} | {what} | {status} | {claims} |");
+        let claims = format!("{}/{}", line.reproduced, line.claims);
+        let _ = writeln!(text, "| {paper} {name} | {what} | {status} | {claims} |");
     }
     let _ = writeln!(
         text,
