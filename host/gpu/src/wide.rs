@@ -18,6 +18,7 @@ use crate::device::{Arg, Device};
 use crate::lanes::Lanes;
 use crate::memory::Buffer;
 use crate::picked::RootSelection;
+use crate::program::Program;
 use crate::resident::Resident;
 
 const COMMON: &str = include_str!("../kernels/common.clh");
@@ -267,6 +268,22 @@ impl Search {
     }
 }
 
+/// Moves extensions to warps without work; returns the number of launches.
+fn donate(
+    device: &Device,
+    program: &Program,
+    buffers: [&Buffer<u32>; 4],
+    (warps, donations): (usize, u32),
+) -> Result<u64> {
+    if donations == 0 {
+        return Ok(0);
+    }
+    let mut args = buffers.map(|buffer| Arg::Buffer(buffer.raw())).to_vec();
+    args.extend([Arg::U32(warps as u32), Arg::U32(donations)]);
+    device.launch(program, "donate", &args, 1, LANES)?;
+    Ok(1)
+}
+
 /// Searches for all subgraphs of `k` vertices, 3 to 8.
 ///
 /// # Errors
@@ -303,18 +320,9 @@ pub(crate) fn search(
         }
         status.write(&device.queue, &[claimed, 0, 0, 0])?;
         if claimed as usize >= roots && search.warps - active > idle_limit {
-            let args = [
-                Arg::Buffer(search.states.raw()),
-                Arg::Buffer(search.arrays.raw()),
-                Arg::Buffer(search.weights.raw()),
-                Arg::Buffer(status.raw()),
-                Arg::U32(search.warps as u32),
-                Arg::U32(shape.balance.donations),
-            ];
-            if shape.balance.donations > 0 {
-                device.launch(&program, "donate", &args, 1, LANES)?;
-                activity.balances += 1;
-            }
+            let buffers = [&search.states, &search.arrays, &search.weights, &status];
+            let donations = shape.balance.donations;
+            activity.balances += donate(device, &program, buffers, (search.warps, donations))?;
         }
         // The slice ends early once this many more have nothing to do: if none can be given to those that
         // have nothing now, the others must go on.
