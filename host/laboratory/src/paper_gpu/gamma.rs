@@ -72,7 +72,8 @@ pub fn mechanisms(lab: &Lab<'_>) -> Result<Vec<Section>> {
 
 /// Patterns of the matching tasks; the text of the paper doesn't have the drawings of its three.
 pub(super) fn patterns() -> Vec<(String, Task)> {
-    let all: [(&str, usize, &[(usize, usize)]); 3] = [
+    type Named = (&'static str, usize, &'static [(usize, usize)]);
+    let all: [Named; 3] = [
         ("cycle of 4", 4, &[(0, 1), (1, 2), (2, 3), (0, 3)]),
         ("diamond", 4, &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]),
         (

@@ -45,9 +45,8 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
         title: "Beyond DuMato: plans, formulas and exploration".into(),
         blocks: vec![
             Block::Text(
-                "Motifs by DuMato's exploration without a plan (`wide`), by a search after a plan for each pattern \
-                 (`plan`), and by closed formulas (`formula`); cliques by the first two and by bitmaps (`local`). The \
-                 thesis names the comparison as future work; it makes no claim."
+                "Motifs by DuMato's exploration (`wide`), by a plan for each pattern (`plan`) and by closed formulas \
+                 (`formula`); cliques also by bitmaps (`local`). The thesis names the comparison as future work."
                     .into(),
             )],
         claims: vec![],
