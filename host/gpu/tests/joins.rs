@@ -174,6 +174,35 @@ fn signatures_and_lists_stay_on_the_device() {
     assert!(loaded > 0.0);
 }
 
+/// What is kept makes room: queries after others do with the memory that they would do with alone.
+#[test]
+fn kept_buffers_make_room_in_small_budgets() {
+    let graph = labelled(3);
+    let tasks = tasks();
+    let rights = rights(&graph, &tasks);
+    let context = Context::default();
+    let mut ran = [0; 2];
+    for signatures in [false, true] {
+        for kilobytes in [8, 16, 24, 32, 40, 60, 80, 110, 150, 300] {
+            let steps = Steps { signatures, order: Order::Paper };
+            let case = Case { steps, memory: Some(kilobytes << 10), ..Case::default() };
+            let Some(gpu) = open(settings(case)) else { return };
+            let Some(other) = open(settings(case)) else { return };
+            let prepared = other.prepare(&graph, &context).unwrap();
+            for (task, right) in tasks.iter().zip(&rights).cycle().take(2 * tasks.len()) {
+                let alone = gpu.run(&graph, task, None, &context);
+                let after = prepared.run(task, Units::All, None, &context);
+                assert_eq!(alone.is_ok(), after.is_ok(), "{kilobytes} {:?}", after.err());
+                ran[usize::from(alone.is_ok())] += 1;
+                if let Ok(after) = after {
+                    assert_eq!(&after.results, right, "{kilobytes} {task:?}");
+                }
+            }
+        }
+    }
+    assert!(ran[0] > 0 && ran[1] > 0, "{ran:?}");
+}
+
 /// Lists of a hundred, of which half the elements fit: without the cache each batch of lanes leaves a part of a
 /// line.
 #[test]

@@ -106,10 +106,11 @@ impl Joins {
         context: &Context,
         metrics: &mut DeviceMetrics,
     ) -> Result<(u128, bool)> {
+        let kept = self.signatures.is_kept() || self.kept.is_some();
         let counted = self.count_with((target, asked), roots, context, (metrics, true));
         match counted {
             // It may do without what is kept.
-            Err(Error::Unsupported(_)) if self.signatures.is_kept() => {
+            Err(Error::Unsupported(_)) if kept || self.signatures.is_kept() => {
                 self.release();
                 self.count_with((target, asked), roots, context, (metrics, false))
             }

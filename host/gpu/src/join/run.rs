@@ -94,6 +94,11 @@ pub(super) struct KeptBuffers {
 }
 
 impl KeptBuffers {
+    /// True if it holds device memory.
+    pub fn is_some(&self) -> bool {
+        self.lists.is_some() || self.scratch.is_some()
+    }
+
     /// Bytes on the device.
     fn bytes(&self) -> u64 {
         let lists = self.lists.as_ref().map_or(0, StoredLists::bytes);
