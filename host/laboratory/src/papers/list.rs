@@ -254,7 +254,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "table 5",
         "layers of balance",
         &["SGSI, table 5"],
-        "FR, YH and WD aren't at hand: graphs of 10^9 edges",
+        "FR, YH and WD aren't at hand: graphs of 10^9 edges; points of a session before that of the others, one run each",
     ),
     of(GSI, "figure 14", "against other programs", &[], OTHERS),
     of(
