@@ -6,7 +6,7 @@ use gramer_pattern::task::Task;
 
 use super::Lab;
 use super::dumato::{motifs, wide};
-use super::point::Point;
+use super::point::{Point, points_file};
 use crate::paper::report::{Answer, Cases, Claim, Finding, Section};
 
 /// Part of the time that is most of it.
@@ -94,7 +94,7 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
     ];
     Ok(vec![Section {
         title: "DuMato, figures 6.2 and 6.6: activity of warps".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims,
     }])
 }

@@ -4,7 +4,7 @@ use gramer_base::error::Result;
 use gramer_gpu::{Balance, Settings, Strategy, Tile};
 use gramer_pattern::task::{Induced, Task};
 
-use super::point::{NamedSettings, Point, at_least, speed_up};
+use super::point::{NamedSettings, Point, at_least, points_file, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Cases, Claim, Section, near};
 
@@ -68,7 +68,7 @@ pub fn on_and_off(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.7: balance off and on".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim],
     }])
 }
@@ -95,7 +95,7 @@ pub fn donations(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.6: donations".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim],
     }])
 }
@@ -170,7 +170,7 @@ fn sweep(lab: &Lab<'_>, of: Sweep, task: fn(usize) -> Task) -> Result<Vec<Sectio
     };
     Ok(vec![Section {
         title: title.into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![
             claim(
                 "30 % of the warps without work is the best threshold",
@@ -229,7 +229,7 @@ pub fn tiles(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.5: virtual warps".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim],
     }])
 }

@@ -9,7 +9,7 @@ use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
-use super::point::{NamedSettings, Point, speed_up};
+use super::point::{NamedSettings, Point, points_file, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Cases, Claim, Section, near, span};
 
@@ -144,7 +144,7 @@ fn without_each(
             why,
         }
     });
-    Ok(vec![Section { title: title.into(), claims: claims.collect(), blocks: vec![] }])
+    Ok(vec![Section { title: title.into(), claims: claims.collect(), blocks: vec![points_file()] }])
 }
 
 /// A budget that has room for the offsets and for less than half of the lists.
@@ -208,7 +208,7 @@ pub fn access(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "GAMMA, figures 7 and 28: which pages are copied".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim, pages],
     }])
 }
@@ -268,6 +268,6 @@ pub fn sort(lab: &Lab<'_>) -> Result<Vec<Section>> {
     Ok(vec![Section {
         title: "GAMMA, figure 29: the merge of sorted segments".into(),
         claims: vec![claim],
-        blocks: vec![],
+        blocks: vec![points_file()],
     }])
 }

@@ -6,7 +6,7 @@ use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_pattern::task::Task;
 
 use super::gamma::{patterns, table};
-use super::point::Point;
+use super::point::{Point, points_file};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Cases, Claim, Finding, Section};
 
@@ -62,7 +62,7 @@ pub fn density(lab: &Lab<'_>) -> Result<Vec<Section>> {
     }
     Ok(vec![Section {
         title: "GAMMA, figure 24: density".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim(
             "GAMMA, figure 24",
             "times grow approximately linearly with the density of Kronecker graphs",
@@ -91,7 +91,7 @@ pub fn warps(lab: &Lab<'_>) -> Result<Vec<Section>> {
     }
     Ok(vec![Section {
         title: "GAMMA, figure 25: number of warps".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim(
             "GAMMA, figure 25",
             "speed grows approximately linearly with the number of warps",

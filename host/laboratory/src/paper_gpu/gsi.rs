@@ -16,7 +16,7 @@ use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
 use super::limits::within;
-use super::point::{NamedSettings, Point, speed_up};
+use super::point::{NamedSettings, Point, points_file, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, far, near};
 
@@ -295,7 +295,7 @@ fn table_4(lab: &Lab<'_>, queries: &[Queries<'_>]) -> Result<Section> {
     ];
     Ok(Section {
         title: "GSI, table 4: rows by PCSR and by binary search".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims,
     })
 }
@@ -341,7 +341,7 @@ fn table_5(lab: &Lab<'_>, queries: &[Queries<'_>]) -> Result<Section> {
     };
     Ok(Section {
         title: "SGSI, tables 5 and 6: layers and memory".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![claim, memory],
     })
 }

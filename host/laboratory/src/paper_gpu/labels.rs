@@ -5,7 +5,7 @@ use gramer_gpu::{Ablation, Layers};
 
 use super::gsi::{QUERIES, QUICK, Queries, joined};
 use super::inputs::with_labels;
-use super::point::{Point, speed_up};
+use super::point::{Point, points_file, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Cases, Claim, Section};
 
@@ -108,7 +108,8 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
         ),
         claim(second, fall, "as in figure 16", &by_vertex, "–"),
     ];
-    let section = |title: &str, claims| Section { title: title.into(), blocks: vec![], claims };
+    let section =
+        |title: &str, claims| Section { title: title.into(), blocks: vec![points_file()], claims };
     Ok(vec![
         section("GSI, figure 16: number of labels", of_labels),
         section("SGSI, figure 17c: size of the query", of_sizes),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{Timeout, within};
 use super::{Input, Lab};
+use crate::paper::report::Block;
 
 /// Seconds of a run from which on it isn't repeated: of so long a run the graph's transfer is no part worth mention.
 const LONG: f64 = 5.0;
@@ -32,6 +33,11 @@ const SUMS: [&str; 9] = [
     PEAK,
 ];
 const PEAK: &str = "memory.peak";
+
+/// Where the points of a section are.
+pub fn points_file() -> Block {
+    Block::Text("[points.csv](points.csv)".into())
+}
 
 /// What a setting took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

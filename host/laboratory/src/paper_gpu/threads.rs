@@ -6,7 +6,7 @@ use gramer_pattern::task::Task;
 
 use super::Lab;
 use super::dumato::{OFF, motifs, wide};
-use super::point::{NamedSettings, at_least};
+use super::point::{NamedSettings, at_least, points_file};
 use crate::paper::report::{Answer, Cases, Claim, Section, near};
 
 /// Cells of the table on graphs at hand: graph, whether cliques, k, seconds by thread and by warp.
@@ -55,7 +55,7 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![Section {
         title: "DuMato, table 6.3: searches by thread and by warp".into(),
-        blocks: vec![],
+        blocks: vec![points_file()],
         claims: vec![
             claim(
                 "a warp for each embedding is 2.0 to 21.2 times as fast as a thread",
