@@ -8,6 +8,11 @@ use super::search::{Conclusion, LONGER, Search};
 use super::sets;
 use crate::number::{Number, choices};
 
+/// Elements of a list whose marks are looked at in the time that a conflict is searched for.
+const SCANNED: usize = 8;
+/// Elements that a search visits in the time that a conflict is searched for.
+const LOOK_UP: usize = 4;
+
 impl<'a, N: Number> Search<'a, N> {
     /// The value of a formula.
     pub(super) fn formula(&mut self, formula: &'a Formula) -> Conclusion<N> {
@@ -32,13 +37,34 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     /// Number of unused candidates of a source.
-    fn free(&self, source: &Source) -> usize {
+    fn free(&mut self, source: &Source) -> usize {
         let set = self.candidates(source);
-        let used = |&&u: &&usize| {
-            let place = self.place(source, self.images[u], u);
-            place.is_some_and(|p| self.holds(source.set, set, p))
+        let (len, conflicts) = (set.len(), source.conflicts.len());
+        let (used, work) = match self.is_scanned(set, source) {
+            true => (self.marked(source, set).count(), len / 4),
+            false => {
+                let used = |&&u: &&usize| {
+                    let place = self.place(source, self.images[u], u);
+                    place.is_some_and(|p| self.holds(source.set, set, p))
+                };
+                (source.conflicts.iter().filter(used).count(), LOOK_UP * conflicts)
+            }
         };
-        set.len() - source.conflicts.iter().filter(used).count()
+        self.spend(work);
+        len - used
+    }
+
+    /// Whether a look at the marks of a list's elements is cheaper than a search for each conflict of a source.
+    #[inline]
+    fn is_scanned(&self, list: &[u32], source: &Source) -> bool {
+        self.marks.are_kept() && list.len() <= SCANNED * source.conflicts.len()
+    }
+
+    /// The elements of a list, positions of a source's class, whose vertices are in use.
+    #[inline]
+    fn marked<'s>(&'s self, source: &Source, list: &'s [u32]) -> impl Iterator<Item = u32> + 's {
+        let class = self.plan.sets[source.set].class;
+        list.iter().copied().filter(move |&p| self.marks.has(self.space.id(class, p)))
     }
 
     /// The size of an intersection that isn't made, without what is in use.
@@ -63,11 +89,20 @@ impl<'a, N: Number> Search<'a, N> {
                 in_b && self.holds(parent, a, p)
             })
         };
-        let used = match size {
-            0 => 0,
-            _ => source.conflicts.iter().filter(used).count(),
+        let short = if a.len() <= b.len() { a } else { b };
+        let (used, looks) = match size {
+            0 => (0, 0),
+            _ if self.is_scanned(short, source) => {
+                let other = if a.len() <= b.len() { b } else { a };
+                let both = |p: &u32| other.binary_search(p).is_ok();
+                (self.marked(source, short).filter(both).count(), short.len() / 4)
+            }
+            _ => {
+                let conflicts = source.conflicts.iter();
+                (conflicts.filter(used).count(), LOOK_UP * source.conflicts.len())
+            }
         };
-        self.spend(work);
+        self.spend(work + looks);
         size - used
     }
 
@@ -159,7 +194,10 @@ impl<'a, N: Number> Search<'a, N> {
                 out.extend(
                     set.iter()
                         .map(|&p| self.space.id(class, p))
-                        .filter(|id| !source.conflicts.iter().any(|&u| self.images[u] == *id)),
+                        .filter(|&id| match self.marks.are_kept() {
+                            true => !self.marks.has(id),
+                            false => !source.conflicts.iter().any(|&u| self.images[u] == id),
+                        }),
                 );
             } else {
                 let at = |wanted: u16| {

@@ -21,6 +21,7 @@
 
 pub(super) mod components;
 mod formula;
+mod marks;
 mod memo;
 mod method;
 mod occurrence;

@@ -9,6 +9,7 @@ use gramer_graph::VertexId;
 use gramer_pattern::plan::search::{CandidateSet, NextStep, SearchPlan, Source, Step, bits};
 use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet};
 
+use super::marks::Marks;
 use super::memo::Memo;
 use super::occurrence::Representative;
 use super::sets;
@@ -71,36 +72,6 @@ struct SetRange {
     len: usize,
 }
 
-/// The images that a step's vertex can't have, since others have them: in whole blocks, so that they are compared with a
-/// candidate several at a time and without a branch for each.
-struct TakenImages {
-    images: [VertexId; MAX_VERTICES],
-    blocks: usize,
-}
-
-impl TakenImages {
-    const BLOCK: usize = 4;
-    /// Comparisons with one image after the other that cost as much as to make blocks.
-    const WORTH: usize = 64;
-
-    fn new(conflicts: &[usize], images: &[VertexId; MAX_VERTICES]) -> Self {
-        // Blocks are filled up with what is not a vertex.
-        let mut used = [VertexId::MAX; MAX_VERTICES];
-        for (to, &u) in used.iter_mut().zip(conflicts) {
-            *to = images[u % MAX_VERTICES];
-        }
-        TakenImages { images: used, blocks: conflicts.len().div_ceil(Self::BLOCK) }
-    }
-
-    #[inline(always)]
-    fn has(&self, image: VertexId) -> bool {
-        let (blocks, _) = self.images.as_chunks::<{ TakenImages::BLOCK }>();
-        blocks[..self.blocks].iter().fold(false, |any, block| {
-            any | block.iter().fold(false, |any, &used| any | (used == image))
-        })
-    }
-}
-
 /// Properties of a plan's set, computed before the search.
 pub(super) struct Access<'a> {
     /// The lists of the set, with the vertex from whose image they lead.
@@ -157,6 +128,8 @@ pub(super) struct Search<'a, N> {
     /// By pattern vertex: position in its class, and graph vertex.
     pub(super) positions: [u32; MAX_VERTICES],
     pub(super) images: [VertexId; MAX_VERTICES],
+    /// The images in use, where the plan has many comparisons with them.
+    pub(super) marks: Marks,
     filled: Vec<SetRange>,
     buffers: Vec<Vec<u32>>,
     pub(super) blocks: Vec<Vec<u32>>,
@@ -194,6 +167,7 @@ impl<'a, N: Number> Search<'a, N> {
             enough: vec![N::MAX; pattern.vertices()],
             positions: [0; MAX_VERTICES],
             images: [0; MAX_VERTICES],
+            marks: Marks::new(plan, space.graph.vertices(), context.budget.is_some()),
             filled: vec![SetRange::default(); plan.sets.len()],
             buffers: plan.sets.iter().map(|_| vec![]).collect(),
             blocks: vec![],
@@ -237,7 +211,9 @@ impl<'a, N: Number> Search<'a, N> {
         let root = &self.plan.steps[0];
         self.positions[root.vertex] = start;
         self.images[root.vertex] = self.space.id(root.class, start);
+        self.marks.insert(self.images[root.vertex]);
         let found = self.below(root, Some(part));
+        self.marks.remove(self.images[root.vertex]);
         self.count = self.count.saturating_add(found.count);
         match self.stopped || self.count >= self.enough[root.vertex] {
             true => ControlFlow::Break(()),
@@ -414,13 +390,12 @@ impl<'a, N: Number> Search<'a, N> {
             None => 0..len,
             Some(part) => part.start as usize..len.min(part.end as usize),
         };
-        if range.len() * source.conflicts.len() < TakenImages::WORTH {
-            let taken =
-                |search: &Self, image| source.conflicts.iter().any(|&u| search.images[u] == image);
-            return self.try_each(step, source, range, taken);
+        if self.marks.are_kept() {
+            return self.try_each(step, source, range, |search, image| search.marks.has(image));
         }
-        let used = TakenImages::new(&source.conflicts, &self.images);
-        self.try_each(step, source, range, |_, image| used.has(image))
+        self.try_each(step, source, range, |search, image| {
+            source.conflicts.iter().any(|&u| search.images[u] == image)
+        })
     }
 
     /// Tries the candidates in a range, but those whose image is `taken`.
@@ -448,7 +423,9 @@ impl<'a, N: Number> Search<'a, N> {
             }
             self.positions[v] = position;
             self.images[v] = image;
+            self.marks.insert(image);
             let found = self.below(step, None);
+            self.marks.remove(image);
             self.spend(1);
             if found.count != N::ZERO {
                 count = count.saturating_add(found.count);

@@ -100,3 +100,46 @@ pub fn leading(array: &[u32], list: Range<usize>, number: u32) -> usize {
     let number = _mm512_set1_epi32(number as i32);
     _mm512_mask_cmplt_epu32_mask(lanes, load_first(list, 0), number).count_ones() as usize
 }
+
+/// As [`super::intersect`], for a short list, whose elements are looked up one after the other; `out` has room for it.
+/// Returns how many elements it wrote.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn intersect_few(short: &[u32], long: &[u32], out: &mut [Uninit]) -> usize {
+    let mut kept = 0;
+    look_up(short, long, |x, found| {
+        out[kept].write(x);
+        kept += usize::from(found);
+    });
+    kept
+}
+
+/// Number of elements that [`intersect_few`] would write.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn intersection_size_few(short: &[u32], long: &[u32]) -> usize {
+    let mut size = 0;
+    look_up(short, long, |_, found| size += usize::from(found));
+    size
+}
+
+/// Calls `answer` with each element of a short list and whether the other one, walked by the block, contains it.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+fn look_up(short: &[u32], long: &[u32], mut answer: impl FnMut(u32, bool)) {
+    let mut at = 0;
+    for &x in short {
+        let wanted = _mm512_set1_epi32(x as i32);
+        while at + LANES <= long.len() && long[at + LANES - 1] < x {
+            at += LANES;
+        }
+        let found = match long.len() - at {
+            LANES.. => _mm512_cmpeq_epi32_mask(load(long, at), wanted),
+            left => {
+                let lanes = ((1u32 << left) - 1) as __mmask16;
+                _mm512_mask_cmpeq_epi32_mask(lanes, load_first(long, at), wanted)
+            }
+        };
+        answer(x, found != 0);
+    }
+}

@@ -31,7 +31,7 @@ pub(crate) use scalar::{below, gallop, subtract};
 /// From this ratio of lengths on, the longer list is searched rather than walked.
 const GALLOP: usize = 32;
 
-/// Below this length of the shorter list a vector register is not worth its start.
+/// Below this length of the shorter list its elements are looked up one after the other.
 const BLOCKS: usize = 16;
 
 /// Room that a kernel may write behind its result.
@@ -100,6 +100,28 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             // SAFETY: `best` found the processor to have the features.
             Kernel::Neon => unsafe { neon::intersect(a, b, out) },
+        }
+    }
+
+    /// As [`Kernel::intersect`], for a short list first.
+    #[inline]
+    fn intersect_few(self, short: &[u32], long: &[u32], out: &mut [Uninit]) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `best` found the processor to have the features.
+            Kernel::Avx512 => unsafe { avx512::intersect_few(short, long, out) },
+            _ => scalar::intersect(short, long, out),
+        }
+    }
+
+    /// |short ∩ long|.
+    #[inline]
+    fn intersection_size_few(self, short: &[u32], long: &[u32]) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `best` found the processor to have the features.
+            Kernel::Avx512 => unsafe { avx512::intersection_size_few(short, long) },
+            _ => scalar::intersection_size(short, long),
         }
     }
 
@@ -180,7 +202,7 @@ pub(crate) fn intersect(a: &[u32], b: &[u32], out: &mut Vec<u32>) {
         if short.len() * GALLOP < long.len() {
             scalar::search(short, long, out)
         } else if short.len() < BLOCKS {
-            scalar::intersect(short, long, out)
+            Kernel::best().intersect_few(short, long, out)
         } else {
             Kernel::best().intersect(short, long, out)
         }
@@ -193,7 +215,7 @@ pub(crate) fn intersection_size(a: &[u32], b: &[u32]) -> usize {
     if short.len() * GALLOP < long.len() {
         scalar::search_size(short, long)
     } else if short.len() < BLOCKS {
-        scalar::intersection_size(short, long)
+        Kernel::best().intersection_size_few(short, long)
     } else {
         Kernel::best().intersection_size(short, long)
     }

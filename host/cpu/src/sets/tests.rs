@@ -29,6 +29,9 @@ fn agree(x: &BTreeSet<u32>, y: &BTreeSet<u32>) -> Result<(), TestCaseError> {
         fill(&mut out, a.len().min(b.len()) + PAD, |out| kernel.intersect(&a, &b, out));
         prop_assert_eq!(&out, &both, "{:?}", kernel);
         prop_assert_eq!(kernel.intersection_size(&a, &b), both.len(), "{:?}", kernel);
+        fill(&mut out, a.len() + PAD, |out| kernel.intersect_few(&a, &b, out));
+        prop_assert_eq!(&out, &both, "{:?}", kernel);
+        prop_assert_eq!(kernel.intersection_size_few(&a, &b), both.len(), "{:?}", kernel);
         let mut bits = vec![0; a.len().div_ceil(64)];
         kernel.positions(&a, &b, &mut bits);
         let set = (0..64 * bits.len()).filter(|i| bits[i / 64] >> (i % 64) & 1 == 1);

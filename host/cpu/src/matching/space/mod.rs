@@ -21,6 +21,7 @@ use gramer_pattern::plan::candidates::Candidates;
 use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, all_vertices};
 
+use super::marks::formulas;
 use super::sets::Bits;
 use filter::Filter;
 use rows::Rows;
@@ -84,6 +85,8 @@ pub(super) struct Space<'g> {
     keys: Vec<(u8, u8, Label)>,
     /// By class and graph vertex, where that pays: its position, or [`NOWHERE`].
     places: Vec<u32>,
+    /// Where a class begins in `places`; [`usize::MAX`] for those without a table.
+    tables: Vec<usize>,
 }
 
 impl<'g> Space<'g> {
@@ -108,6 +111,7 @@ impl<'g> Space<'g> {
                 lists: vec![],
                 keys: vec![],
                 places: vec![],
+                tables: vec![],
             });
         }
         let mut filter = Filter::new(graph, pattern);
@@ -124,6 +128,7 @@ impl<'g> Space<'g> {
             lists: vec![],
             keys: vec![],
             places: vec![],
+            tables: vec![],
         };
         filter.measure(&mut space, induced, cancel)?;
         Ok(space)
@@ -157,6 +162,7 @@ impl<'g> Space<'g> {
             lists: vec![],
             keys: vec![],
             places: vec![],
+            tables: vec![],
         }
     }
 
@@ -178,7 +184,7 @@ impl<'g> Space<'g> {
         let mut position: Vec<u32> = vec![];
         let mut last = None;
         let mut budget = Rows::budget(plan.cost);
-        self.find_places(plan.cost);
+        self.find_places(plan);
         for (from, to, label) in wanted {
             cancel.check()?;
             let lists = match (&self.classes[from as usize], &self.classes[to as usize]) {
@@ -214,19 +220,23 @@ impl<'g> Space<'g> {
         Ok(keys.into_iter().map(|key| key.map(number)).collect())
     }
 
-    /// Makes the tables of positions, if the search visits enough for that.
-    fn find_places(&mut self, cost: u64) {
-        let entries = self.classes.len() * self.graph.vertices();
-        if entries > PLACES || entries as u64 > cost {
-            return;
-        }
-        if self.classes.iter().any(Option::is_none) {
+    /// Makes the tables of positions in the classes of formulas, if the search visits enough for that.
+    fn find_places(&mut self, plan: &SearchPlan) {
+        let mut looked_up: Vec<u8> =
+            formulas(plan).flatten().map(|source| plan.sets[source.set].class).collect();
+        looked_up.sort_unstable();
+        looked_up.dedup();
+        let vertices = self.graph.vertices();
+        let entries = looked_up.len() * vertices;
+        if entries > PLACES || entries as u64 > plan.cost || self.classes.iter().any(Option::is_none) {
             return;
         }
         self.places = filled_or_unwind(NOWHERE, entries);
-        for (number, class) in self.classes.iter().flatten().enumerate() {
-            for (p, &x) in (0..).zip(class) {
-                self.places[number * self.graph.vertices() + x as usize] = p;
+        self.tables = vec![usize::MAX; self.classes.len()];
+        for (number, class) in looked_up.into_iter().enumerate() {
+            self.tables[usize::from(class)] = number * vertices;
+            for (p, &x) in (0..).zip(self.classes[usize::from(class)].iter().flatten()) {
+                self.places[number * vertices + x as usize] = p;
             }
         }
     }
@@ -234,16 +244,18 @@ impl<'g> Space<'g> {
     /// The position of a graph vertex in a class, if it is a candidate there.
     #[inline]
     pub fn place(&self, class: u8, id: VertexId) -> Option<u32> {
-        if let Some(&p) = self.places.get(class as usize * self.graph.vertices() + id as usize) {
+        if let Some(&table) = self.tables.get(usize::from(class))
+            && let Some(&p) = self.places.get(table.saturating_add(id as usize))
+        {
             return (p != NOWHERE).then_some(p);
         }
-        match &self.classes[class as usize] {
+        match &self.classes[usize::from(class)] {
             None => Some(id),
             Some(ids) => ids.binary_search(&id).ok().map(|p| p as u32),
         }
     }
 
-    /// Whether [`Space::place`] needs no search.
+    /// Whether [`Space::place`] needs no search in the classes of formulas.
     pub fn has_places(&self) -> bool {
         !self.places.is_empty()
     }
