@@ -25,12 +25,14 @@ impl<'a, N: Number> Search<'a, N> {
                 (ways(self.free(source), *vertices, *ordered), source.reasons)
             }
             Formula::Partitions(partitions) => {
-                let reasons = partitions.sources.iter().fold(0, |m, s| m | s.reasons);
-                let count = match &partitions.sources[..] {
+                let found = match &partitions.sources[..] {
                     [a, b] if partitions.terms.len() == 2 => self.different(a, b),
                     _ => None,
                 };
-                (count.unwrap_or_else(|| self.partitions(partitions)), reasons)
+                match found.unwrap_or_else(|| self.partitions(partitions)) {
+                    Ok(count) => (count, partitions.sources.iter().fold(0, |m, s| m | s.reasons)),
+                    Err(source) => (N::ZERO, source.reasons),
+                }
             }
         };
         if count == N::ZERO { Conclusion::none(reasons) } else { Conclusion::some(count) }
@@ -130,35 +132,55 @@ impl<'a, N: Number> Search<'a, N> {
         }
     }
 
-    /// In how many ways two vertices get different candidates of two sources; `None` if their candidates
-    /// can't be compared quickly.
-    fn different(&mut self, a: &Source, b: &Source) -> Option<N> {
-        let (free_a, free_b) = (self.free(a), self.free(b));
-        if free_a == 0 || free_b == 0 {
-            return Some(N::ZERO);
+    /// In how many ways two vertices get different candidates of two sources, or a source without an unused
+    /// candidate; `None` if their candidates can't be compared quickly.
+    fn different<'s>(&mut self, a: &'s Source, b: &'s Source) -> Option<Result<N, &'s Source>> {
+        let free_a = self.free(a);
+        if free_a == 0 {
+            return Some(Err(a));
+        }
+        let free_b = self.free(b);
+        if free_b == 0 {
+            return Some(Err(b));
         }
         let (class_a, class_b) = (self.plan.sets[a.set].class, self.plan.sets[b.set].class);
         let (in_a, in_b) = (self.candidates(a), self.candidates(b));
         let ids = |id: VertexId| (self.space.place(class_a, id), self.space.place(class_b, id));
-        let mut both = if class_a == class_b {
-            sets::intersection_size(in_a, in_b)
-        } else if in_a.len() <= in_b.len() {
-            self.common(in_a, class_a, b.set, in_b, class_b)?
+        let scanned = self.is_scanned(if in_a.len() <= in_b.len() { in_a } else { in_b }, a);
+        let both = if scanned && (class_a == class_b || self.space.has_places()) {
+            // The unused elements of the shorter set alone.
+            let (some, class, number, set, of) = match in_a.len() <= in_b.len() {
+                true => (in_a, class_a, b.set, in_b, class_b),
+                false => (in_b, class_b, a.set, in_a, class_a),
+            };
+            let inside = |&&p: &&u32| {
+                let id = self.space.id(class, p);
+                let place = || if class == of { Some(p) } else { self.space.place(of, id) };
+                !self.marks.has(id) && place().is_some_and(|p| self.holds(number, set, p))
+            };
+            some.iter().filter(inside).count()
         } else {
-            self.common(in_b, class_b, a.set, in_a, class_a)?
-        };
-        if both > 0 {
+            let both = if class_a == class_b {
+                sets::intersection_size(in_a, in_b)
+            } else if in_a.len() <= in_b.len() {
+                self.common(in_a, class_a, b.set, in_b, class_b)?
+            } else {
+                self.common(in_b, class_b, a.set, in_a, class_a)?
+            };
             let others = b.conflicts.iter().filter(|u| !a.conflicts.contains(u));
             let used = |&&u: &&usize| match ids(self.images[u]) {
                 (Some(p), Some(q)) => self.holds(a.set, in_a, p) && self.holds(b.set, in_b, q),
                 _ => false,
             };
-            both -= a.conflicts.iter().chain(others).filter(used).count();
-        }
+            match both {
+                0 => 0,
+                both => both - a.conflicts.iter().chain(others).filter(used).count(),
+            }
+        };
         let work = in_a.len().min(in_b.len());
         self.spend(work);
         let pairs = free_a as u128 * free_b as u128 - both as u128;
-        Some(N::saturating_from(pairs.into()))
+        Some(Ok(N::saturating_from(pairs.into())))
     }
 
     /// Number of elements of `some`, positions of one class, in a set of another class.
@@ -173,7 +195,8 @@ impl<'a, N: Number> Search<'a, N> {
         Some(some.iter().filter(inside).count())
     }
 
-    fn partitions(&mut self, partitions: &'a Partitions) -> N {
+    /// In how many ways vertices get different candidates of their sources, or a source without an unused candidate.
+    fn partitions<'s>(&mut self, partitions: &'s Partitions) -> Result<N, &'s Source> {
         let mut sizes = [0i128; 1 << 5];
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.resize(partitions.blocks.len().max(blocks.len()), vec![]);
@@ -183,28 +206,31 @@ impl<'a, N: Number> Search<'a, N> {
             // whatever their classes.
             let low = block.trailing_zeros() as usize;
             let source = &partitions.sources[low];
-            let class = self.plan.sets[source.set].class;
             let rest = block & (block - 1);
             let (made, next) = blocks.split_at_mut(i);
             let out = &mut next[0];
             if rest == 0 {
-                out.clear();
-                let set = self.candidates(source);
-                work += set.len();
-                out.extend(
-                    set.iter()
-                        .map(|&p| self.space.id(class, p))
-                        .filter(|&id| match self.marks.are_kept() {
-                            true => !self.marks.has(id),
-                            false => !source.conflicts.iter().any(|&u| self.images[u] == id),
-                        }),
-                );
+                work += self.unused(source, out);
+                if out.is_empty() {
+                    self.blocks = blocks;
+                    self.spend(work);
+                    return Err(source);
+                }
             } else {
                 let at = |wanted: u16| {
                     partitions.blocks[..i].iter().position(|&b| b == wanted).expect("made before")
                 };
-                sets::intersect(&made[at(rest)], &made[at(block & !rest)], out);
-                work += out.len();
+                let (rest, single) = (&made[at(rest)], &made[at(block & !rest)]);
+                // Most sets have no element in common.
+                if rest.is_empty()
+                    || rest[0] > single[single.len() - 1]
+                    || single[0] > rest[rest.len() - 1]
+                {
+                    out.clear();
+                } else {
+                    sets::intersect(rest, single, out);
+                }
+                work += 1 + out.len();
             }
             sizes[i] = out.len() as i128;
         }
@@ -223,7 +249,21 @@ impl<'a, N: Number> Search<'a, N> {
             };
             partitions.terms.iter().map(term).sum()
         });
-        N::saturating_from(U256::try_from(sum).expect("a number of mappings"))
+        Ok(N::saturating_from(U256::try_from(sum).expect("a number of mappings")))
+    }
+
+    /// Writes the ids of a source's candidates that are not in use to `out`; returns how many elements were visited.
+    fn unused(&self, source: &Source, out: &mut Vec<VertexId>) -> usize {
+        let class = self.plan.sets[source.set].class;
+        let set = self.candidates(source);
+        let ids = set.iter().map(|&p| self.space.id(class, p));
+        out.clear();
+        if self.marks.are_kept() {
+            out.extend(ids.filter(|&id| !self.marks.has(id)));
+            return set.len();
+        }
+        out.extend(ids.filter(|id| !source.conflicts.iter().any(|&u| self.images[u] == *id)));
+        set.len() * (1 + source.conflicts.len())
     }
 }
 

@@ -63,9 +63,9 @@ fn sources(plan: &SearchPlan) -> impl Iterator<Item = &Source> {
 /// The sources of each formula of a plan.
 pub(super) fn formulas(plan: &SearchPlan) -> impl Iterator<Item = &[Source]> {
     plan.steps.iter().flat_map(|step| &step.then).filter_map(|then| match then {
-        NextStep::Formula(Formula::One(source) | Formula::Intersection(source) | Formula::Same { source, .. }) => {
-            Some(std::slice::from_ref(source))
-        }
+        NextStep::Formula(
+            Formula::One(source) | Formula::Intersection(source) | Formula::Same { source, .. },
+        ) => Some(std::slice::from_ref(source)),
         NextStep::Formula(Formula::Partitions(partitions)) => Some(&partitions.sources[..]),
         NextStep::Step(_) | NextStep::Emit => None,
     })

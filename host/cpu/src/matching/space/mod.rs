@@ -228,7 +228,10 @@ impl<'g> Space<'g> {
         looked_up.dedup();
         let vertices = self.graph.vertices();
         let entries = looked_up.len() * vertices;
-        if entries > PLACES || entries as u64 > plan.cost || self.classes.iter().any(Option::is_none) {
+        if entries > PLACES
+            || entries as u64 > plan.cost
+            || self.classes.iter().any(Option::is_none)
+        {
             return;
         }
         self.places = filled_or_unwind(NOWHERE, entries);
