@@ -323,6 +323,21 @@ impl<'a, N: Number> Search<'a, N> {
         self.filled[number].len > 0
     }
 
+    /// The vertices whose images are the elements of a set, if all of it is in use: as bits, perhaps with others that have
+    /// no image yet.
+    #[inline]
+    fn users_of_all(&self, number: usize) -> Option<VertexSet> {
+        let class = self.plan.sets[number].class;
+        let set = self.set(number);
+        if set.iter().any(|&p| !self.marks.has(self.space.id(class, p))) {
+            return None;
+        }
+        let images = &self.images[..self.pattern.vertices()];
+        let users = |image| (0..).zip(images).filter(move |&(_, &used)| used == image);
+        let ids = set.iter().map(|&p| self.space.id(class, p));
+        Some(ids.flat_map(users).fold(0, |all, (u, _): (u32, _)| all | 1 << u))
+    }
+
     /// Searches below a step whose vertex has its image. `part` restricts the last step that
     /// follows to these positions of its list.
     fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion<N> {
@@ -330,6 +345,11 @@ impl<'a, N: Number> Search<'a, N> {
             let set = &self.plan.sets[number];
             if !self.fill(number, set) {
                 return Conclusion::none(set.reasons);
+            }
+            if self.marks.are_kept()
+                && let Some(users) = self.users_of_all(number)
+            {
+                return Conclusion::none(set.reasons | users);
             }
         }
         let mut product = N::ONE;
