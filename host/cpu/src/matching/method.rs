@@ -18,6 +18,8 @@ use gramer_pattern::closing::equations;
 const SEARCH_STEP: f64 = 3.0;
 /// Ratio of the search's estimate to that of closed forms above which no search is tried.
 const FAR: f64 = 100.0;
+/// Share of the cost of closed forms that a search may take: a sample may be wrong.
+const SHARE_OF_FORMS: f64 = 0.5;
 /// Cost of the closed forms of all five-vertex patterns relative to triangles and 4-cycles.
 const FORMS_OF_FIVE: f64 = 12.0;
 /// Maximum number of vertices of a pattern that is decomposed: the 8-path has some 200 quotients.
@@ -115,6 +117,7 @@ pub(super) fn count(
     let decomposition = (induced == Induced::Edge && k <= DECOMPOSED)
         .then(|| Decomposition::new(view, pattern, &shape))
         .flatten()
+        .inspect(|decomposition| debug!(decomposition.cost, "estimated cost of homomorphisms"))
         .filter(|decomposition| decomposition.cost < search.min(motifs))
         .filter(|decomposition| !forms || decomposition.apexes() <= 1);
     if let Some(decomposition) = decomposition {
@@ -130,7 +133,8 @@ pub(super) fn count(
     // The estimate of a search of six vertices may be far from its cost, so that a sample says which way is cheaper.
     let tried = forms && job.others.is_none() && search < FAR * motifs;
     if tried || motifs >= search {
-        return Ok(MethodChoice::Search { most: tried.then_some(motifs / SEARCH_STEP) });
+        let most = SHARE_OF_FORMS * motifs / SEARCH_STEP;
+        return Ok(MethodChoice::Search { most: tried.then_some(most) });
     }
     let (count, complete) = motif::one(graph, pattern, induced, job)?;
     Ok(MethodChoice::Count(count, complete, Method::Motifs))

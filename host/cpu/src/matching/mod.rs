@@ -30,6 +30,7 @@ mod space;
 #[cfg(test)]
 mod tests;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ethnum::U256;
@@ -273,7 +274,8 @@ pub(super) fn execute_named(
     Ok((count.ok_or_else(|| too_many(true))?, complete))
 }
 
-/// Sampling rate of first vertices: one in this many tells whether a search keeps to its allowance.
+/// Sampling rate: one in this many of the pairs of first vertices, or of the first vertices where other parts of the pattern
+/// hang on these, tells whether a search keeps to its allowance.
 const SAMPLE: u32 = 32;
 
 /// What ends a search before it has met everything.
@@ -302,9 +304,9 @@ fn execute(
     if most.is_some_and(|most| search.exceeds(most)) {
         return Ok(None);
     }
-    let units = units(plan, space, &lists, 1, job);
+    let units = units(plan, space, &lists, job);
     let allowance = most.map(Allowance::new);
-    let (count, complete) = search.run::<u128>(&units, allowance.as_ref());
+    let (count, complete) = search.run::<u128>(&units, allowance.as_ref(), 1);
     if !complete && allowance.is_some_and(|allowance| allowance.is_spent()) {
         return Ok(None);
     }
@@ -312,7 +314,7 @@ fn execute(
         return Ok(Some((count, complete)));
     }
     info!("the pattern is searched again with 256 bits: its mappings need more than 128");
-    Ok(Some(search.run::<U256>(&units, None)))
+    Ok(Some(search.run::<U256>(&units, None, 1)))
 }
 
 /// Parameters of a search, for any width of its numbers.
@@ -327,11 +329,13 @@ struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    /// The number of mappings, `None` if the type has too few bits, and whether all units were finished.
+    /// The number of mappings, `None` if the type has too few bits, and whether all units were finished. One of `every`
+    /// parts of the work is done.
     fn run<N: Number>(
         &self,
         units: &Groups,
         allowance: Option<&Allowance>,
+        every: u32,
     ) -> (Option<U256>, bool) {
         let Execution { plan, space, lists, given, representative, counter, job } = *self;
         let Job { sink, context, .. } = job;
@@ -344,7 +348,16 @@ impl Execution<'_> {
             }
         };
         let ran = job.run(units, search, |search: &mut Search<'_, N>, unit| {
-            let next = search.unit(unit.start, unit.first..unit.limit);
+            let next = match every {
+                1 => search.unit(unit.start, unit.first..unit.limit),
+                _ if !self.divides_first() => match unit.start % every == every / 2 {
+                    true => search.unit(unit.start, unit.first..unit.limit),
+                    false => ControlFlow::Continue(()),
+                },
+                _ => (unit.first..unit.limit)
+                    .filter(|p| (unit.start.wrapping_add(*p)) % every == every / 2)
+                    .try_for_each(|p| search.unit(unit.start, p..p + 1)),
+            };
             if let Some((counter, _)) = counter
                 && search.count > N::ZERO
             {
@@ -357,13 +370,18 @@ impl Execution<'_> {
         ran.total(|search| (search.count != N::MAX).then_some(search.count))
     }
 
+    /// Whether all work below a first vertex is divided by the positions in its list.
+    fn divides_first(&self) -> bool {
+        matches!(self.plan.steps[0].then[..], [NextStep::Step(_)])
+    }
+
     /// Whether a sample visits more elements than its share of `most`.
     fn exceeds(&self, most: f64) -> bool {
         let context = Context { progress: Arc::default(), ..self.job.context.clone() };
         let job = Job { context: &context, ..self.job };
-        let sample = units(self.plan, self.space, self.lists, SAMPLE, job);
+        let units = units(self.plan, self.space, self.lists, job);
         let allowance = Allowance::new(most / f64::from(SAMPLE));
-        Execution { job, ..*self }.run::<u128>(&sample, Some(&allowance));
+        Execution { job, ..*self }.run::<u128>(&units, Some(&allowance), SAMPLE);
         allowance.is_spent()
     }
 }
@@ -388,15 +406,8 @@ fn estimates(pattern: &Pattern, space: &Space<'_>) -> Estimates {
     estimates
 }
 
-/// Work units: a candidate of the first vertex, one of `every` of them, and a range of the list that the last step
-/// after it goes through.
-fn units(
-    plan: &SearchPlan,
-    space: &Space<'_>,
-    numbers: &[Option<usize>],
-    every: u32,
-    job: Job<'_>,
-) -> Groups {
+/// Work units: a candidate of the first vertex, and a range of the list that the last step after it goes through.
+fn units(plan: &SearchPlan, space: &Space<'_>, numbers: &[Option<usize>], job: Job<'_>) -> Groups {
     let root = &plan.steps[0];
     let next = match root.then.last() {
         Some(NextStep::Step(step)) => Some(&plan.steps[*step]),
@@ -416,10 +427,7 @@ fn units(
         (Some(lists), None) => lists.of(start).len() as u64,
         (None, _) => 1,
     };
-    let length = |start: VertexId| match start % every == every / 2 {
-        true => lists.map_or(1, |lists| lists.of(start).len()),
-        false => 0,
-    };
+    let length = |start: VertexId| lists.map_or(1, |lists| lists.of(start).len());
     let starts = match space.ids(root.vertex) {
         Some(ids) => StartVertices::numbered(space.graph, ids),
         None => StartVertices::vertices(space.graph),

@@ -90,6 +90,58 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn images_in_use_are_no_candidates(
+        edges in prop::collection::vec((0usize..24, 0usize..24), 30..70),
+        labelled in prop::collection::vec(0u32..12, 24),
+        wanted in prop::collection::vec(0u32..5, 6..10),
+        parents in prop::collection::vec(0usize..8, 10),
+        more in prop::collection::vec((0usize..10, 0usize..10), 0..7),
+        (induced, mappings) in any::<(bool, bool)>(),
+        threads in 1usize..3,
+    ) {
+        // Nearly one label, so that each vertex may have the image of any other.
+        let few = |labels: &[u32], rare| labels.iter().map(|&l| u32::from(l == rare)).collect::<Vec<_>>();
+        let graph = graph(&few(&labelled, 0), &edges);
+        let pattern = pattern(&few(&wanted, 4), &parents, &more);
+        let kind = if induced { Induced::Vertex } else { Induced::Edge };
+        let plan = SearchPlan::of(&pattern, kind, true, false);
+        let expected = interpret(&plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
+        let context = Context::with_threads(threads);
+        let found = search(&graph, &pattern, &pattern, kind, mappings, (None, Job::whole(&context)));
+        let (sum, each, complete) = found.unwrap().unwrap();
+        prop_assert!(complete);
+        let expected = U256::from(expected * plan.factor);
+        let each = if mappings { 1 } else { each };
+        let automorphisms = if mappings { 1 } else { gramer_pattern::automorphism_count(&pattern) };
+        prop_assert_eq!(sum / U256::from(each), expected / U256::from(automorphisms));
+    }
+
+    #[test]
+    fn the_parts_of_samples_are_the_whole(
+        edges in prop::collection::vec((0usize..40, 0usize..40), 60..200),
+        number in 0usize..112,
+    ) {
+        let graph = graph(&[0; 40], &edges);
+        let pattern = &gramer_pattern::Dictionary::of(6).patterns()[number];
+        let context = Context::with_threads(1);
+        let mut space = Space::new(graph.view(), pattern, false, &context.cancel).unwrap();
+        let plan = SearchPlan::of(pattern, Induced::Edge, false, false);
+        let lists = space.build_lists(&plan, &context.cancel).unwrap();
+        let (plan, space, lists) = (&plan, &space, &lists[..]);
+        let job = Job::whole(&context);
+        let search = Execution { plan, space, lists, given: pattern, representative: None, counter: None, job };
+        let units = units(plan, space, lists, job);
+        // Of one in one everything, of one in two a half that isn't more than that.
+        let (all, _) = search.run::<u128>(&units, None, 1);
+        let (half, _) = search.run::<u128>(&units, None, 2);
+        let (none, _) = search.run::<u128>(&units, None, u32::MAX);
+        prop_assert!(half.unwrap() <= all.unwrap() && none.unwrap() <= half.unwrap());
+    }
+}
+
 /// Counts embeddings up to a limit.
 struct Counter {
     limit: u64,

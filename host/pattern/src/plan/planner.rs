@@ -463,13 +463,13 @@ impl Planner<'_> {
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
         let by_formula = matching_order(self.pattern, self.estimates, None, closed);
         let (mut best, mut least) = self.plan(&by_formula, &Restrictions::none(n), false);
-        // The orders were chosen by what a chain of steps costs. Parts that are counted apart and numbers that are
-        // kept are known once there is a plan.
+        // The orders were chosen by the cost of a chain of steps. Parts that are counted apart and kept numbers are
+        // known once there is a plan. Estimates are not exact, so a greedy order must promise more.
         if least > LOOK * n as f64 {
             for root in 0..n {
                 let order = greedy_from(root, self.pattern, self.estimates, &|_| false).order;
                 let (plan, cost) = self.plan(&order, &Restrictions::none(n), false);
-                if cost < least {
+                if cost < 0.7 * least {
                     (best, least) = (plan, cost);
                 }
             }
