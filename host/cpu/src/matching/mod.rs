@@ -276,7 +276,7 @@ pub(super) fn execute_named(
 
 /// Sampling rate: one in this many of the pairs of first vertices, or of the first vertices where other parts of the pattern
 /// hang on these, tells whether a search keeps to its allowance.
-const SAMPLE: u32 = 32;
+const SAMPLE: u32 = 64;
 
 /// What ends a search before it has met everything.
 #[derive(Clone, Copy, Default)]
