@@ -6,13 +6,14 @@
 mod collisions;
 mod edges;
 mod five;
+mod leaves;
 mod neighbourhood;
 mod six;
 
 use std::ops::ControlFlow;
 
 use gramer_base::context::Context;
-use gramer_base::error::Result;
+use gramer_base::error::{Error, Result};
 use gramer_engine::{Outcome, Sink};
 use gramer_graph::{VertexId, View};
 use gramer_pattern::closing::equations::{by_pattern, counts, vertex_induced};
@@ -27,6 +28,7 @@ use tracing::info;
 use super::reach::{Form, by_form};
 use super::{Job, Resident, clique, cycle};
 pub(super) use edges::EdgeCounts;
+use leaves::HubOfLeaves;
 pub(super) use six::cost as cost_of_six;
 
 /// Counts of the whole graph by closed forms, where there are some.
@@ -92,6 +94,15 @@ pub(super) fn one(
 /// all units, and may have other processes.
 fn whole(graph: &Resident, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
     let (context, view) = (job.context, graph.graph.view());
+    if k == 6
+        && context.budget.is_none()
+        && job.others.is_none()
+        && let Some(hub) = HubOfLeaves::new(view, six::MOST_NEIGHBOURS, k - 1)
+    {
+        let found = by_leaves(&hub, k, context)?;
+        let complete = found.is_some();
+        return Ok((found.unwrap_or_else(|| zeros(k)), complete));
+    }
     // Those of six vertices are counted in phases that depend on the graph.
     let _plan = if k < 6 { context.progress.plan(|| parts(k, view, context)) } else { None };
     let found = match k {
@@ -130,6 +141,25 @@ fn whole(graph: &Resident, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> 
     };
     let complete = found.is_some();
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
+}
+
+/// Counts from graphs in which a hub has 0 to k − 1 leaves; `None` if the run was cancelled.
+fn by_leaves(hub: &HubOfLeaves<'_>, k: usize, context: &Context) -> Result<Option<Vec<u128>>> {
+    info!(k, "motifs are counted in graphs with few leaves of the hub");
+    let _plan = context.progress.plan(|| vec![1.0; k]);
+    let mut samples = vec![];
+    for leaves in 0..k {
+        let graph = hub.with(leaves, context)?;
+        let (counts, complete) = whole(&Resident::new(&graph), k, Job::whole(context))?;
+        if !complete {
+            return Ok(None);
+        }
+        samples.push(counts);
+    }
+    let counts = hub.counts(samples);
+    Ok(Some(counts.ok_or_else(|| {
+        Error::Unsupported("the number of motifs needs more than 108 bits".into())
+    })?))
 }
 
 /// Warns that a far slower method is used.
@@ -351,6 +381,36 @@ mod tests {
                 let (by_forms, complete) = whole(&resident, k, Job::whole(&context)).unwrap();
                 proptest::prop_assert!(complete);
                 proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, Job::whole(&context)));
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+        #[test]
+        fn few_leaves_give_the_counts_with_many(
+            edges in proptest::collection::vec((0u64..12, 0u64..12), 1..30),
+            leaves in 12u64..40,
+            threads in 1usize..3,
+        ) {
+            let mut builder = Builder::new();
+            edges.iter().filter(|(u, v)| u != v).for_each(|&(u, v)| builder.edge(u, v));
+            // Those of another vertex are left as they are.
+            (0..3).for_each(|leaf| builder.edge(1, 50 + leaf));
+            (0..leaves).for_each(|leaf| builder.edge(0, 100 + leaf));
+            let graph = builder.build();
+            let context = Context::with_threads(threads);
+            for k in [3, 5, 6] {
+                // The first vertex has up to eleven neighbours more.
+                let hub = HubOfLeaves::new(graph.view(), 20, k - 1);
+                let Some(hub) = hub else {
+                    let most = (0..graph.view().vertices() as VertexId).map(|v| graph.view().degree(v)).max();
+                    proptest::prop_assert!(most <= Some(20) || leaves < 15);
+                    continue;
+                };
+                let resident = Resident::new(&graph);
+                let expected = by_equations(&resident, k, Job::whole(&context));
+                proptest::prop_assert_eq!(by_leaves(&hub, k, &context).unwrap(), expected);
             }
         }
     }

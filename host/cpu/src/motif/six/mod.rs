@@ -29,7 +29,7 @@ use common::Common;
 /// Vertices of a pattern.
 const K: usize = 6;
 /// Maximum number of neighbours of a vertex: sums of walks then fit, and a neighbourhood as bits 32 MiB.
-const MOST_NEIGHBOURS: usize = 1 << 14;
+pub(super) const MOST_NEIGHBOURS: usize = 1 << 14;
 /// Connected sets of four vertices, estimated, from which on this is faster than to visit them.
 const SETS: f64 = if cfg!(test) { 0.0 } else { 2e6 };
 
