@@ -17,8 +17,8 @@ pub struct StatisticInfo {
     pub meaning: &'static str,
     /// Heads the column of the numbers.
     pub unit: &'static str,
-    /// Options of the examples in its help, with the file `graph.txt`.
-    pub examples: &'static [&'static str],
+    /// What has a number of its own: `vertex` or `edge`.
+    pub per: &'static str,
 }
 
 /// Defines the statistics by a table.
@@ -69,7 +69,7 @@ statistics! {
          number of a vertex is the largest k of a k-core with it; the largest of all is the degeneracy \
          (Seidman, 1983).",
         unit: "vertices",
-        examples: &["", "--per vertex --top 20", "--per vertex --list core-numbers.tsv"],
+        per: "vertex",
     }
     Truss "truss" "Truss numbers of edges" {
         subject: "truss numbers",
@@ -77,7 +77,7 @@ statistics! {
         meaning: "The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles. The truss \
          number of an edge is the largest k of a k-truss with it (Cohen, 2008).",
         unit: "edges",
-        examples: &["", "--per edge --list truss-numbers.tsv"],
+        per: "edge",
     }
     Densest "densest" "A subgraph with the most edges per vertex" {
         subject: "a densest subgraph",
@@ -86,7 +86,7 @@ statistics! {
          the one with the most edges per vertex. No subgraph has more than twice as many per vertex \
          (Charikar, 2000).",
         unit: "number",
-        examples: &["", "--per vertex --list members.tsv"],
+        per: "vertex",
     }
     Onion "onion" "Layers of vertices, from the rim of the graph to its innermost core" {
         subject: "onion layers",
@@ -95,6 +95,6 @@ statistics! {
          the current core, which rises to the least number of neighbours if there are none. The first round removes \
          layer 1, and each round the next layer (Hébert-Dufresne, Grochow and Allard, 2016).",
         unit: "number",
-        examples: &["", "--per vertex --list layers.tsv"],
+        per: "vertex",
     }
 }

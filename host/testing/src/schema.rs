@@ -139,7 +139,7 @@ mod tests {
         let schema: Value = serde_json::from_str(ANSWER).unwrap();
         for (path, wrong) in [
             ("/schema", json!(2)),
-            ("/task", json!("motifs")),
+            ("/task", json!(7)),
             ("/total", json!("12a")),
             ("/total", json!(-1)),
             ("/threads", json!(0)),

@@ -1,13 +1,14 @@
 //! Temporary files of programs that were killed: the next program that writes into their folder removes them.
 
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
+use super::super::mapping::PendingFile;
 use super::place::same;
 
 /// A temporary file's name is this, [`RANDOM`] letters or digits, and [`END`].
@@ -15,24 +16,36 @@ const BEGINNING: &str = ".gramer-";
 const END: &str = ".part";
 const RANDOM: usize = 12;
 
-/// Begins a temporary file in a folder. It is locked while it is open, so no other program takes it for a leftover.
-pub(super) fn begin(folder: &Path) -> std::io::Result<NamedTempFile> {
+/// Begins a temporary file in a folder. It is locked while it is open, so no other program takes it for a leftover, and
+/// known before it is there, so that a process which ends at once leaves none.
+pub(super) fn begin(folder: &Path) -> std::io::Result<(NamedTempFile, PendingFile)> {
     // A program that removes leftovers may lock the file before this one does, and then removes it.
     const TRIES: usize = 10;
     let mut builder = tempfile::Builder::new();
     builder.prefix(BEGINNING).suffix(END).rand_bytes(RANDOM);
-    // As any new file; otherwise only its owner could read it.
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
+    let make = || {
+        let mut pending = None;
+        let file = builder.make_in(folder, |path| {
+            let own = PendingFile::new(path);
+            // As any new file; otherwise only its owner could read it.
+            let file =
+                File::options().read(true).write(true).create_new(true).mode(0o666).open(path)?;
+            pending = Some(own);
+            Ok(file)
+        })?;
+        Ok::<_, std::io::Error>((file, pending.expect("the file was made")))
+    };
+    let mut made = make()?;
     for _ in 0..TRIES {
-        let taken = matches!(file.as_file().try_lock(), Err(fs::TryLockError::WouldBlock))
-            || file.as_file().metadata()?.nlink() == 0;
+        let file = made.0.as_file();
+        let taken = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock))
+            || file.metadata()?.nlink() == 0;
         if !taken {
             break;
         }
-        file = builder.tempfile_in(folder)?;
+        made = make()?;
     }
-    Ok(file)
+    Ok(made)
 }
 
 /// Removes what killed programs left in a folder; once for each folder, since that reads it.
@@ -81,17 +94,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let in_use = begin(folder.path()).unwrap();
-        let left = begin(folder.path()).unwrap().keep().unwrap().1;
+        let left = begin(folder.path()).unwrap().0.keep().unwrap().1;
         let kept =
             [".gramer-notes", ".gramer-config.part", ".gramer-abcdefghijkl", "abcdefghijkl.part"];
         kept.iter().for_each(|name| fs::write(at(name), "mine").unwrap());
         std::os::unix::fs::symlink(at(kept[0]), at(".gramer-abcdefghijkl.part")).unwrap();
         fs::create_dir(at(".gramer-abcdefghijkm.part")).unwrap();
         sweep(folder.path());
-        assert!(!left.exists() && in_use.path().exists());
+        assert!(!left.exists() && in_use.0.path().exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), kept.len() + 3);
-        let place = in_use.path().to_path_buf();
-        drop(in_use.keep().unwrap());
+        let place = in_use.0.path().to_path_buf();
+        drop(in_use.0.keep().unwrap());
         sweep(folder.path());
         assert!(!place.exists());
     }

@@ -76,8 +76,7 @@ impl Output {
         check_folder(path)?;
         let folder = folder_of(path);
         leftover::sweep_once(folder);
-        let file = leftover::begin(folder).map_err(failed)?;
-        let _unfinished = PendingFile::new(file.path());
+        let (file, _unfinished) = leftover::begin(folder).map_err(failed)?;
         Ok(Output {
             path: path.to_path_buf(),
             to: Destination::Whole { file, force, like_other: true, _unfinished },

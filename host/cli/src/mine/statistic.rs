@@ -1,13 +1,12 @@
 //! The tasks without parameters: a command for each row in the table of [`Statistic`].
 
-use std::fmt::Write as _;
-
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 
 use super::per::PerArgs;
 use super::{Common, Options};
 use gramer_base::context::Cancel;
 use gramer_base::error::Result;
+use gramer_pattern::statistic::StatisticInfo;
 use gramer_pattern::{Statistic, Task};
 
 /// A statistic with the options of its command.
@@ -40,15 +39,14 @@ impl Options for Args {
 
 /// The command of a statistic.
 pub fn command(statistic: Statistic) -> Command {
-    let info = statistic.info();
-    let mut examples = String::from("Examples:");
-    for options in info.examples {
-        let _ = write!(examples, "\n  gramer mine {} graph.txt {options}", info.name);
-        examples.truncate(examples.trim_end().len());
-    }
-    <Flags as clap::Args>::augment_args(Command::new(info.name))
-        .about(info.help)
-        .long_about(format!("{}\n\n{}", info.help, info.meaning))
+    let StatisticInfo { name, help, meaning, per, .. } = statistic.info();
+    let examples = format!(
+        "Examples:\n  gramer mine {name} graph.txt\n  gramer mine {name} graph.txt --per {per} --top 20\n  \
+         gramer mine {name} graph.txt --per {per} --list {name}.tsv"
+    );
+    <Flags as clap::Args>::augment_args(Command::new(*name))
+        .about(*help)
+        .long_about(format!("{help}\n\n{meaning}"))
         .after_help(examples)
 }
 
