@@ -195,12 +195,27 @@ fn finish(mut child: Child) -> Output {
             break status;
         }
         if begun.elapsed() > LIMIT {
+            let waits = waits_of(child.id());
             let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-            panic!("a command took longer than {LIMIT:?}");
+            let said = [out, err].map(|pipe| String::from_utf8(pipe.join().unwrap()));
+            panic!(
+                "a command took longer than {LIMIT:?}; its threads wait in {waits:?}; it said {said:?}"
+            );
         }
         std::thread::sleep(Duration::from_millis(5));
     };
     Output { status, stdout: out.join().unwrap(), stderr: err.join().unwrap() }
+}
+
+/// The threads of a process by name, with the calls in which they wait.
+fn waits_of(process: u32) -> Vec<String> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return vec![] };
+    let of = |thread: fs::DirEntry, file| fs::read_to_string(thread.path().join(file));
+    let threads = threads.flatten().map(|thread| {
+        let name = fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+        format!("{} {}", name.trim(), of(thread, "syscall").unwrap_or_default())
+    });
+    threads.collect()
 }
 
 /// Mines on the CPU.
