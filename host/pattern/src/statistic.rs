@@ -17,7 +17,7 @@ pub struct StatisticInfo {
     pub meaning: &'static str,
     /// Heads the column of the numbers.
     pub unit: &'static str,
-    /// What has a number of its own: `vertex` or `edge`.
+    /// The items with a number each: `vertex` or `edge`.
     pub per: &'static str,
 }
 

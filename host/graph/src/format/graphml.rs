@@ -10,7 +10,7 @@ use crate::Graph;
 use crate::write::each_edge;
 use gramer_base::error::Result;
 
-/// What yEd shows at vertices and edges, within an attribute of its own.
+/// Elements with the text of a vertex or an edge in files of yEd.
 const NODE_LABEL: &str = "NodeLabel";
 const EDGE_LABEL: &str = "EdgeLabel";
 

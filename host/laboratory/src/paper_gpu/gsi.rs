@@ -129,7 +129,7 @@ pub(super) struct Queries<'a> {
 }
 
 impl<'a> Queries<'a> {
-    /// Draws so many queries of so many vertices. Where nothing is measured their number is that of the points.
+    /// Draws `wanted` queries of `vertices` vertices. With `--verdicts` no query is drawn, and the number is read from the points.
     pub fn of(lab: &Lab<'_>, input: &'a Input, (vertices, wanted): (usize, u64)) -> Result<Self> {
         if lab.options.verdicts {
             let number = lab.unfinished.borrow().queries(&input.name);

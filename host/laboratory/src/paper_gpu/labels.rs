@@ -21,7 +21,7 @@ const CLEARLY: f64 = 1.25;
 /// Points from the fewest to the most.
 type Points = Vec<Option<Point>>;
 
-/// Queries of some size of a graph with so many labels of vertices and of edges, together.
+/// Measures the queries of `size` vertices on a graph with these numbers of vertex and edge labels.
 fn point(
     lab: &Lab<'_>,
     base: &Input,

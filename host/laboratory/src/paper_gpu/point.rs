@@ -14,7 +14,7 @@ use super::limits::{Timeout, within};
 use super::{Input, Lab};
 use crate::paper::report::Block;
 
-/// Seconds of a run from which on it isn't repeated: of so long a run the graph's transfer is no part worth mention.
+/// Runs of this many seconds or more are not repeated, as the transfer of the graph hardly affects their time.
 const LONG: f64 = 5.0;
 /// Runs that take less together are repeated, up to [`MOST_RUNS`].
 const SHORT: f64 = 0.3;
