@@ -205,7 +205,8 @@ impl SignatureSegment {
         device: &Device,
         by: &ByDegree,
         range: Range<usize>,
-        (labels, edge_labels): (&Arc<Buffer<u32>>, &[u32]),
+        labels: &Arc<Buffer<u32>>,
+        edge_labels: &[u32],
         program: &Program,
     ) -> Result<Self> {
         let place = device.place();
@@ -261,7 +262,8 @@ impl SignatureTable {
     pub fn candidates(
         &mut self,
         device: &Arc<Device>,
-        (by, graph): (&ByDegree, &Graph),
+        by: &ByDegree,
+        graph: &Graph,
         pattern: &Pattern,
         keep: bool,
     ) -> Result<(Vec<Vec<u32>>, usize)> {
@@ -299,8 +301,8 @@ impl SignatureTable {
             let segments = segments(by, free as usize / 8, labelled);
             number = segments.len();
             for range in segments.into_iter().filter(|range| !range.is_empty()) {
-                let parts = (&labels, &edge_labels[..]);
-                let segment = SignatureSegment::new(device, by, range, parts, &program)?;
+                let segment =
+                    SignatureSegment::new(device, by, range, &labels, &edge_labels, &program)?;
                 look(&segment)?;
                 let taken = free - device.budget.free() + 4 * labels.len() as u64;
                 if keep && number == 1 && taken <= free / KEPT {

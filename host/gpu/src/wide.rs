@@ -273,7 +273,8 @@ fn donate(
     device: &Device,
     program: &Program,
     buffers: [&Buffer<u32>; 4],
-    (warps, donations): (usize, u32),
+    warps: usize,
+    donations: u32,
 ) -> Result<u64> {
     if donations == 0 {
         return Ok(0);
@@ -322,7 +323,7 @@ pub(crate) fn search(
         if claimed as usize >= roots && search.warps - active > idle_limit {
             let buffers = [&search.states, &search.arrays, &search.weights, &status];
             let donations = shape.balance.donations;
-            activity.balances += donate(device, &program, buffers, (search.warps, donations))?;
+            activity.balances += donate(device, &program, buffers, search.warps, donations)?;
         }
         // The slice ends early once this many more have nothing to do: if none can be given to those that
         // have nothing now, the others must go on.

@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn the_parts_of_samples_are_the_whole(
+    fn a_sample_is_a_part_of_the_whole(
         edges in prop::collection::vec((0usize..40, 0usize..40), 60..200),
         number in 0usize..112,
     ) {
@@ -134,8 +134,10 @@ proptest! {
         let job = Job::whole(&context);
         let search = Execution { plan, space, lists, given: pattern, representative: None, counter: None, job };
         let units = units(plan, space, lists, job);
-        // Of one in one everything, of one in two a half that isn't more than that.
-        let (all, _) = search.run::<u128>(&units, None, 1);
+        let (all, complete) = search.run::<u128>(&units, None, 1);
+        let expected = interpret(plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
+        prop_assert!(complete);
+        prop_assert_eq!(all, Some(expected.into()));
         let (half, _) = search.run::<u128>(&units, None, 2);
         let (none, _) = search.run::<u128>(&units, None, u32::MAX);
         prop_assert!(half.unwrap() <= all.unwrap() && none.unwrap() <= half.unwrap());

@@ -107,12 +107,12 @@ impl Joins {
         metrics: &mut DeviceMetrics,
     ) -> Result<(u128, bool)> {
         let kept = self.signatures.is_kept() || self.kept.is_some();
-        let counted = self.count_with((target, asked), roots, context, (metrics, true));
+        let counted = self.count_with(target, asked, roots, context, metrics, true);
         match counted {
             // It may do without what is kept.
             Err(Error::Unsupported(_)) if kept || self.signatures.is_kept() => {
                 self.release();
-                self.count_with((target, asked), roots, context, (metrics, false))
+                self.count_with(target, asked, roots, context, metrics, false)
             }
             counted => counted,
         }
@@ -120,17 +120,19 @@ impl Joins {
 
     fn count_with(
         &mut self,
-        (target, asked): (&Target<'_>, &MatchQuery<'_>),
+        target: &Target<'_>,
+        asked: &MatchQuery<'_>,
         roots: Option<&[u32]>,
         context: &Context,
-        (metrics, keep): (&mut DeviceMetrics, bool),
+        metrics: &mut DeviceMetrics,
+        keep: bool,
     ) -> Result<(u128, bool)> {
         let query = query::Query::new(target, asked, &mut self.signatures, keep)?;
         if query.candidates.iter().any(|c| c.iter().all(|&word| word == 0)) {
             return Ok((0, true));
         }
         let kept = std::mem::take(&mut self.kept);
-        let mut run = JoinRun::new(target, (&mut self.lists, kept), &query, &mut self.costs)?;
+        let mut run = JoinRun::new(target, &mut self.lists, kept, &query, &mut self.costs)?;
         let begun = run.begin(roots);
         let complete = run.all(&begun, context);
         // A run that failed may have left kernels in the queue that use the buffers.

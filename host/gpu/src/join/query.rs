@@ -140,7 +140,7 @@ impl Query {
     ) -> Result<Self> {
         let Target { graph, by, steps, settings, .. } = *target;
         let (mut bits, signatures) = match steps.signatures {
-            true => table.candidates(target.device, (by, graph), asked.pattern, keep)?,
+            true => table.candidates(target.device, by, graph, asked.pattern, keep)?,
             false => (by_label(graph, by, asked.pattern), 0),
         };
         let plan = order_of(graph, asked, steps, &count(&bits), target.labels);

@@ -173,7 +173,8 @@ impl<'a> JoinRun<'a> {
     /// [`Error::Unsupported`] if the budget is too small, [`Error::Device`].
     pub fn new(
         target: &Target<'_>,
-        (lists, mut kept): (&mut Lists, KeptBuffers),
+        lists: &mut Lists,
+        mut kept: KeptBuffers,
         query: &'a Query,
         costs: &mut Option<Costs>,
     ) -> Result<Self> {
@@ -210,7 +211,7 @@ impl<'a> JoinRun<'a> {
         let scratch = kept.scratch.take_if(|scratch| scratch.suffices(most));
         // What is of no use goes first.
         drop(kept);
-        let mut store = Store::new(device, parts, (stored, lists.made()), half)?;
+        let mut store = Store::new(device, parts, stored, lists.made(), half)?;
         store.set_version(lists.version());
         let scratch = match scratch {
             Some(scratch) => scratch,

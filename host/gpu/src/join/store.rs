@@ -92,7 +92,8 @@ impl Store {
     pub fn new(
         device: &Arc<Device>,
         partitions: HashMap<Kind, Arc<Partition>>,
-        (mut kept, made): (Option<StoredLists>, &HashMap<Kind, Arc<Partition>>),
+        mut kept: Option<StoredLists>,
+        made: &HashMap<Kind, Arc<Partition>>,
         room: u64,
     ) -> Result<Self> {
         let (own, most) = Self::sizes(&partitions);

@@ -20,9 +20,17 @@ use super::point::{NamedSettings, Point, points_file, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, far, near};
 
-/// Vertices of a query, and queries of a graph: the paper has 12 and 100.
-pub(super) const QUERIES: (usize, u64) = (12, 10);
-pub(super) const QUICK: (usize, u64) = (4, 2);
+/// Queries that are drawn from a graph.
+#[derive(Clone, Copy)]
+pub(super) struct QuerySet {
+    /// Vertices of each.
+    pub vertices: usize,
+    pub number: usize,
+}
+
+/// The paper has 100 queries of 12 vertices for each graph.
+pub(super) const QUERIES: QuerySet = QuerySet { vertices: 12, number: 10 };
+pub(super) const QUICK: QuerySet = QuerySet { vertices: 4, number: 2 };
 /// Steps of a walk for each vertex of a query, after which another walk is begun.
 const PATIENCE: usize = 50;
 
@@ -129,8 +137,8 @@ pub(super) struct Queries<'a> {
 }
 
 impl<'a> Queries<'a> {
-    /// Draws `wanted` queries of `vertices` vertices. With `--verdicts` no query is drawn, and the number is read from the points.
-    pub fn of(lab: &Lab<'_>, input: &'a Input, (vertices, wanted): (usize, u64)) -> Result<Self> {
+    /// Draws the queries of a set. With `--verdicts` no query is drawn, and the number is read from the points.
+    pub fn of(lab: &Lab<'_>, input: &'a Input, set: QuerySet) -> Result<Self> {
         if lab.options.verdicts {
             let number = lab.unfinished.borrow().queries(&input.name);
             return Ok(Queries { input, tasks: vec![], number });
@@ -148,16 +156,17 @@ impl<'a> Queries<'a> {
         prepared.run(&match_of(2, 1), Units::All, None, lab.context)?;
         let (mut tasks, mut left_out) = (vec![], 0);
         for seed in 1.. {
-            if tasks.len() as u64 == wanted || left_out == MOST_LEFT_OUT {
+            if tasks.len() == set.number || left_out == MOST_LEFT_OUT {
                 break;
             }
             lab.context.cancel.check()?;
             if let Some(late) = lab.limits.over() {
-                let what = format!("queries of {}, {} of {wanted} drawn", input.name, tasks.len());
+                let what =
+                    format!("queries of {}, {} of {} drawn", input.name, tasks.len(), set.number);
                 lab.late.borrow_mut().push((what, late));
                 break;
             }
-            let task = match_of(vertices, seed);
+            let task = match_of(set.vertices, seed);
             let run = |context: &Context| prepared.run(&task, Units::All, None, context);
             match within(Some(limit(lab.options.quick)), lab.context, run) {
                 (Ok(outcome), _) if outcome.complete => tasks.push(task),
@@ -179,8 +188,8 @@ fn limit(quick: bool) -> Duration {
 }
 
 pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
-    let size = if lab.options.quick { QUICK } else { QUERIES };
-    let queries = lab.labelled.iter().map(|input| Queries::of(lab, input, size));
+    let set = if lab.options.quick { QUICK } else { QUERIES };
+    let queries = lab.labelled.iter().map(|input| Queries::of(lab, input, set));
     let queries: Vec<Queries<'_>> = queries.collect::<Result<_>>()?;
     Ok(vec![table_3(lab, &queries)?, table_4(lab, &queries)?, table_5(lab, &queries)?])
 }
@@ -191,7 +200,7 @@ fn made(queries: &[Queries<'_>], quick: bool) -> String {
     format!(
         "Queries are random walks to {} vertices, with the edges that were taken and all labels: {}. One that takes more \
          than {} s with all mechanisms is left out, and another drawn; the paper has 100 for each graph.",
-        if quick { QUICK.0 } else { QUERIES.0 },
+        if quick { QUICK.vertices } else { QUERIES.vertices },
         queries.iter().map(each).collect::<Vec<_>>().join(", "),
         limit(quick).as_secs()
     )

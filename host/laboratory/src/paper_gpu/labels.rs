@@ -3,7 +3,7 @@
 use gramer_base::error::Result;
 use gramer_gpu::{Ablation, Layers};
 
-use super::gsi::{QUERIES, QUICK, Queries, joined};
+use super::gsi::{QUERIES, QUICK, Queries, QuerySet, joined};
 use super::inputs::with_labels;
 use super::point::{Point, points_file, speed_up};
 use super::{Input, Lab};
@@ -25,14 +25,15 @@ type Points = Vec<Option<Point>>;
 fn point(
     lab: &Lab<'_>,
     base: &Input,
-    (vertices, edges): (u32, u32),
+    vertices: u32,
+    edges: u32,
     size: usize,
 ) -> Result<Option<Point>> {
     let graph = with_labels(&base.graph, vertices, edges);
     let name = format!("{}, {vertices} and {edges} labels", base.name);
     let input = Input { name, graph };
-    let number = if lab.options.quick { QUICK.1 } else { QUERIES.1 };
-    let queries = Queries::of(lab, &input, (size, number))?;
+    let set = if lab.options.quick { QUICK } else { QUERIES };
+    let queries = Queries::of(lab, &input, QuerySet { vertices: size, ..set })?;
     if queries.number == 0 {
         return Ok(None);
     }
@@ -54,21 +55,22 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
     let numbers = if lab.options.quick { &[2, 4][..] } else { &NUMBERS };
     let sizes = if lab.options.quick { &[3, 4][..] } else { &SIZES };
     let (labels, size) = match lab.options.quick {
-        true => (4, QUICK.0),
-        false => (LABELS, QUERIES.0),
+        true => (4, QUICK.vertices),
+        false => (LABELS, QUERIES.vertices),
     };
     // Cases of rmat15 with few labels take minutes.
     for base in lab.labelled.iter().filter(|input| input.name != "rmat15") {
-        let points = |of: &dyn Fn(u32) -> (u32, u32)| -> Result<Points> {
-            numbers.iter().map(|&n| point(lab, base, of(n), size)).collect()
-        };
-        let vertices = gain(&points(&|n| (n, labels))?);
-        let edges = gain(&points(&|n| (labels, n))?);
+        let points: Result<Points> =
+            numbers.iter().map(|&n| point(lab, base, n, labels, size)).collect();
+        let vertices = gain(&points?);
+        let points: Result<Points> =
+            numbers.iter().map(|&n| point(lab, base, labels, n, size)).collect();
+        let edges = gain(&points?);
         by_vertex.add(vertices);
         by_edge.add(edges);
         sharper.add(vertices.zip(edges).map(|(vertices, edges)| vertices.min(vertices / edges)));
         let points: Points =
-            sizes.iter().map(|&n| point(lab, base, (labels, labels), n)).collect::<Result<_>>()?;
+            sizes.iter().map(|&n| point(lab, base, labels, labels, n)).collect::<Result<_>>()?;
         by_size.add(gain(&points).map(f64::recip));
     }
     let claim = |place, claim, bar: &str, cases: &Cases, why: &str| Claim {
