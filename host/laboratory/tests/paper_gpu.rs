@@ -50,7 +50,13 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
             && readme.contains("| paper | claim | a case holds | verdict | why |")
     );
     let points: Value = serde_json::from_str(&read("points.json")).unwrap();
-    assert_eq!(read("points.csv").lines().count(), points.as_array().unwrap().len() + 1);
+    let csv = read("points.csv");
+    assert_eq!(csv.lines().count(), points.as_array().unwrap().len() + 1);
+    // Names of settings have commas; every second part between quotes is a text.
+    let fields =
+        |line: &str| 1 + line.split('"').step_by(2).collect::<String>().matches(',').count();
+    let columns = csv.lines().next().map(fields);
+    assert!(csv.contains('"') && csv.lines().all(|line| Some(fields(line)) == columns), "{csv}");
     let seconds = seconds(&points);
     let of = |experiment: &str, graph: &str, setting: &str| {
         seconds[&(experiment.to_string(), graph.to_string(), setting.to_string())]

@@ -83,8 +83,8 @@ pub(super) fn finds_nothing(task: &str, found: Option<&Measures>) -> bool {
     task.starts_with("fsm") && whole.is_some_and(|m| m.counts().is_empty())
 }
 
-/// A table as CSV, for a page that has its plots or its conclusion alone.
-pub(super) fn csv_table(header: &[&str], rows: &[Vec<String>]) -> String {
+/// A table as CSV; cells with commas are in quotes.
+pub(crate) fn csv_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let cell = |text: &str| match text.contains(',') {
         true => format!("\"{text}\""),
         false => text.into(),

@@ -52,9 +52,10 @@ use std::path::{Path, PathBuf};
 
 use gramer_machine::Accelerator;
 
+pub(crate) use cells::csv_table;
 use cells::{
-    Csv, NOT_RUN, at, axis_names, csv_table, cycles, finds_nothing, in_orders, measures, of_task,
-    short, speed_up, times, value,
+    Csv, NOT_RUN, at, axis_names, cycles, finds_nothing, in_orders, measures, of_task, short,
+    speed_up, times, value,
 };
 
 use crate::explore::simulator::Simulator;

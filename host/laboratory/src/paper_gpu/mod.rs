@@ -43,10 +43,10 @@ use gramer_base::error::{Error, Result};
 use gramer_gpu::{Gpu, Settings};
 use gramer_graph::Graph;
 
-use crate::paper::Progress;
 use crate::paper::claims::CLAIMS;
 use crate::paper::earlier::Report;
 use crate::paper::report::{Block, PAGE, PaperReport, Part, REPORT, Section, rule};
+use crate::paper::{Progress, csv_table};
 
 use limits::{Limits, Timeout};
 pub use point::Point;
@@ -389,29 +389,30 @@ fn measured_on(lab: &Lab<'_>, device: &str, graphs: &[String]) -> String {
 
 /// All points as files.
 fn numbers(points: &[Point]) -> Result<Section> {
-    let mut csv = String::from(
-        "experiment,graph,task,setting,seconds,stopped,count,loads,stores,peak,active,above,balances,again\n",
-    );
-    for p in points {
-        let number = |n: Option<f64>| n.map(|n| n.to_string()).unwrap_or_default();
-        csv += &format!(
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-            p.experiment,
-            p.graph,
-            p.task,
-            p.setting,
-            p.seconds,
-            if p.stopped { "yes" } else { "" },
-            p.count,
-            number(p.loads),
-            number(p.stores),
-            number(p.peak),
-            number(p.active),
-            number(p.above),
-            number(p.balances),
-            number(p.again)
-        );
-    }
+    let header = [
+        "experiment",
+        "graph",
+        "task",
+        "setting",
+        "seconds",
+        "stopped",
+        "count",
+        "loads",
+        "stores",
+        "peak",
+        "active",
+        "above",
+        "balances",
+        "again",
+    ];
+    let row = |p: &Point| {
+        let stopped = if p.stopped { "yes" } else { "" };
+        let measured = [p.seconds.to_string(), stopped.into(), p.count.to_string()];
+        let counters = [p.loads, p.stores, p.peak, p.active, p.above, p.balances, p.again];
+        let counters = counters.map(|n| n.map_or_else(String::new, |n| n.to_string()));
+        p.names().map(String::from).into_iter().chain(measured).chain(counters).collect()
+    };
+    let csv = csv_table(&header, &points.iter().map(row).collect::<Vec<_>>());
     let json = serde_json::to_string_pretty(points)
         .map_err(|e| Error::Device(format!("the points are no JSON: {e}")))?;
     Ok(Section {
