@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gramer::base::Context;
+use gramer::base::{Context, choice::Choice};
 use gramer::cpu::Cpu;
 use gramer::engine::per::{Per, edges};
 use gramer::engine::{Engine, EngineExt, Outcome};
@@ -201,7 +201,7 @@ fn a_stopped_run_has_no_numbers() {
     let graph = graph(400, &pairs);
     let context = Context::with_threads(1);
     context.cancel.cancel();
-    for task in Statistic::ALL.iter().copied().map(Task::Statistic) {
+    for task in Statistic::ALL.iter().map(|(statistic, ..)| Task::Statistic(*statistic)) {
         let outcome = Cpu.run(&graph, &task, None, &context).unwrap();
         assert!(!outcome.complete && outcome.rows.is_empty(), "{task:?}");
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use gramer_base::choice::Choice;
 use gramer_engine::{Answer, Ask, Engine, Needs, Precision, Query};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{Pattern, Statistic};
@@ -36,7 +37,7 @@ pub fn tasks() -> Vec<Task> {
         .into_iter()
         .chain([Task::CliqueSizes { smallest: 3, largest: 8 }])
         .chain([Task::MaximalCliques, Task::MaximumClique])
-        .chain(Statistic::ALL.iter().copied().map(Task::Statistic))
+        .chain(Statistic::ALL.iter().map(|(statistic, ..)| Task::Statistic(*statistic)))
         .chain(sizes)
         .chain([motif(4, Induced::Edge), motif(6, Induced::Edge)])
         .chain([
@@ -151,8 +152,8 @@ pub fn page() -> String {
     }
     text.push_str("\n## Statistics\n\nTasks without parameters.\n\n");
     text.push_str("| task | definition |\n|---|---|\n");
-    for info in Statistic::ALL.iter().map(|statistic| statistic.info()) {
-        let _ = writeln!(text, "| `mine {}` | {} |", info.name, info.meaning);
+    for (statistic, name, _) in Statistic::ALL {
+        let _ = writeln!(text, "| `mine {name}` | {} |", statistic.info().meaning);
     }
     text
 }
@@ -160,7 +161,6 @@ pub fn page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gramer_base::choice::Choice;
     use gramer_engine::division::TERMS as DIVISIONS;
     use gramer_engine::{Scheme, reason::refusal};
 
@@ -210,7 +210,7 @@ mod tests {
         let (_, known) = said.split_once("expected one of ").expect(&said);
         let known = known.split(", ").map(|name| name.trim_matches('`'));
         let names = known.flat_map(|name| match name {
-            "statistic" => Statistic::ALL.iter().map(|s| s.info().name).collect(),
+            "statistic" => Statistic::ALL.iter().map(|(_, name, _)| *name).collect(),
             _ => vec![name],
         });
         sorted(names.map(String::from).collect())

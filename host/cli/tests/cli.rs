@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use gramer_base::choice::Choice;
 use gramer_pattern::Statistic;
 use gramer_testing::schema::check_answer;
 use rustix::process::{Pid, Signal, kill_process};
@@ -124,7 +125,7 @@ fn every_task_answers_alike_for_any_threads_and_from_an_image() {
         &["mine", "match", "--pattern", "diamond", "--mappings"],
     ];
     let statistics: Vec<[&str; 2]> =
-        Statistic::ALL.iter().map(|statistic| ["mine", statistic.info().name]).collect();
+        Statistic::ALL.iter().map(|(_, name, _)| ["mine", *name]).collect();
     for task in tasks.into_iter().chain(statistics.iter().map(|words| &words[..])) {
         let (expected, _) = results(task, &text_file);
         assert!(expected.iter().any(|(_, count)| *count > 0), "{task:?}");
@@ -274,21 +275,21 @@ fn a_job_is_the_options_in_a_file() {
 fn every_statistic_is_answered_by_options_by_a_job_and_per_vertex_or_edge() {
     let folder = Folder::new();
     let graph = folder.graph();
-    for info in Statistic::ALL.iter().map(|statistic| statistic.info()) {
-        let (found, document) = results(&["mine", info.name], &graph);
+    for &(statistic, name, help) in Statistic::ALL {
+        let (found, document) = results(&["mine", name], &graph);
         assert!(!found.is_empty());
-        assert_eq!((&document["task"], &document["total"]), (&info.name.into(), &Value::Null));
-        let job = format!("task: {}\ngraph: {}\noutput: json\n", info.name, graph.display());
+        assert_eq!((&document["task"], &document["total"]), (&name.into(), &Value::Null));
+        let job = format!("task: {}\ngraph: {}\noutput: json\n", name, graph.display());
         let output = gramer().arg("run").arg(folder.file("job.yaml", &job)).output().unwrap();
         let of_job: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!(of_job["results"], document["results"], "{}", info.name);
+        assert_eq!(of_job["results"], document["results"], "{}", name);
         for per in ["vertex", "edge"] {
-            let output = run(&["mine", info.name, "--per", per, "--output", "csv"], &graph);
-            assert_eq!(output.status.success(), per == info.per, "{} per {per}", info.name);
+            let output = run(&["mine", name, "--per", per, "--output", "csv"], &graph);
+            assert_eq!(output.status.success(), per == statistic.info().per, "{} per {per}", name);
         }
-        let help = gramer().args(["mine", info.name, "--help"]).output().unwrap();
-        assert!(text(&help.stdout).contains(info.help), "{}", info.name);
-        assert!(text(&help.stdout).contains(&format!("--per {} --top", info.per)));
+        let shown = gramer().args(["mine", name, "--help"]).output().unwrap();
+        assert!(text(&shown.stdout).contains(help), "{name}");
+        assert!(text(&shown.stdout).contains(&format!("--per {} --top", statistic.info().per)));
     }
 }
 

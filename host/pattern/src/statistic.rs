@@ -1,14 +1,11 @@
 //! Tasks without parameters, whose answers are numbers with names.
 
+use gramer_base::choice::Choice;
 use serde::{Deserialize, Serialize};
 
 /// The words of a [`Statistic`], from which help, reports, pages, refusals and documents are made.
 #[derive(Debug, PartialEq, Eq)]
 pub struct StatisticInfo {
-    /// The name of the task in results and on the command line.
-    pub name: &'static str,
-    /// Its line in the help.
-    pub help: &'static str,
     /// What is computed, as a noun phrase: "core numbers".
     pub subject: &'static str,
     /// The question of a page's heading.
@@ -27,6 +24,7 @@ macro_rules! statistics {
         /// A task without parameters, whose answer is numbers with names.
         ///
         /// ```
+        /// use gramer_base::choice::Choice;
         /// use gramer_pattern::{Statistic, Task};
         ///
         /// assert_eq!(Statistic::named("core"), Some(Statistic::Core));
@@ -38,27 +36,21 @@ macro_rules! statistics {
             $(#[doc = $help] #[serde(rename = $name)] $variant,)*
         }
 
-        impl Statistic {
-            /// All of them, in the order of the help.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+        /// Each by the name of its command and its line in the help.
+        impl Choice for Statistic {
+            const ALL: &'static [(Self, &'static str, &'static str)] =
+                &[$((Self::$variant, $name, $help),)*];
+        }
 
-            /// What there is to say of it.
+        impl Statistic {
+            /// Its words.
             pub const fn info(self) -> &'static StatisticInfo {
                 match self {
-                    $(Self::$variant => {
-                        &StatisticInfo { name: $name, help: $help, $($field: $value,)* }
-                    })*
+                    $(Self::$variant => &StatisticInfo { $($field: $value,)* },)*
                 }
             }
         }
     };
-}
-
-impl Statistic {
-    /// The statistic with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|statistic| statistic.info().name == name)
-    }
 }
 
 statistics! {

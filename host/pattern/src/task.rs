@@ -144,7 +144,7 @@ impl Task {
             Task::MaximumClique => "maximum-clique",
             Task::Motif { .. } => "motif",
             Task::Fsm { .. } => "fsm",
-            Task::Statistic(statistic) => statistic.info().name,
+            Task::Statistic(statistic) => statistic.name(),
             Task::Match { .. } => "match",
         }
     }

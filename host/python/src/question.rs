@@ -84,14 +84,10 @@ pub fn task_of(question: &Bound<'_, PyDict>) -> PyResult<Task> {
             induced: induced()?,
             mappings: item("mappings")?.extract()?,
         },
-        "statistic" => {
-            let name = item("statistic")?.extract::<String>()?;
-            Task::Statistic(Statistic::named(&name).ok_or_else(|| {
-                let names: Vec<&str> = Statistic::ALL.iter().map(|s| s.info().name).collect();
-                let known = names.join(", ");
-                PyValueError::new_err(format!("statistic is {name:?}, but must be one of {known}"))
-            })?)
-        }
+        "statistic" => Task::Statistic(choice::<Statistic>(
+            "statistic",
+            &item("statistic")?.extract::<String>()?,
+        )?),
         other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
     };
     task.check().map_err(raise)?;

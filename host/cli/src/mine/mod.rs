@@ -23,6 +23,7 @@ use crate::report::{Answer, Counts, Drawing, ListFormat, json, rows, table};
 use crate::usage::threads;
 use distribute::DistributeArgs;
 pub use form::Form;
+use gramer_base::choice::Choice;
 use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::output::{check_new, check_output, check_own, is_one_file, write_output};
@@ -116,8 +117,8 @@ tasks! {
 impl Task {
     /// The command of one task with its options, without those of a device.
     pub fn command(name: &str) -> Option<clap::Command> {
-        if let Some(statistic) = Statistic::named(name) {
-            return Some(statistic::command(statistic));
+        if let Some(row) = Statistic::ALL.iter().find(|(_, known, _)| *known == name) {
+            return Some(statistic::command(row));
         }
         let (name, add) = OPTIONS.iter().find(|(task, _)| *task == name)?;
         Some(add(clap::Command::new(*name)))

@@ -4,9 +4,9 @@ use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 
 use super::per::PerArgs;
 use super::{Common, Options};
+use gramer_base::choice::Choice;
 use gramer_base::context::Cancel;
 use gramer_base::error::Result;
-use gramer_pattern::statistic::StatisticInfo;
 use gramer_pattern::{Statistic, Task};
 
 /// A statistic with the options of its command.
@@ -37,15 +37,15 @@ impl Options for Args {
     }
 }
 
-/// The command of a statistic.
-pub fn command(statistic: Statistic) -> Command {
-    let StatisticInfo { name, help, meaning, per, .. } = statistic.info();
+/// The command of a row of the table.
+pub fn command(&(statistic, name, help): &(Statistic, &'static str, &'static str)) -> Command {
+    let (meaning, per) = (statistic.info().meaning, statistic.info().per);
     let examples = format!(
         "Examples:\n  gramer mine {name} graph.txt\n  gramer mine {name} graph.txt --per {per} --top 20\n  \
          gramer mine {name} graph.txt --per {per} --list {name}.tsv"
     );
-    <Flags as clap::Args>::augment_args(Command::new(*name))
-        .about(*help)
+    <Flags as clap::Args>::augment_args(Command::new(name))
+        .about(help)
         .long_about(format!("{help}\n\n{meaning}"))
         .after_help(examples)
 }
@@ -67,7 +67,7 @@ impl FromArgMatches for Args {
 
 impl Subcommand for Args {
     fn augment_subcommands(mine: Command) -> Command {
-        mine.subcommands(Statistic::ALL.iter().copied().map(command))
+        mine.subcommands(Statistic::ALL.iter().map(command))
     }
 
     fn augment_subcommands_for_update(mine: Command) -> Command {
