@@ -38,15 +38,15 @@ impl Parts {
                     parts.nodes.push(end.clone());
                 }
             }
-            parts.push(source, target, rest);
+            parts.edges.push(edge(source, target, rest));
         }
         Ok(parts)
     }
 
     /// Objects by vertex with its neighbours, in a list or as keys of their attributes. `None` for other objects.
     pub fn of_neighbours(all: &Object) -> Option<Self> {
-        let nodes = all.keys().map(|key| Value::String(key.clone())).collect();
-        let (mut parts, mut seen) = (Parts { nodes, ..Parts::default() }, HashSet::new());
+        let mut nodes: Vec<Value> = all.keys().map(|key| Value::String(key.clone())).collect();
+        let mut both = EdgesOfBothEnds::default();
         let mut known: HashSet<String> = all.keys().cloned().collect();
         for (source, neighbours) in all {
             let neighbours: Vec<(Value, Object)> = match neighbours {
@@ -66,23 +66,27 @@ impl Parts {
             };
             for (target, rest) in neighbours {
                 let name = text(&target);
-                if known.insert(name.clone()) {
-                    parts.nodes.push(target.clone());
+                if known.insert(name) {
+                    nodes.push(target.clone());
                 }
-                // Each edge is in the lists of both of its ends.
-                if !seen.contains(&(name.clone(), source.clone())) {
-                    seen.insert((source.clone(), name));
-                    parts.push(Value::String(source.clone()), target, rest);
+                both.add(Value::String(source.clone()), target, rest);
+            }
+        }
+        (!all.is_empty()).then_some(Parts { nodes, edges: both.edges, keys: None })
+    }
+
+    /// NetworkX's nodes, with the neighbours of each.
+    pub fn of_adjacency(nodes: Vec<Value>, adjacency: Vec<Vec<Object>>) -> Self {
+        let mut both = EdgesOfBothEnds::default();
+        for (node, neighbours) in nodes.iter().zip(adjacency) {
+            let source = node.get("id").unwrap_or(node);
+            for mut rest in neighbours {
+                if let Some(target) = rest.remove("id") {
+                    both.add(source.clone(), target, rest);
                 }
             }
         }
-        (!all.is_empty()).then_some(parts)
-    }
-
-    fn push(&mut self, source: Value, target: Value, mut rest: Object) {
-        rest.insert("source".into(), source);
-        rest.insert("target".into(), target);
-        self.edges.push(rest);
+        Parts { nodes, edges: both.edges, keys: None }
     }
 
     /// The ends of a row, under the keys of the first one, and its other values.
@@ -106,6 +110,31 @@ impl Parts {
         };
         Ok((end(source, at)?, end(target, at)?, row))
     }
+}
+
+/// Edges from lists of neighbours, in which an edge is given at both of its ends.
+#[derive(Default)]
+struct EdgesOfBothEnds {
+    edges: Vec<Object>,
+    seen: HashSet<[String; 2]>,
+}
+
+impl EdgesOfBothEnds {
+    /// Adds an edge unless it was added from its other end.
+    fn add(&mut self, source: Value, target: Value, rest: Object) {
+        let [u, v] = [text(&source), text(&target)];
+        if !self.seen.contains(&[v.clone(), u.clone()]) {
+            self.seen.insert([u, v]);
+            self.edges.push(edge(source, target, rest));
+        }
+    }
+}
+
+/// An edge with its ends among its attributes.
+fn edge(source: Value, target: Value, mut rest: Object) -> Object {
+    rest.insert("source".into(), source);
+    rest.insert("target".into(), target);
+    rest
 }
 
 /// What an element of a list must be.

@@ -1,6 +1,5 @@
 //! JSON with nodes and links, as NetworkX, D3, vis.js and graphology write it, and the elements of Cytoscape.
 
-use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 
 use serde::Deserialize;
@@ -137,11 +136,10 @@ fn parts(text: &[u8], sink: &Sink<'_>) -> Result<(bool, Parts)> {
     let (nodes, edges) = match (nodes, links.or(edges), elements) {
         (_, _, Some(elements)) => elements.parts(),
         (Some(nodes), Some(edges), None) => (nodes, edges),
-        (Some(nodes), None, None) if adjacency.is_some() => {
-            let edges = adjacent(&nodes, adjacency.unwrap_or_default());
-            (nodes, edges)
-        }
         (nodes, ..) => {
+            if let (Some(nodes), Some(adjacency)) = (&nodes, adjacency) {
+                return Ok((directed, Parts::of_adjacency(nodes.clone(), adjacency)));
+            }
             let all: Object = serde_json::from_slice(text).unwrap_or_default();
             if let (None, Some(parts)) = (&nodes, Parts::of_neighbours(&all)) {
                 return Ok((directed, parts));
@@ -159,24 +157,6 @@ fn parts(text: &[u8], sink: &Sink<'_>) -> Result<(bool, Parts)> {
         }
     };
     Ok((directed, Parts { nodes, edges, keys: None }))
-}
-
-/// The edges from each node to its neighbours, once.
-fn adjacent(nodes: &[Value], adjacency: Vec<Vec<Object>>) -> Vec<Object> {
-    let (mut edges, mut seen) = (vec![], HashSet::new());
-    for (node, neighbours) in nodes.iter().zip(adjacency) {
-        let source = node.get("id").unwrap_or(node);
-        for mut edge in neighbours {
-            let Some(target) = edge.remove("id") else { continue };
-            let ends = (source.to_string(), target.to_string());
-            if !seen.contains(&(ends.1.clone(), ends.0.clone())) {
-                edge.extend([("source".into(), source.clone()), ("target".into(), target)]);
-                edges.push(edge);
-                seen.insert(ends);
-            }
-        }
-    }
-    edges
 }
 
 /// Sets the attributes that count; `left_out` takes the names of others.
