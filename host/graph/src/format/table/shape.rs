@@ -240,7 +240,9 @@ impl Shape {
         let rows = &sample.rows[usize::from(self.header)..];
         let sources: HashSet<&[u8]> =
             rows.iter().map(|row| sample.field(row, self.ends.0)).collect();
-        for (row, line) in rows.iter().zip(&sample.lines[usize::from(self.header)..]) {
+        // Rows that are no lines of a text hold one value a column.
+        let lines = sample.lines.iter().skip(usize::from(self.header));
+        for (row, line) in rows.iter().zip(lines) {
             let field = sample.field(row, self.ends.1);
             let inner = field.strip_prefix(b"[").and_then(|field| field.strip_suffix(b"]"));
             let parts = inner.unwrap_or(field).split(|byte| b",;| ".contains(byte));
