@@ -1,5 +1,5 @@
-// Top of the set core: control registers, loader of the graph image, distributor of work units, one cluster (PUs and
-// partitions), report. Ports are those of gramer_core with one DDR bank.
+// Top of the set core: control registers, memory channels of the graph image, distributor of work units, one cluster (PUs
+// and partitions), report. Ports are those of gramer_core with a DDR bank for each channel.
 //
 // A run: the settings are taken; units start as soon as their part of the image is loaded; records of a listing plan
 // leave during the run; the sums follow once the stream has ended and every PU is idle. A killed run (abort word 2,
@@ -29,20 +29,20 @@ module gramer_set_core
   input  logic        s_axi_control_rready,
   output logic [31:0] s_axi_control_rdata,
   output logic [1:0]  s_axi_control_rresp,
-  // AXI4 read master of the cluster's DDR bank
-  output logic [0:0]  m_axi_arvalid,
-  input  logic [0:0]  m_axi_arready,
-  output logic [63:0] m_axi_araddr,
-  output logic [7:0]  m_axi_arid,
-  output logic [7:0]  m_axi_arlen,
-  output logic [2:0]  m_axi_arsize,
-  output logic [1:0]  m_axi_arburst,
-  input  logic [0:0]  m_axi_rvalid,
-  output logic [0:0]  m_axi_rready,
-  input  logic [511:0] m_axi_rdata,
-  input  logic [7:0]  m_axi_rid,
-  input  logic [1:0]  m_axi_rresp,
-  input  logic [0:0]  m_axi_rlast,
+  // AXI4 read masters, one a channel
+  output logic [CHANNELS-1:0]     m_axi_arvalid,
+  input  logic [CHANNELS-1:0]     m_axi_arready,
+  output logic [CHANNELS*64-1:0]  m_axi_araddr,
+  output logic [CHANNELS*8-1:0]   m_axi_arid,
+  output logic [CHANNELS*8-1:0]   m_axi_arlen,
+  output logic [CHANNELS*3-1:0]   m_axi_arsize,
+  output logic [CHANNELS*2-1:0]   m_axi_arburst,
+  input  logic [CHANNELS-1:0]     m_axi_rvalid,
+  output logic [CHANNELS-1:0]     m_axi_rready,
+  input  logic [CHANNELS*512-1:0] m_axi_rdata,
+  input  logic [CHANNELS*8-1:0]   m_axi_rid,
+  input  logic [CHANNELS*2-1:0]   m_axi_rresp,
+  input  logic [CHANNELS-1:0]     m_axi_rlast,
   // In-stream
   input  logic        s_axis_in_tvalid,
   output logic        s_axis_in_tready,
@@ -56,6 +56,8 @@ module gramer_set_core
 );
 
   localparam int unsigned REGISTERS = 1 << (CONTROL_ADDR_W - 2);
+  // Registers between the addresses of two channels.
+  localparam int unsigned BANK_STEP = 3;
   localparam int unsigned AT_W    = $clog2(PARTITION_LINES);
   localparam int unsigned TOTAL_W = AT_W + $clog2(PARTITIONS) + 1;
   localparam int unsigned FREE_W  = $clog2(UNIT_QUEUE/UNITS_A_GROUP) + 1;
@@ -102,7 +104,7 @@ module gramer_set_core
   logic [63:0] cycles_q, load_cycles_q;
   logic        whole_q;
   logic [31:0] lines_q, flags, lines, room, room_q; // room: capacity for records, in beats
-  logic [63:0] abort_q, base_q;
+  logic [63:0] abort_q, base_q [CHANNELS];
   logic        refused_q, stop_q, kill_q, over_q;
   logic [31:0] status_q, refused_offset_q;
   logic [63:0] error_address_q;
@@ -136,7 +138,8 @@ module gramer_set_core
       lines_q   <= lines;
       room_q    <= room;
       abort_q   <= long(registers, ARG_ABORT);
-      base_q    <= long(registers, ARG_BANK0);
+      for (int unsigned c = 0; c < CHANNELS; c++)
+        base_q[c] <= long(registers, ARG_BANK0 + 4 * BANK_STEP * c);
       refused_q <= flags >> 1 != '0 || lines > IMAGE_LINES || (PLAN_LEVELS == 0 && room != '0);
       refused_offset_q <= flags >> 1 != '0 ? ARG_FLAGS
                           : lines > IMAGE_LINES ? ARG_IMAGE_LINES : ARG_RESULT_BEATS;
@@ -168,17 +171,18 @@ module gramer_set_core
     endcase
   end
 
-  // ---------------------------------------------------------------- DDR
+  // ---------------------------------------------------------------- memory
 
-  logic        poll_valid, poll_ready, poll_stop, poll_kill, word_valid, beat, error;
+  logic        poll_valid, poll_ready, poll_stop, poll_kill, word_valid, error;
   logic [31:0] word;
-  logic [63:0] error_address, beats_q;
+  logic [63:0] error_address, beats_q [CHANNELS];
+  logic [CHANNELS-1:0] beat;
   logic [PARTITIONS-1:0] write;
-  logic [AT_W-1:0] write_at;
-  beat_t       write_line;
+  logic [AT_W-1:0] write_at [CHANNELS];
+  beat_t       write_line [CHANNELS];
   logic [TOTAL_W-1:0] loaded;
 
-  gramer_set_loader i_loader (
+  gramer_set_channels i_channels (
     .clk_i (clk), .rst_i (rst_q),
     .start_i (begin_q), .stop_i (kill_q), .lines_i (refused_q ? '0 : TOTAL_W'(lines_q)),
     .base_i (base_q),
@@ -186,15 +190,17 @@ module gramer_set_core
     .loaded_o (loaded), .all_o (all),
     .word_valid_i (poll_valid), .word_ready_o (poll_ready), .word_address_i (abort_q),
     .word_valid_o (word_valid), .word_o (word),
-    .arvalid_o (m_axi_arvalid[0]), .arready_i (m_axi_arready[0]), .araddr_o (m_axi_araddr),
+    .arvalid_o (m_axi_arvalid), .arready_i (m_axi_arready), .araddr_o (m_axi_araddr),
     .arlen_o (m_axi_arlen), .arid_o (m_axi_arid),
-    .rvalid_i (m_axi_rvalid[0]), .rready_o (m_axi_rready[0]), .rdata_i (m_axi_rdata),
+    .rvalid_i (m_axi_rvalid), .rready_o (m_axi_rready), .rdata_i (m_axi_rdata),
     .rid_i (m_axi_rid), .rresp_i (m_axi_rresp),
     .busy_o (load_busy), .beat_o (beat), .error_o (error), .error_address_o (error_address)
   );
 
-  assign m_axi_arsize  = 3'd6; // beats of 64 bytes
-  assign m_axi_arburst = 2'd1;
+  for (genvar c = 0; c < CHANNELS; c++) begin : gen_channel
+    assign m_axi_arsize[c*3 +: 3]  = 3'd6; // beats of 64 bytes
+    assign m_axi_arburst[c*2 +: 2] = 2'd1;
+  end
 
   gramer_abort_poller i_abort (
     .clk_i (clk), .rst_i (rst_q), .clear_i (clear_q),
@@ -222,9 +228,9 @@ module gramer_set_core
       over_q          <= 1'b0;
       stop_q          <= !rst_q && refused_q;
       kill_q          <= !rst_q && refused_q;
-      beats_q         <= '0;
+      beats_q         <= '{default: '0};
     end else begin
-      beats_q <= beats_q + 64'(beat);
+      for (int c = 0; c < CHANNELS; c++) beats_q[c] <= beats_q[c] + 64'(beat[c]);
       if (state_q == RUN || state_q == SETTLING) begin
         if (status_q != STATUS_ERROR && status_q != STATUS_REFUSED) begin
           if (error) begin

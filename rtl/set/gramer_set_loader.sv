@@ -1,15 +1,17 @@
-// DDR reader of the cluster: loads the graph image at the start of a run, in ascending order of lines, and reads the
-// abort word. Image bursts end at 4 KiB boundaries and share one id, so responses are in order; the abort
-// word has a separate id.
+// Reader of one memory channel: loads its lines of the graph image at the start of a run, in ascending order, into the
+// partitions of the channel, and reads the abort word. Image bursts end at 4 KiB boundaries and share one id, so
+// responses are in order; the abort word has a separate id.
 module gramer_set_loader
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
   /// Maximum of outstanding lines, a power of two of at least two bursts; exceeds a bank's latency in cycles.
   parameter int unsigned READS = 256,
-  localparam int unsigned SHIFT = $clog2(PARTITIONS),
+  /// Partitions of the channel: line n of it goes to the one of number n mod PARTS.
+  parameter int unsigned PARTS = PARTITIONS,
+  localparam int unsigned SHIFT = $clog2(PARTS),
   localparam int unsigned AT_W  = $clog2(PARTITION_LINES),
-  localparam int unsigned TOTAL_W = AT_W + SHIFT + 1 // lines of the largest image
+  localparam int unsigned TOTAL_W = AT_W + SHIFT + 1 // lines of the channel's largest part
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
@@ -18,7 +20,7 @@ module gramer_set_loader
   input  logic        stop_i,  // read no more
   input  logic [TOTAL_W-1:0] lines_i,
   input  logic [63:0] base_i,
-  output logic [PARTITIONS-1:0] write_o,
+  output logic [PARTS-1:0] write_o,
   output logic [AT_W-1:0] write_at_o,
   output beat_t       write_line_o,
   output logic [TOTAL_W-1:0] loaded_o, // contiguous lines loaded, from the first on
@@ -47,7 +49,7 @@ module gramer_set_loader
   output logic [63:0] error_address_o
 );
 
-  logic [PARTITIONS-1:0] write_q;
+  logic [PARTS-1:0] write_q;
   logic [AT_W-1:0] write_at_q;
   beat_t write_line_q;
   logic [TOTAL_W-1:0] loaded_q;
@@ -151,8 +153,8 @@ module gramer_set_loader
       oldest_q <= oldest_q + TOTAL_W'(arrives);
       there_q  <= oldest_q; // the line is written in this cycle
     end
-    for (int p = 0; p < PARTITIONS; p++)
-      write_q[p] <= !rst_i && arrives && (oldest_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p);
+    for (int p = 0; p < PARTS; p++)
+      write_q[p] <= !rst_i && arrives && (oldest_q & TOTAL_W'(PARTS - 1)) == TOTAL_W'(p);
     write_at_q   <= AT_W'(oldest_q >> SHIFT);
     write_line_q <= rdata_i;
     word_valid_q <= !rst_i && rvalid_i && is_word;

@@ -4,7 +4,7 @@
 //   sums      beats of eight, 64 bits each, added up over the PUs
 //   status    [31:0] status, [32] a sum is saturated, [127:64] address of the failed access or
 //             offset of the argument, [191:128] next unit, [255:192] records
-//   counters  8 of 64 bits: core, each PU, each partition, the bank; the last beat has TLAST
+//   counters  8 of 64 bits: core, each PU, each partition, each channel's bank; the last beat has TLAST
 module gramer_set_report
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -30,7 +30,7 @@ module gramer_set_report
   input  logic [63:0] core_counter_i,
   input  counter_t    pu_counter_i [PUS],
   input  counter_t    partition_counter_i [PARTITIONS],
-  input  logic [63:0] bank_counter_i,
+  input  logic [63:0] bank_counter_i [CHANNELS],
   // Stream
   output logic  tvalid_o,
   input  logic  tready_i,
@@ -79,13 +79,13 @@ module gramer_set_report
       CORE:    begin section_end = 8'(CORE_COUNTERS - 1);      units_end = '0; end
       UNIT:    begin section_end = 8'(PU_COUNTERS - 1);        units_end = 8'(PUS - 1); end
       PART:    begin section_end = 8'(PARTITION_COUNTERS - 1); units_end = 8'(PARTITIONS - 1); end
-      default: begin section_end = 8'(BANK_COUNTERS - 1);      units_end = '0; end
+      default: begin section_end = 8'(BANK_COUNTERS - 1);      units_end = 8'(CHANNELS - 1); end
     endcase
     unique case (section_q)
       CORE:    counter = core_counter_i;
       UNIT:    counter = 64'(pu_counter_i[32'(unit_q) % PUS]);
       PART:    counter = 64'(partition_counter_i[32'(unit_q) % PARTITIONS]);
-      default: counter = bank_counter_i;
+      default: counter = bank_counter_i[32'(unit_q) % CHANNELS];
     endcase
   end
 

@@ -1,5 +1,7 @@
 //! DDR banks behind the cores' AXI4 read masters, with a protocol checker.
 //!
+//! A bank has constant latency, or a [`Dram`] behind its port ([`Timing::dram`]).
+//!
 //! Contents and timing are separate: timing belongs to a simulation, while other code may write the contents
 //! meanwhile. A bank delivers one beat at a time, round robin over the cores, and to the data movers if no core
 //! has a beat due. A beat is read when it is offered and stays stable until it is taken. Optionally, due beats are
@@ -9,29 +11,17 @@
 //! whole lines, aligned, incrementing and within 4 KiB. A stricter rule applies to a core with a port on every bank:
 //! a burst has one beat.
 
+mod timing;
+
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use anyhow::{Result, bail, ensure};
 
+use crate::dram::Dram;
 use crate::model::Pins;
 
-/// Timing and faults of the memory.
-#[derive(Debug, Clone)]
-pub struct Timing {
-    /// Latency in cycles from an accepted address to its beat, if nothing else is in flight.
-    pub latency: u64,
-    /// Cycles between two beats of a bank.
-    pub cycles_a_beat: u64,
-    /// Holds a handshake back in one of this many clocks, at random; 0: never.
-    pub back_pressure: u32,
-    /// Answers due reads of a port in random order, but in order per id.
-    pub reorder: bool,
-    /// Access answered with an error, counted over all banks from 0. EXOKAY (illegal for a normal read), SLVERR and
-    /// DECERR alternate.
-    pub fail_at: Option<u64>,
-    /// Access that is never answered: a broken memory, for tests of its detection.
-    pub lost_at: Option<u64>,
-}
+pub use timing::Timing;
 
 /// Contents of the memory.
 pub trait Contents {
@@ -75,19 +65,49 @@ impl Contents for Buffers {
     }
 }
 
+/// When an access is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Never,
+    /// It waits for the DRAM.
+    Waits,
+    /// From this cycle on.
+    From(u64),
+}
+
+impl Due {
+    fn is_due(self, now: u64) -> bool {
+        matches!(self, Due::From(due) if due <= now)
+    }
+}
+
+impl std::fmt::Display for Due {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Due::Never => f.write_str("never"),
+            Due::Waits => f.write_str("from the DRAM"),
+            Due::From(due) => write!(f, "in cycle {due}"),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Pending {
+    number: u64, // of the port's accesses
     address: u64,
     id: u8,
-    due: Option<u64>, // `None`: never
+    due: Due,
     response: u8,
     last: bool, // of its burst
 }
 
-impl Pending {
-    fn is_due(&self, now: u64) -> bool {
-        self.due.is_some_and(|due| due <= now)
-    }
+/// Access of a DRAM.
+#[derive(Debug, Clone, Copy)]
+enum Token {
+    /// Port and number.
+    Read(usize, u64),
+    /// Number of the mover's beat.
+    Move(u64),
 }
 
 /// Address channel of a read master while ARVALID is high.
@@ -105,6 +125,7 @@ struct Address {
 struct Port {
     queue: VecDeque<Pending>,
     waiting: Option<Address>, // on the pins, and has not been taken
+    accesses: u64,
     beats: u64,
 }
 
@@ -114,7 +135,7 @@ impl Port {
         let few = if reorder { self.queue.len() } else { self.queue.len().min(1) };
         (0..few).filter(move |&at| {
             let read = &self.queue[at];
-            read.is_due(now) && !self.queue.range(..at).any(|before| before.id == read.id)
+            read.due.is_due(now) && !self.queue.range(..at).any(|before| before.id == read.id)
         })
     }
 }
@@ -136,10 +157,42 @@ struct Bank {
     next_beat: u64,
     turn: usize, // the port that comes first if it has a beat due
     offered: Option<Beat>,
-    movers: VecDeque<(usize, u64)>, // a mover, and when its beat is due
+    movers: VecDeque<(usize, Due)>, // a mover, and when its beat is due
+    moves: u64,                     // beats of movers so far
+    dram: Option<Dram<Token>>,
 }
 
 impl Bank {
+    /// Runs the DRAM until the end of the cycle `now`.
+    fn advance(&mut self, now: u64, timing: &Timing) {
+        let (Some(dram), Some(device)) = (&mut self.dram, timing.dram) else { return };
+        let first_move = self.moves - self.movers.len() as u64;
+        let (ports, movers) = (&mut self.ports, &mut self.movers);
+        dram.advance((now + 1) * timing.cycle, |token, end| {
+            let due = Due::From(timing.due(device, end));
+            match token {
+                Token::Read(port, number) => {
+                    let queue = &mut ports[port].queue;
+                    if let Ok(at) = queue.binary_search_by_key(&number, |read| read.number) {
+                        queue[at].due = due;
+                    }
+                }
+                Token::Move(number) => movers[(number - first_move) as usize].1 = due,
+            }
+        });
+    }
+
+    /// Asks for a line; when it is due.
+    fn ask(&mut self, now: u64, address: u64, write: bool, token: Token, timing: &Timing) -> Due {
+        match &mut self.dram {
+            Some(dram) => {
+                dram.ask(address / 64, write, token);
+                Due::Waits
+            }
+            None => Due::From(now + timing.latency),
+        }
+    }
+
     /// Port of the next beat: round robin over the ports with one due.
     fn due(&self, now: u64, reorder: bool) -> Option<usize> {
         if self.next_beat > now {
@@ -156,19 +209,30 @@ impl Bank {
 #[derive(Debug)]
 pub struct Ddr {
     banks: Vec<Bank>,
-    /// By core: the bank of its single port, or `None` for a port on every bank.
-    own: Vec<Option<usize>>,
+    /// By core: the banks of its ports, or `None` for a port on every bank.
+    own: Vec<Option<Range<usize>>>,
     timing: Timing,
     accesses: u64,
     moved: Vec<u64>,
+    /// Beats that each mover asked for.
+    asked: Vec<u64>,
 }
 
 impl Ddr {
     /// Creates `banks` banks with a port for each of `cores` cores, and `movers` data movers.
     pub fn new(banks: usize, cores: usize, movers: usize, timing: Timing) -> Self {
         let ports = || (0..cores).map(|_| Port::default()).collect();
-        let banks = (0..banks).map(|_| Bank { ports: ports(), ..Bank::default() }).collect();
-        Ddr { banks, own: vec![None; cores], timing, accesses: 0, moved: vec![0; movers] }
+        let dram = || timing.dram.map(Dram::new);
+        let bank = |_| Bank { ports: ports(), dram: dram(), ..Bank::default() };
+        let banks = (0..banks).map(bank).collect();
+        Ddr {
+            banks,
+            own: vec![None; cores],
+            timing,
+            accesses: 0,
+            moved: vec![0; movers],
+            asked: vec![0; movers],
+        }
     }
 
     /// Beats delivered to a core by each bank.
@@ -176,9 +240,16 @@ impl Ddr {
         self.banks.iter().map(|bank| bank.ports[core].beats).collect()
     }
 
-    /// Requests a beat of a bank for a data mover, read or write.
-    pub fn move_beat(&mut self, now: u64, bank: usize, mover: usize) {
-        self.banks[bank].movers.push_back((mover, now + self.timing.latency));
+    /// Requests a beat of a bank for a data mover, read or written. Its beats lie one after the other, far from other
+    /// movers'.
+    pub fn move_beat(&mut self, now: u64, bank: usize, mover: usize, write: bool) {
+        let bank = &mut self.banks[bank];
+        // 512 bytes apart: not in the same banks of the DRAM.
+        let address = ((mover as u64 + 1) << 32) + 512 * mover as u64 + 64 * self.asked[mover];
+        self.asked[mover] += 1;
+        let due = bank.ask(now, address, write, Token::Move(bank.moves), &self.timing);
+        bank.movers.push_back((mover, due));
+        bank.moves += 1;
     }
 
     /// Beats granted to a mover so far.
@@ -192,8 +263,7 @@ impl Ddr {
         for (b, bank) in self.banks.iter().enumerate() {
             for (core, port) in bank.ports.iter().enumerate() {
                 let reads = port.queue.iter().map(|read| {
-                    let due = read.due.map_or("never".into(), |due| format!("in cycle {due}"));
-                    format!(", id {} at {:#x} due {due}", read.id, read.address)
+                    format!(", id {} at {:#x} due {}", read.id, read.address, read.due)
                 });
                 text += &format!(
                     "  bank {b}, core {core}: {} reads under way, {} answered{}{}\n",
@@ -210,17 +280,18 @@ impl Ddr {
         text
     }
 
-    /// Gives each core a single port, on its bank of `banks`, and allows bursts, as for a cluster of the set core. By
-    /// default a core has a port on every bank.
-    pub fn connect(&mut self, banks: Vec<u32>) {
-        self.own = banks.into_iter().map(|bank| Some(bank as usize)).collect();
+    /// Gives each core `ports` ports, on its first bank of `banks` and those behind it, and allows bursts, as for a
+    /// cluster of the set core. By default a core has a port on every bank.
+    pub fn connect(&mut self, banks: &[u32], ports: u32) {
+        let range = |&first: &u32| Some(first as usize..(first + ports) as usize);
+        self.own = banks.iter().map(range).collect();
     }
 
     /// Index of a core's pins for a bank.
-    fn pins_of(own: Option<usize>, bank: usize) -> Option<usize> {
+    fn pins_of(own: Option<&Range<usize>>, bank: usize) -> Option<usize> {
         match own {
             None => Some(bank),
-            Some(own) => (own == bank).then_some(0),
+            Some(own) => own.contains(&bank).then(|| bank - own.start),
         }
     }
 
@@ -229,7 +300,13 @@ impl Ddr {
         let cores = self.banks.iter().map(|bank| bank.ports.len()).max().unwrap_or(1) as u64;
         // A clock that is held back at random is, over a time that long, at most three of four.
         let held = if self.timing.back_pressure > 0 { 4 } else { 1 };
-        held * (self.timing.latency + cores * accesses * self.timing.cycles_a_beat.max(1))
+        // Each access opens a row of the same bank, with every refresh in between.
+        let rows = self.timing.dram.map_or(0, |device| {
+            let busy = cores * accesses * device.row_cycle();
+            let refreshes = 1 + 2 * busy / device.refresh_interval;
+            (busy + refreshes * (device.refresh + device.row_cycle())).div_ceil(self.timing.cycle)
+        });
+        held * (self.timing.latency + rows + cores * accesses * self.timing.cycles_a_beat.max(1))
     }
 
     /// Sets the pins to a core for the clock `now`.
@@ -244,9 +321,9 @@ impl Ddr {
         contents: &impl Contents,
         rng: &mut fastrand::Rng,
     ) -> Result<()> {
-        let own = self.own[core];
+        let own = self.own[core].clone();
         for (b, bank) in self.banks.iter_mut().enumerate() {
-            let Some(p) = Self::pins_of(own, b) else { continue };
+            let Some(p) = Self::pins_of(own.as_ref(), b) else { continue };
             let held = |rng: &mut fastrand::Rng| {
                 self.timing.back_pressure > 0 && rng.u32(0..self.timing.back_pressure) == 0
             };
@@ -295,9 +372,9 @@ impl Ddr {
     /// # Errors
     /// If the core breaks a rule of AXI4.
     pub fn sample(&mut self, now: u64, core: usize, pins: &Pins) -> Result<()> {
-        let own = self.own[core];
+        let own = self.own[core].clone();
         for (b, bank) in self.banks.iter_mut().enumerate() {
-            let Some(p) = Self::pins_of(own, b) else { continue };
+            let Some(p) = Self::pins_of(own.as_ref(), b) else { continue };
             let port = &mut bank.ports[core];
             let taken = bank.offered.take_if(|beat| beat.port == core && pins.bank_rready[p] == 1);
             if let Some(beat) = taken {
@@ -356,65 +433,36 @@ impl Ddr {
                 let response = if fails { 1 + (self.accesses % 3) as u8 } else { 0 };
                 let lost = self.timing.lost_at == Some(self.accesses);
                 self.accesses += 1;
+                let (last, address) = (beat == u64::from(len), address + 64 * beat);
+                let port = &mut bank.ports[core];
+                let number = port.accesses;
+                port.accesses += 1;
                 // A bank sends the lines of a burst one after the other.
-                let due = (!lost).then_some(now + self.timing.latency + beat);
-                let last = beat == u64::from(len);
-                let address = address + 64 * beat;
-                port.queue.push_back(Pending { address, id, due, response, last });
+                let due = match lost {
+                    true => Due::Never,
+                    false => {
+                        let token = Token::Read(core, number);
+                        bank.ask(now + beat, address, false, token, &self.timing)
+                    }
+                };
+                let pending = Pending { number, address, id, due, response, last };
+                bank.ports[core].queue.push_back(pending);
             }
         }
         Ok(())
     }
 
-    /// Ends the clock `now`: beats not used by a core go to the movers.
+    /// Ends the clock `now`: the DRAMs go on, and beats not used by a core go to the movers.
     pub fn end_clock(&mut self, now: u64) {
         for bank in &mut self.banks {
-            let due = bank.movers.front().is_some_and(|&(_, due)| due <= now);
+            bank.advance(now, &self.timing);
+            let due = bank.movers.front().is_some_and(|&(_, due)| due.is_due(now));
             if due && bank.offered.is_none() && bank.next_beat <= now {
                 let (mover, _) = bank.movers.pop_front().expect("there is one");
                 self.moved[mover] += 1;
                 bank.next_beat = now + self.timing.cycles_a_beat;
             }
         }
-    }
-}
-
-/// Checker of an AXI4-Stream sent by a core: TDATA and TLAST are stable from TVALID to TREADY, and nothing
-/// follows the last beat.
-#[derive(Debug, Default)]
-pub struct StreamChecker {
-    waiting: Option<([u8; 64], u8)>,
-    ended: bool,
-}
-
-impl StreamChecker {
-    /// Checks a clock; returns whether a beat was transferred.
-    ///
-    /// # Errors
-    /// If the core breaks a rule; the message names `now`.
-    pub fn sample(&mut self, now: u64, pins: &Pins) -> Result<bool> {
-        let valid = pins.out_tvalid == 1;
-        if let Some((data, last)) = self.waiting {
-            ensure!(valid, "out-stream, cycle {now}: TVALID falls before TREADY");
-            ensure!(
-                data == pins.out_tdata,
-                "out-stream, cycle {now}: TDATA changes while it waits"
-            );
-            ensure!(
-                last == pins.out_tlast,
-                "out-stream, cycle {now}: TLAST changes while it waits"
-            );
-        }
-        ensure!(!(valid && self.ended), "out-stream, cycle {now}: a beat after the last one");
-        let taken = valid && pins.out_tready == 1;
-        self.waiting = (valid && !taken).then_some((pins.out_tdata, pins.out_tlast));
-        self.ended |= taken && pins.out_tlast == 1;
-        Ok(taken)
-    }
-
-    /// Whether the beat with TLAST has been taken.
-    pub fn ended(&self) -> bool {
-        self.ended
     }
 }
 

@@ -5,9 +5,10 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use gramer_machine::Accelerator;
 
-use crate::ddr::{Buffers, Ddr, StreamChecker};
+use crate::ddr::{Buffers, Ddr};
 use crate::model::{Model, Pins};
 use crate::run::{STREAM_WAIT, Simulation};
+use crate::stream::StreamChecker;
 use crate::timeline::{Recording, Timeline};
 use crate::watch::Watch;
 
@@ -79,6 +80,7 @@ pub(crate) fn drive(
         ddr.drive(now, 0, &mut pins, memory, &mut host.rng)?;
         model.cycle(&mut pins)?;
         ddr.sample(now, 0, &pins)?;
+        ddr.end_clock(now);
         host.sample(now, &pins)?;
         now += 1;
         let phase = (host.started.is_some(), host.done.is_some());

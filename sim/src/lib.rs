@@ -25,6 +25,7 @@
 pub mod cache;
 mod compile;
 pub mod ddr;
+pub mod dram;
 mod drive;
 pub mod image;
 mod instances;
@@ -32,6 +33,7 @@ pub mod model;
 pub mod run;
 mod scan;
 pub mod set;
+pub mod stream;
 pub mod timeline;
 mod verilated;
 pub mod watch;
@@ -43,10 +45,13 @@ pub use compile::compiler;
 pub fn surroundings() -> u64 {
     let sources = [
         include_str!("ddr.rs"),
+        include_str!("ddr/timing.rs"),
+        include_str!("dram.rs"),
         include_str!("drive.rs"),
         include_str!("image.rs"),
         include_str!("run.rs"),
         include_str!("set.rs"),
+        include_str!("stream.rs"),
         include_str!("watch.rs"),
     ];
     xxhash_rust::xxh3::xxh3_64(sources.concat().as_bytes())

@@ -106,14 +106,7 @@ impl Simulation {
     /// The memory of `accelerator.yaml` without back-pressure.
     pub fn of(accelerator: &Accelerator) -> Self {
         Simulation {
-            timing: Timing {
-                latency: u64::from(accelerator.memory.ddr_latency_cycles),
-                cycles_a_beat: u64::from(accelerator.memory.ddr_cycles_a_beat),
-                back_pressure: 0,
-                reorder: false,
-                fail_at: None,
-                lost_at: None,
-            },
+            timing: Timing::of(accelerator),
             seed: 0,
             back_pressure: 0,
             in_pause: 0,

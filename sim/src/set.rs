@@ -11,8 +11,10 @@ use crate::run::{DONE, Outcome, Simulation, decode};
 
 /// Bytes of a line and of a beat.
 const LINE: usize = 64;
-/// Address of the image in the cluster's bank: not 0, so that a wrong address is detected.
-const IMAGE: u64 = 0x40_0000_0000;
+/// Address of the image in a channel's bank: not 0 and distinct, so that a wrong address is detected.
+fn address(channel: u64) -> u64 {
+    0x40_0000_0000 * (channel + 1)
+}
 
 /// A run of one cluster.
 #[derive(Debug, Clone, Copy)]
@@ -56,16 +58,20 @@ pub fn list(
     let head = head(a, &stream);
     ensure!(stream.len() > head, "the in-stream has a header and a beat of units at least");
     let image_lines = if job.load { job.image.len() / LINE } else { 0 };
-    let abort_word = IMAGE + job.image.len() as u64;
-    let mut memory = Buffers::new(vec![(IMAGE, [job.image, &[0; LINE]].concat())]);
-    let mut ddr = Ddr::new(1, 1, 0, s.timing.clone());
-    ddr.connect(vec![0]);
+    let channels = a.core_ports();
+    let mut parts = parts(job.image, channels as usize);
+    // The abort word follows the part of channel 0.
+    let abort_word = address(0) + parts[0].len() as u64;
+    parts[0].extend([0; LINE]);
+    let mut memory = Buffers::new((0..).map(address).zip(parts).collect());
+    let mut ddr = Ddr::new(channels as usize, 1, 0, s.timing.clone());
+    ddr.connect(&[0], channels);
     let value = |name: &str| match name {
         "flags" => u64::from(job.wait),
         "image_lines" => image_lines as u64,
         "abort" => abort_word,
         "result_beats" => listed.map_or(0, |(_, beats)| beats.into()),
-        _ => IMAGE,
+        bank => bank.strip_prefix("bank").and_then(|b| b.parse().ok()).map_or(0, address),
     };
     let driven = Job { arguments: &value, stream: &stream, head, abort_word };
     let driven = drive(a, model, &mut memory, &mut ddr, &driven, s)?;
@@ -73,6 +79,15 @@ pub fn list(
     check(&outcome, image_lines as u64, (stream.len() - head) as u64)
         .with_context(|| format!("counters {:?}", outcome.counters))?;
     Ok(outcome)
+}
+
+/// What each channel has of an image: the lines of its number, in turn.
+fn parts(image: &[u8], channels: usize) -> Vec<Vec<u8>> {
+    let mut parts = vec![vec![]; channels];
+    for (at, line) in image.chunks(LINE).enumerate() {
+        parts[at % channels].extend(line);
+    }
+    parts
 }
 
 /// Number of beats before those of units: header and words of a search plan.

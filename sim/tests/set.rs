@@ -2,6 +2,8 @@
 //! random graphs, on lists of every length at which something changes, with streams and memory held
 //! back at random and answers out of order, and after runs that ended early.
 
+#[path = "support/set_bench.rs"]
+mod set_bench;
 #[path = "support/set.rs"]
 mod support;
 
@@ -19,14 +21,22 @@ use gramer::{Context, Graph};
 use gramer_machine::{Accelerator, named};
 use gramer_models::cliques as reference;
 use gramer_sim::model::Model;
-use gramer_sim::run::{ABORTED, CUT, DONE, ERROR, Outcome, REFUSED, STREAM_WAIT, Simulation};
+use gramer_sim::run::{ABORTED, CUT, ERROR, REFUSED, STREAM_WAIT, Simulation};
 use gramer_sim::set::{Run, run};
 use gramer_testing::graphs::{self, ranked};
 
+use set_bench::Bench;
 use support::{held, library, seeds};
 
 fn machine(name: &str) -> Accelerator {
     named::named(name).unwrap().unwrap()
+}
+
+/// Two memory channels, each of one partition.
+fn two_channels() -> Accelerator {
+    let machine = "base: set-small.yaml\nmachine: {name: two_channels}\nset: {channels: 2}";
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/two_channels.yaml");
+    Accelerator::parse(machine, folder.as_ref()).unwrap()
 }
 
 fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
@@ -36,53 +46,6 @@ fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
 fn random(rng: &mut fastrand::Rng, most: u64) -> Graph {
     let (n, share) = (2 + rng.u64(0..most), rng.u32(1..100));
     ranked(&graphs::pairs(n, |_, _| rng.u32(0..100) < share))
-}
-
-/// A graph with operations, as clusters are sent it.
-struct Bench<'a> {
-    machine: &'a Accelerator,
-    image: SetImage,
-    streams: Vec<Vec<u8>>,
-    wait: bool,
-}
-
-impl<'a> Bench<'a> {
-    fn new(
-        machine: &'a Accelerator,
-        graph: &Graph,
-        operations: &[Operation],
-        arrange: Arrange,
-    ) -> Self {
-        let view = graph.view();
-        let lists = operations.iter().map(|o| o.lists()).max_by_key(|l| *l as u8).unwrap();
-        let image = SetImage::new(view, lists, 1).unwrap();
-        let clusters = machine.kernels.compute_units as usize;
-        let work = units(view, &image, operations, Units::All);
-        let dealt = deal(machine, operations, work, clusters, arrange);
-        let wait = dealt[0].wait;
-        Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect(), wait }
-    }
-
-    fn run(&self, core: &mut Model, stream: &[u8], load: bool, s: &Simulation) -> Outcome {
-        let job = Run { image: self.image.bytes(), stream, load, wait: self.wait };
-        run(self.machine, core, &job, s).unwrap()
-    }
-
-    /// Runs all streams, the first of which loads the image, and compares with the functional model.
-    fn compare(&self, core: &mut Model, s: &Simulation, what: &str) -> Vec<Outcome> {
-        let mut load = true;
-        let mut outcomes = vec![];
-        for stream in &self.streams {
-            let outcome = self.run(core, stream, std::mem::take(&mut load), s);
-            let wanted = reference::run(self.machine, self.image.words(), stream);
-            assert_eq!(outcome.status, DONE, "{what}");
-            assert_eq!(outcome.counts, wanted.values, "{what}");
-            assert_eq!(outcome.saturated, wanted.saturated, "{what}");
-            assert_eq!(outcome.next_unit, wanted.next_unit, "{what}");
-            outcomes.push(outcome);
-        }
-        outcomes
-    }
 }
 
 /// Of eight PUs nearly all share their functions: else a model takes minutes to compile, and each PU has
@@ -128,6 +91,35 @@ fn cliques_of_random_graphs() {
         }
         // Four PUs share a port, unless a PU has its own.
         assert_eq!(conflicts > 0, name == "set", "{name}: {conflicts} cycles with a conflict");
+    }
+}
+
+/// Two channels give the sums of one, in half of the time to load.
+#[test]
+fn channels_load_their_lines_at_the_same_time() {
+    let (one, two) = (machine("set-small"), two_channels());
+    let [Some(a), Some(b)] = [library(&one), library(&two)] else { return };
+    let (mut a, mut b) = (Model::load(&a).unwrap(), Model::load(&b).unwrap());
+    for seed in seeds(0..16, 1) {
+        let graph = random(&mut fastrand::Rng::with_seed(seed), 90);
+        let operations = [Operation::Cliques { k: 4 }, Operation::Paths];
+        let [one, two] = [(&one, &mut a), (&two, &mut b)].map(|(machine, core)| {
+            let bench = Bench::new(machine, &graph, &operations, Arrange::ByAddress);
+            let held = held(machine, seed);
+            let loaded = bench.compare(core, &held, &format!("{seed}")).remove(0);
+            let outcome = bench.run(core, &bench.streams[0], false, &held);
+            assert_eq!(outcome.counts, loaded.counts, "{seed}: the image of an earlier run");
+            (
+                bench.image.lines(),
+                loaded.sum("core.load_cycles"),
+                loaded.counters["bank.beats"].clone(),
+            )
+        });
+        assert_eq!(one.2[0][0], two.2.iter().map(|beats| beats[0]).sum::<u64>(), "{seed}");
+        if seed % 2 == 0 {
+            let saved = u64::from(one.0) / 2;
+            assert!(one.1.abs_diff(two.1 + saved) <= 12, "{seed}: {one:?} and {two:?}");
+        }
     }
 }
 
@@ -423,43 +415,47 @@ fn an_image_stays_over_many_runs() {
 /// A run that is stopped after its units in progress has the sums of the units before `next_unit`.
 #[test]
 fn runs_that_end_early_are_clean() {
-    let machine = machine("set-small");
-    let Some(library) = library(&machine) else { return };
+    end_early(&machine("set-small"));
+    end_early(&two_channels());
+}
+
+fn end_early(machine: &Accelerator) {
+    let Some(library) = library(machine) else { return };
     let mut core = Model::load(&library).unwrap();
     let graph = random(&mut fastrand::Rng::with_seed(77), 110);
-    let bench = Bench::new(&machine, &graph, &[Operation::Cliques { k: 4 }], Arrange::ByWork);
-    let whole = bench.compare(&mut core, &held(&machine, 0), "whole")[0].clone();
+    let bench = Bench::new(machine, &graph, &[Operation::Cliques { k: 4 }], Arrange::ByWork);
+    let whole = bench.compare(&mut core, &held(machine, 0), "whole")[0].clone();
     let mut stopped = 0;
     for (at, word) in (0..12).map(|i| (100 + whole.cycles * i / 12, 1 + i as u32 % 2)) {
-        let simulation = Simulation { abort: Some((at, word)), ..held(&machine, at) };
+        let simulation = Simulation { abort: Some((at, word)), ..held(machine, at) };
         let outcome = bench.run(&mut core, &bench.streams[0], true, &simulation);
         if outcome.status == ABORTED && word == 1 {
             // The same units, and no others.
             let mut part = bench.streams[0].clone();
             part[64 + outcome.next_unit as usize * 8..].fill(0);
-            let wanted = reference::run(&machine, bench.image.words(), &part);
+            let wanted = reference::run(machine, bench.image.words(), &part);
             assert_eq!(outcome.counts, wanted.values, "stopped in cycle {at}");
             stopped += 1;
         } else if outcome.status == ABORTED {
             assert_eq!(outcome.next_unit, 0);
             stopped += 1;
         }
-        bench.compare(&mut core, &held(&machine, at), "after a run that was stopped");
+        bench.compare(&mut core, &held(machine, at), "after a run that was stopped");
     }
     assert!(stopped >= 4, "{stopped} runs were stopped");
     // A read that fails, and an image that has no room.
-    let mut simulation = held(&machine, 0);
+    let mut simulation = held(machine, 0);
     simulation.timing.fail_at = Some(3);
     let failed = bench.run(&mut core, &bench.streams[0], true, &simulation);
     assert_eq!((failed.status, failed.next_unit), (ERROR, 0));
-    bench.compare(&mut core, &held(&machine, 0), "after a read that failed");
+    bench.compare(&mut core, &held(machine, 0), "after a read that failed");
     let lines = (machine.set_quarters() / 4 + 1) as usize;
     let job =
         Run { image: &vec![0xff; lines * 64], stream: &bench.streams[0], load: true, wait: true };
-    let refused = run(&machine, &mut core, &job, &held(&machine, 0)).unwrap();
+    let refused = run(machine, &mut core, &job, &held(machine, 0)).unwrap();
     assert_eq!(refused.status, REFUSED);
     assert_eq!(refused.error_address, u64::from(machine.offset("image_lines").unwrap()));
-    bench.compare(&mut core, &held(&machine, 0), "after a run that was refused");
+    bench.compare(&mut core, &held(machine, 0), "after a run that was refused");
 }
 
 /// A stream without its last beat ends a run after [`STREAM_WAIT`] cycles; one that has not begun, once the run is

@@ -138,8 +138,9 @@ fn unit(folder: &Path, bench: &Path) -> String {
 fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &str) -> PathBuf {
     let root = root();
     let mut machine = Accelerator::parse(machine, &root.join("machines/of_a_bench.yaml")).unwrap();
-    // The benches drive what belongs to a partition for two of them.
-    machine.machine.partitions = 2;
+    // The benches drive what belongs to a partition for two of them, of each channel where there are several.
+    let channels = machine.set.as_ref().map_or(1, |set| set.channels);
+    machine.machine.partitions = 2 * channels;
     let package = verilog::package(&machine);
     // Only what the bench is made of is compiled: Verilator drops modules that its top doesn't need.
     // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
@@ -247,6 +248,10 @@ fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
 
 const SMALL: &str = "base: small.yaml";
 const SET: &str = "base: set-small.yaml";
+const HBM: &str = "base: set-small.yaml
+machine: {processing_units: 8, partitions: 8}
+set: {channels: 4, partition_lines: 256}
+memory: {ddr_banks: 4}";
 
 macro_rules! benches {
     ($machine:ident: $($name:ident: $top:literal [$($parameter:literal),*];)*) => {
@@ -278,6 +283,12 @@ benches! {
     partition: "gramer_partition" [];
     scheduler: "gramer_scheduler" [];
     pu: "gramer_pu" [];
+}
+
+// On several memory channels.
+benches! {
+    HBM:
+    set_channels: "gramer_set_channels" [];
 }
 
 // The set core.

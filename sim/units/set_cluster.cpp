@@ -20,8 +20,8 @@ struct Cluster {
     b.check(image.lines() <= PARTS * PARTITION_LINES, "an image of %u lines", image.lines());
     for (uint32_t line = 0; line < image.lines(); ++line) {
       d.write_i = 1u << line % PARTS;
-      d.write_at_i = line / PARTS;
-      for (int w = 0; w < 16; ++w) d.write_line_i[w] = image.words[line * 16 + w];
+      d.write_at_i[0] = line / PARTS;
+      for (int w = 0; w < 16; ++w) d.write_line_i[0][w] = image.words[line * 16 + w];
       b.tick();
     }
     d.write_i = 0;

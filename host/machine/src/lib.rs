@@ -156,6 +156,26 @@ pub enum Layout {
     Uniform,
 }
 
+/// What is behind a memory bank in a simulation.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Dram {
+    /// Constant latency, a line whenever the bank's port takes one.
+    #[default]
+    Ideal,
+    /// A channel of DDR4-2400: rows, bank groups, refresh.
+    Ddr4,
+    /// A pseudo-channel of HBM2 at 900 MHz.
+    Hbm2,
+}
+
+impl Dram {
+    /// The one of this name in a description.
+    pub fn named(name: &str) -> Option<Self> {
+        serde_yaml::from_str(name).ok()
+    }
+}
+
 /// Section `memory`.
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -178,11 +198,14 @@ pub struct Memory {
     /// over 2^(`stamp_bits` - 1) accesses at the largest λ and with LRU, over more at a smaller λ;
     /// older ones count as equally old.
     pub stamp_bits: u32,
-    /// DDR banks, 1 to 4, a power of two.
+    /// Memory banks, a power of two: 1 to 4, for a set core to 32.
     pub ddr_banks: u32,
-    /// Unloaded read latency in cycles (model).
+    /// What is behind a bank (model); a description that doesn't say it has constant latency.
+    #[serde(default)]
+    pub dram: Dram,
+    /// Read latency in cycles of a closed row, if nothing else is in flight (model).
     pub ddr_latency_cycles: u32,
-    /// Cycles between two beats of a bank (model).
+    /// Cycles between two beats of a bank's port (model).
     pub ddr_cycles_a_beat: u32,
     /// Bytes of a bank, a multiple of 4096, up to 64 GiB.
     pub bank_bytes: u64,
@@ -222,7 +245,8 @@ pub struct Argument {
     /// The DDR bank of that buffer, for the first compute unit where each has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<u32>,
-    /// Each compute unit has its own bank: that of the next is the next one, round and round.
+    /// Each compute unit has its own bank: that of the next is the next one, or with [`SetCore::channels`] as many further,
+    /// round and round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_bank: bool,
     /// Meaning.
@@ -384,19 +408,20 @@ impl Accelerator {
         }
     }
 
-    /// AXI4 read ports of one core: one for each DDR bank in the paper's, one in a cluster of the set
-    /// core.
+    /// AXI4 read ports of one core: one for each DDR bank in the paper's, one for each channel in a cluster of the
+    /// set core.
     pub fn core_ports(&self) -> u32 {
         match self.core {
             Core::Paper => self.memory.ddr_banks,
-            Core::Set => 1,
+            Core::Set => self.set.as_ref().map_or(1, |set| set.channels),
         }
     }
 
     /// The DDR bank of an argument's buffer for compute unit `unit` (from 0); `None` if it is no
     /// address.
     pub fn bank_of(&self, argument: &Argument, unit: u32) -> Option<u32> {
-        let own = if argument.own_bank { unit } else { 0 };
+        let step = self.set.as_ref().map_or(1, |set| set.channels);
+        let own = if argument.own_bank { unit * step } else { 0 };
         Some((argument.bank? + own) % self.memory.ddr_banks)
     }
 
@@ -408,7 +433,7 @@ impl Accelerator {
             .into_iter()
             .flat_map(|argument| match argument.each_bank {
                 false => vec![argument],
-                true => (0..banks.min(check::MAX_BANKS))
+                true => (0..banks.min(check::most_banks(self.core)))
                     .map(|bank| Argument {
                         name: format!("{}{bank}", argument.name),
                         each_bank: false,

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
-const MACHINES: [(&str, &str, &str); 13] = [
+const MACHINES: [(&str, &str, &str); 14] = [
     ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
     ("card", "the paper's machine for a card", include_str!("../machines/card.yaml")),
     ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
@@ -23,6 +23,11 @@ const MACHINES: [(&str, &str, &str); 13] = [
     ),
     ("uniform", "all on-chip memory is cache", include_str!("../machines/uniform.yaml")),
     ("set", "the set core, 16 PUs", include_str!("../machines/set.yaml")),
+    (
+        "set-hbm",
+        "the set core on HBM, 16 PUs, 16 channels",
+        include_str!("../machines/set-hbm.yaml"),
+    ),
     ("set32", "the set core, 32 PUs", include_str!("../machines/set32.yaml")),
     (
         "set-plans",

@@ -16,6 +16,10 @@ pub use products::{FACTORS, FACTORS_OF, PRODUCTS_OPEN, factor};
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct SetCore {
+    /// Memory channels from which a cluster's image is loaded at the same time, a power of two up to 8 and to the
+    /// partitions: line n lies in channel n mod `channels`.
+    #[serde(default = "one")]
+    pub channels: u32,
     /// Lines of 64 bytes that a partition holds, a power of two.
     pub partition_lines: u32,
     /// Units that wait in a PU, a power of two, at least half a beat of them.
@@ -97,6 +101,8 @@ pub const LEVEL_BITS: u32 = 17;
 /// next root lies two above what a counter for each entry could reach.
 pub const MAP_LINES: u32 = ((1 << LEVEL_BITS) - 3) / ENTRIES_A_LINE;
 
+/// Most memory channels of a cluster.
+pub const CHANNELS: u32 = 8;
 /// Most vertices that a search plan places before the one that it counts.
 pub const PLAN_LEVELS: u32 = 7;
 /// Most units of a PU that go through a search plan at the same time.
@@ -261,6 +267,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("PARTITIONS", a.machine.partitions, "of a cluster");
     number("SLR_REGISTERS", a.machine.slr_registers, "on each path between regions of the die");
     number("COUNT_W", a.applications.count_bits, "bits of a sum");
+    number("CHANNELS", s.channels, "memory channels of a cluster");
     number("PARTITION_LINES", s.partition_lines, "lines of a partition");
     number("UNIT_QUEUE", s.unit_queue, "units that wait in a PU");
     number("LISTS", s.lists, "lists in a PU's list buffer");
@@ -397,6 +404,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
         return Err(("machine.performance_counters".into(), "false".into(), rule.into()));
     }
     for (key, value, low, high) in [
+        ("set.channels", s.channels, 1, a.machine.partitions.min(CHANNELS)),
         ("set.partition_lines", s.partition_lines, 16, 1 << 16),
         ("set.unit_queue", s.unit_queue, UNITS_A_GROUP, 64),
         ("set.lists", s.lists, 2, 32),

@@ -2,6 +2,8 @@ use super::*;
 
 const TIMING: Timing = Timing {
     latency: 5,
+    dram: None,
+    cycle: 5_000,
     cycles_a_beat: 2,
     back_pressure: 0,
     reorder: false,
@@ -85,7 +87,7 @@ fn a_burst_comes_in_order_and_ends_with_rlast() {
     // A whole page, to its last byte; and a read of another id, which the bank answers after it.
     for (first, len) in [(0, 63), (60, 3), (5, 1)] {
         let mut ddr = Ddr::new(1, 1, 0, timing.clone());
-        ddr.connect(vec![0]);
+        ddr.connect(&[0], 1);
         let mut core = Core::new().asks(64 * first, 7);
         core.pins.bank_arlen[0] = len;
         let mut lines = vec![];
@@ -244,7 +246,10 @@ fn reads_are_answered_in_any_order_on_request() {
 /// Reads of one id are answered in order, as AXI requires, although the port never issues two.
 #[test]
 fn reads_of_an_id_keep_their_order() {
-    let read = |address, id| Pending { address, id, due: Some(0), response: 0, last: true };
+    let read = |address, id| {
+        let due = Due::From(0);
+        Pending { number: address / 64, address, id, due, response: 0, last: true }
+    };
     let port = Port {
         queue: [read(0, 1), read(64, 1), read(128, 2), read(192, 1), read(256, 2)].into(),
         ..Port::default()
@@ -301,32 +306,55 @@ fn a_turn_that_nobody_uses_costs_nothing() {
     assert_eq!(ddr.beats(2), [48]); // one every 2 clocks from clock 5 on
 }
 
+/// Reads of one row after the other of a bank wait for its rows; a line's latency is the one of a closed row.
 #[test]
-fn a_stream_s_beat_stays_until_it_is_taken() {
-    let beat = |data: u8, last: u8| {
-        let mut pins = Pins::new();
-        (pins.out_tvalid, pins.out_tdata, pins.out_tlast) = (1, [data; 64], last);
-        pins
+fn a_dram_makes_rows_wait() {
+    let device = &crate::dram::DDR4_2400;
+    let dram = Timing { latency: 56, dram: Some(device), cycles_a_beat: 1, ..TIMING };
+    let row = 64 * device.row_lines * device.groups * device.banks;
+    let memory = Buffers::new(vec![(0, vec![0; 8 * row as usize])]);
+    let last = |step: u64| {
+        let mut ddr = Ddr::new(1, 1, 0, dram.clone());
+        let mut core = Core::new();
+        let (mut last, mut came) = (0, 0);
+        for now in 0..400 {
+            core.pins.bank_arvalid[0] = u8::from(now < 8);
+            if now < 8 {
+                core.ask(now * step, now as u8);
+            }
+            core.clock(&mut ddr, &memory, now, 0).unwrap();
+            ddr.end_clock(now);
+            if core.pins.bank_rvalid[0] == 1 {
+                (last, came) = (now, came + 1);
+            }
+        }
+        assert_eq!(came, 8);
+        last
     };
-    let changes: [(&str, Box<Pins>); 3] = [
-        ("TDATA changes", beat(8, 0)),
-        ("TLAST changes", beat(7, 1)),
-        ("TVALID falls", Pins::new()),
-    ];
-    for (part, change) in changes {
-        let mut checker = StreamChecker::default();
-        assert!(!checker.sample(0, &beat(7, 0)).unwrap());
-        assert!(!checker.sample(1, &beat(7, 0)).unwrap());
-        let message = checker.sample(2, &change).unwrap_err().to_string();
-        assert!(message.contains(part) && message.contains("cycle 2"), "{message}");
-    }
-    let mut checker = StreamChecker::default();
-    let mut taken = beat(7, 0);
-    taken.out_tready = 1;
-    assert!(checker.sample(0, &taken).unwrap());
-    (taken.out_tdata, taken.out_tlast) = ([9; 64], 1);
-    assert!(checker.sample(1, &taken).unwrap() && checker.ended());
-    assert!(!checker.sample(2, &Pins::new()).unwrap());
-    let message = checker.sample(3, &taken).unwrap_err().to_string();
-    assert!(message.contains("after the last one"), "{message}");
+    assert!((56 + 7..56 + 11).contains(&last(64)), "{} cycles", last(64));
+    // Seven row cycles more.
+    let rows = 7 * (device.row_open + device.precharge) / 5_000;
+    assert!((56 + rows..56 + rows + 12).contains(&last(row)), "{} cycles", last(row));
+}
+
+/// Beats that a mover writes among those that another one reads cost turnarounds of the bus.
+#[test]
+fn movers_share_a_dram() {
+    let dram = Some(&crate::dram::DDR4_2400);
+    let time = |write: bool| {
+        let timing = Timing { latency: 56, dram, cycles_a_beat: 1, ..TIMING };
+        let mut ddr = Ddr::new(1, 1, 2, timing);
+        for _ in 0..500 {
+            ddr.move_beat(0, 0, 0, false);
+            ddr.move_beat(0, 0, 1, write);
+        }
+        let all = (0..100_000).find(|&now| {
+            ddr.end_clock(now);
+            ddr.moved(0) + ddr.moved(1) == 1000
+        });
+        all.expect("all come")
+    };
+    let (reads, both) = (time(false), time(true));
+    assert!((1000..1500).contains(&reads), "{reads} cycles");
+    assert!(2 * both > 3 * reads, "{both} and {reads} cycles");
 }

@@ -136,7 +136,7 @@ impl ComputeUnit {
         let stream = &deal(job.machine, operations, units, 1, Arrange::ByAddress)[0];
         *preparation += begun.elapsed();
         room_for(job.machine, image.bytes().len() as u64)?;
-        let buffer = self.take_image(image.bytes(), place)?;
+        let buffers = self.take_image(image.bytes(), job.machine.core_ports(), place)?;
         let (number, lines) = ((job.number)(), image.lines());
         let of_stream = StreamJob { stream, number, lines, place };
         let (machine, patterns) = (job.machine, job.machine.set_sums());
@@ -146,7 +146,7 @@ impl ComputeUnit {
         self.on_chip = None; // no later run has this image
         if results.is_err() {
             // Pending commands may still read it.
-            std::mem::forget(buffer);
+            std::mem::forget(buffers);
         }
         results
     }

@@ -1,5 +1,6 @@
 //! Runs of the set core: each compute unit has its own image and stream.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -43,13 +44,18 @@ impl Session {
             return Ok(());
         }
         self.loaded = None;
+        let channels = self.machine.core_ports();
         room_for(&self.machine, image.len() as u64)?;
         for card in self.cards.iter_mut() {
             card.graph.clear();
             let (name, cl, places) = (&*card.name, &card.context, &*card.places);
             for (at, unit) in (0..).zip(&mut card.units) {
                 context.cancel.check()?;
-                card.graph.push(unit.take_image(image, Place { at, name, cl, places })?);
+                card.graph.extend(unit.take_image(
+                    image,
+                    channels,
+                    Place { at, name, cl, places },
+                )?);
             }
         }
         self.loaded = Some(number);
@@ -126,17 +132,29 @@ pub(super) struct StreamJob<'a> {
 }
 
 impl ComputeUnit {
-    /// Puts an image into the unit's bank, as the one that its kernel reads.
-    pub(super) fn take_image(&mut self, image: &[u8], place: Place<'_>) -> Result<Buffer<u8>> {
+    /// Puts an image into the banks of the unit's channels, as the one that its kernel reads: line n into that of
+    /// channel n mod `channels`.
+    pub(super) fn take_image(
+        &mut self,
+        image: &[u8],
+        channels: u32,
+        place: Place<'_>,
+    ) -> Result<Vec<Buffer<u8>>> {
         let Place { at, name, cl, places } = place;
         self.on_chip = None;
-        let memory = places.memory_of(CORE, at, "bank0")?;
-        let bytes = image.len() as u64;
-        let mut to = buffer(cl, &self.transfer, name, bytes, memory, places)?;
-        self.set(places, CORE, "bank0", &to.get(), name)?;
-        write(&self.transfer, &mut to, 0, image, &mut self.moved)
-            .map_err(|e| failed(name, "writing the graph", e))?;
-        Ok(to)
+        let mut buffers = vec![];
+        for channel in 0..channels {
+            let bank = format!("bank{channel}");
+            let memory = places.memory_of(CORE, at, &bank)?;
+            let part = part(image, channel as usize, channels as usize);
+            let bytes = part.len() as u64;
+            let mut to = buffer(cl, &self.transfer, name, bytes, memory, places)?;
+            self.set(places, CORE, &bank, &to.get(), name)?;
+            write(&self.transfer, &mut to, 0, &part, &mut self.moved)
+                .map_err(|e| failed(name, "writing the graph", e))?;
+            buffers.push(to);
+        }
+        Ok(buffers)
     }
 
     /// Runs a stream, again with fewer walkers where their sets have no room.
@@ -207,8 +225,8 @@ impl ComputeUnit {
                     self.set(places, CORE, "abort", &abort, name)?;
                     continue;
                 }
-                "bank0" => continue,        // since the image was put there
-                "result_beats" => continue, // with the result area
+                bank if bank.starts_with("bank") => continue, // since the image was put there
+                "result_beats" => continue,                   // with the result area
                 other => {
                     return Err(Error::Device(format!(
                         "{name}: this program doesn't know the core's argument `{other}`; build the \
@@ -235,6 +253,14 @@ impl ComputeUnit {
             Some(failure) => Err(Error::Device(format!("{name}: {failure}"))),
             None => Ok((results, told)),
         }
+    }
+}
+
+/// The lines of an image that a channel has.
+fn part(image: &[u8], channel: usize, channels: usize) -> Cow<'_, [u8]> {
+    match channels {
+        1 => image.into(),
+        _ => image.chunks(LINE).skip(channel).step_by(channels).flatten().copied().collect(),
     }
 }
 

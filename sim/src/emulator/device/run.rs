@@ -4,8 +4,9 @@
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
-use gramer_sim::ddr::{Ddr, StreamChecker};
+use gramer_sim::ddr::Ddr;
 use gramer_sim::model::{Model, Pins};
+use gramer_sim::stream::StreamChecker;
 use gramer_sim::timeline::Recording;
 use gramer_sim::watch::Watch;
 
@@ -89,14 +90,14 @@ impl Run {
         let came = self.fill.moved(ddr);
         if self.fill.asked < self.stream.len() as u64 && self.fill.asked - came < UNDER_WAY {
             self.fill.asked += 1;
-            ddr.move_beat(now, self.fill.bank, self.fill.id);
+            ddr.move_beat(now, self.fill.bank, self.fill.id, false);
         }
         // The drain mover writes each beat that it takes, and its first one at the end.
         let stored = self.drain.moved(ddr);
         if self.done && self.continued {
             if self.drain.asked == self.taken.len() as u64 {
                 self.drain.asked += 1;
-                ddr.move_beat(now, self.drain.bank, self.drain.id);
+                ddr.move_beat(now, self.drain.bank, self.drain.id, true);
             }
             return Ok(stored == self.taken.len() as u64 + 1);
         }
@@ -142,7 +143,7 @@ impl Run {
         if self.checker.sample(now, pins)? {
             self.taken.push(pins.out_tdata);
             self.drain.asked += 1;
-            ddr.move_beat(now, self.drain.bank, self.drain.id);
+            ddr.move_beat(now, self.drain.bank, self.drain.id, true);
         }
         let handed = (self.written + self.sent + self.taken.len()) as u64
             + u64::from(self.done)

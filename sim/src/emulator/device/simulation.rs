@@ -6,7 +6,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, ensure};
-use gramer_sim::ddr::{Ddr, StreamChecker, Timing};
+use gramer_sim::ddr::{Ddr, Timing};
+use gramer_sim::stream::StreamChecker;
 use gramer_sim::timeline::Recording;
 use gramer_sim::watch::Watch;
 
@@ -44,7 +45,7 @@ impl Device {
         let a = &self.accelerator;
         let units = a.kernels.compute_units as usize;
         ensure!(a.set.is_none(), "machine {} has no functional model", a.machine.name);
-        let ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, self.timing());
+        let ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, Timing::of(a));
         let active: Vec<Option<Run>> = (0..units).map(|_| None).collect();
         while let Some(unit) = self.next_start(&active, false) {
             let mut run = self.begin(unit, &ddr)?;
@@ -55,26 +56,17 @@ impl Device {
         Ok(())
     }
 
-    fn timing(&self) -> Timing {
-        Timing {
-            latency: u64::from(self.accelerator.memory.ddr_latency_cycles),
-            cycles_a_beat: u64::from(self.accelerator.memory.ddr_cycles_a_beat),
-            back_pressure: 0,
-            reorder: false,
-            fail_at: None,
-            lost_at: None,
-        }
-    }
-
     pub(super) fn simulate(&self, library: &Path) -> Result<()> {
         let a = &self.accelerator;
         let units = a.kernels.compute_units as usize;
-        let mut ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, self.timing());
+        let mut ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, Timing::of(a));
         if a.set.is_some() {
-            // A cluster has one port, on the bank of its image.
+            // A cluster has its own ports, on the banks of its image.
             let image = a.arguments.iter().find(|x| x.name == "bank0");
             let image = image.context("the core has no argument bank0")?;
-            ddr.connect((0..units as u32).map(|u| a.bank_of(image, u).unwrap_or(0)).collect());
+            let banks: Vec<u32> =
+                (0..units as u32).map(|u| a.bank_of(image, u).unwrap_or(0)).collect();
+            ddr.connect(&banks, a.core_ports());
         }
         let mut cores: Vec<Core> =
             (0..units).map(|_| Core::reset(library)).collect::<Result<_>>()?;

@@ -61,8 +61,10 @@ pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
     if task == MiningTask::Match {
         return check_match(options, a);
     }
-    let of_match = options.pattern.is_some() || options.part != 1 || options.pus.is_some();
-    usage(!of_match, || "--pattern, --part and --pus are options of match alone".into())?;
+    let of_match = options.pattern.is_some() || options.pus.is_some();
+    usage(!of_match, || "--pattern and --pus are options of match alone".into())?;
+    let in_parts = options.part == 1 || a.core == Core::Set;
+    usage(in_parts, || "--part is an option of the set core alone".into())?;
     usage(options.clusters.is_none() || a.core == Core::Set && task != MiningTask::Fsm, || {
         "--clusters is an option of the set core alone".into()
     })?;

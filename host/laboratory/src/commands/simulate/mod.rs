@@ -16,7 +16,8 @@ use check::{Usage, check, check_outputs};
 use clap::ValueEnum;
 use gramer::Error;
 use gramer::base::output::clear;
-use gramer_machine::{Accelerator, Core, lambda_range};
+use gramer_machine::{Accelerator, Core, Dram, lambda_range};
+use gramer_sim::dram::Device;
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::{OnChip, Simulation};
 
@@ -51,7 +52,8 @@ pub struct Options {
     /// Name of the pattern, such as house or 5-cycle (match only).
     #[arg(long, value_name = "NAME", required_if_eq("task", "match"))]
     pattern: Option<String>,
-    /// Run only every N-th unit, ordered by work (match only).
+    /// Run only every N-th unit, ordered by work (match), or every N-th segment of a graph that is larger than a cluster:
+    /// cycles are then estimates, and there are no counts.
     #[arg(long, default_value_t = 1, value_name = "N")]
     part: usize,
     /// Simulate only the first N of the machine's clusters, each with its share of the units (set core only). Without all
@@ -111,10 +113,13 @@ pub struct Options {
     /// and end position in its list.
     #[arg(long, value_name = "FILE")]
     units: Option<PathBuf>,
-    /// Unloaded read latency of DDR in cycles (default: the machine's).
+    /// Read latency in cycles of a closed row, nothing else under way (default: the machine's).
     #[arg(long)]
     latency: Option<u64>,
-    /// Cycles between two beats of a bank, at least 1 (default: the machine's).
+    /// What is behind a memory bank: ddr4, hbm2, or ideal, constant latency (default: the machine's).
+    #[arg(long, value_parser = dram)]
+    dram: Option<Dram>,
+    /// Cycles between two beats of a bank's port, at least 1 (default: the machine's).
     #[arg(long)]
     cycles_a_beat: Option<u64>,
     /// Random back-pressure: hold every handshake in one of N clocks; 0: never.
@@ -158,6 +163,11 @@ pub struct Options {
     /// Add a timeline of each PU to the JSON: cycles by window and state.
     #[arg(long, requires = "json")]
     timeline: bool,
+}
+
+/// What is behind a memory bank.
+fn dram(text: &str) -> Result<Dram, String> {
+    Dram::named(text).ok_or_else(|| "must be ddr4, hbm2 or ideal".into())
 }
 
 /// A window of clocks, as the shim of traced models takes it.
@@ -218,6 +228,7 @@ fn identity(accelerator: &Accelerator) -> Result<String> {
 fn simulated(options: &Options, accelerator: &Accelerator) -> Simulation {
     let mut simulation = Simulation::of(accelerator);
     simulation.timing.latency = options.latency.unwrap_or(simulation.timing.latency);
+    simulation.timing.dram = options.dram.map_or(simulation.timing.dram, Device::of);
     simulation.timing.cycles_a_beat =
         options.cycles_a_beat.unwrap_or(simulation.timing.cycles_a_beat);
     simulation.timing.back_pressure = options.back_pressure;
@@ -314,6 +325,7 @@ fn on_set_core(
         graph,
         load,
         clusters,
+        part: options.part,
         simulation,
     };
     let done = set::mine(&asked)?;

@@ -46,6 +46,8 @@ pub struct SetRequest<'a> {
     pub load: bool,
     /// Number of the machine's clusters to simulate, with their units.
     pub clusters: usize,
+    /// Only every so-many-th segment of a cluster is simulated.
+    pub part: usize,
     /// Settings of the simulation.
     pub simulation: &'a Simulation,
 }
@@ -55,12 +57,14 @@ pub struct SetResult {
     results: Vec<(String, u128)>,
     /// Images that were loaded, one unless the graph has no room in a cluster.
     segments: u64,
+    /// Segments that there are, where only some were simulated.
+    segments_in_all: u64,
     /// Lines of all of them.
     image_lines: u64,
     /// Lines of the image of the whole graph; `None` for more than ids can name.
     whole_lines: Option<u64>,
     /// From the start to the last sum of the cluster that took longest, over all its segments; of several runs of all
-    /// clusters the sum.
+    /// clusters the sum. An estimate where only some segments were simulated.
     cycles: u64,
     /// Each of several runs of all clusters, with its cycles.
     stages: Vec<(&'static str, u64)>,
@@ -77,6 +81,8 @@ struct Bench<'a> {
     clusters: Vec<Option<(Outcome, f64)>>,
     /// Cycles of each before the present one of several runs.
     before: Vec<u64>,
+    /// Cycles that each would take for all its segments.
+    estimate: Vec<f64>,
     done: SetResult,
 }
 
@@ -201,17 +207,43 @@ impl Bench<'_> {
         let (machine, clusters) = (self.asked.accelerator, self.clusters.len());
         for operation in task.operations() {
             let parts = Segments::parts(machine, view, operation, Units::All, clusters);
-            for (at, mut segments) in parts.into_iter().enumerate().take(self.asked.clusters) {
-                while let Some(segment) = segments.next()? {
-                    let (operations, units) = (&segment.operations, segment.units.clone());
-                    let stream = &deal(machine, operations, units, 1, self.arrange())[0];
-                    self.place(&segment.image)?;
-                    let found = self.run(at, &segment.image, stream)?;
-                    segment.add(&mut self.total, &found);
-                }
+            for (at, segments) in parts.into_iter().enumerate().take(self.asked.clusters) {
+                self.cluster_segments(at, segments)?;
             }
         }
         Ok(())
+    }
+
+    /// The segments of a cluster, or a part of them: from the middle of the first so many on.
+    fn cluster_segments(&mut self, at: usize, mut segments: Segments<'_>) -> Result<()> {
+        let (machine, part) = (self.asked.accelerator, self.asked.part);
+        let before = self.cycles(at);
+        let (mut all, mut simulated) = (0u64, 0u64);
+        while let Some(segment) = segments.next()? {
+            all += 1;
+            if (all as usize - 1) % part != (part - 1) / 2 {
+                continue;
+            }
+            simulated += 1;
+            let (operations, units) = (&segment.operations, segment.units.clone());
+            let stream = &deal(machine, operations, units, 1, self.arrange())[0];
+            self.place(&segment.image)?;
+            let found = self.run(at, &segment.image, stream)?;
+            segment.add(&mut self.total, &found);
+        }
+        ensure!(
+            simulated > 0 || all == 0,
+            "cluster {at} has {all} segments, of which a part of {part} has none: give a smaller one"
+        );
+        self.done.segments_in_all += all;
+        let own = (self.cycles(at) - before) as f64;
+        self.estimate[at] += own * all as f64 / simulated.max(1) as f64;
+        Ok(())
+    }
+
+    /// Cycles of a cluster so far.
+    fn cycles(&self, at: usize) -> u64 {
+        self.clusters[at].as_ref().map_or(0, |(outcome, _)| outcome.sum("core.cycles"))
     }
 }
 
@@ -257,6 +289,7 @@ pub fn mine(asked: &SetRequest<'_>) -> Result<SetResult> {
     let done = SetResult {
         results: vec![],
         segments: 0,
+        segments_in_all: 0,
         image_lines: 0,
         whole_lines: size.map(Size::lines),
         cycles: 0,
@@ -265,8 +298,9 @@ pub fn mine(asked: &SetRequest<'_>) -> Result<SetResult> {
     };
     let core = Model::load(asked.library)?;
     let clusters = vec![None; machine.kernels.compute_units as usize];
-    let before = vec![];
-    let mut bench = Bench { asked, core, total: Total::default(), clusters, before, done };
+    let (before, estimate) = (vec![], vec![0.0; clusters.len()]);
+    let mut bench =
+        Bench { asked, core, total: Total::default(), clusters, before, estimate, done };
     match stays(machine, size, longest(view), task)? {
         true => bench.whole(view, task)?,
         false => bench.segments(view, task)?,
@@ -274,7 +308,7 @@ pub fn mine(asked: &SetRequest<'_>) -> Result<SetResult> {
     if task == SetTask::Motifs5 {
         bench.motifs5(view)?;
     }
-    let whole = asked.clusters >= bench.clusters.len();
+    let whole = asked.clusters >= bench.clusters.len() && asked.part == 1;
     let counts = match whole {
         true => task.counts(&bench.total, &Degrees::of(view)),
         false => vec![],
@@ -283,10 +317,12 @@ pub fn mine(asked: &SetRequest<'_>) -> Result<SetResult> {
         true => format!("{k}-clique"),
         false => pattern::name(p),
     };
+    let estimate = bench.estimate.iter().fold(0.0, |most: f64, &cycles| most.max(cycles)) as u64;
     let mut done = bench.done;
     done.clusters = bench.clusters.into_iter().flatten().collect();
     let own = done.clusters.iter().map(|(outcome, _)| outcome.sum("core.cycles"));
     done.cycles = match done.stages.is_empty() {
+        true if asked.part > 1 && done.segments_in_all > 0 => estimate,
         true => own.max().unwrap_or(0),
         false => done.stages.iter().map(|(_, cycles)| cycles).sum(),
     };
@@ -354,6 +390,7 @@ pub fn json(asked: &SetRequest<'_>, done: &SetResult) -> Result<String> {
         "image_lines": done.image_lines,
         "whole_lines": done.whole_lines,
         "segments": done.segments,
+        "segments_in_all": done.segments_in_all.max(done.segments),
         "cycles": done.cycles,
         "stages": done.stages.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
         "passes": passes,
@@ -378,7 +415,8 @@ pub fn tables(asked: &SetRequest<'_>, done: &SetResult) -> String {
         (n, whole) => {
             let whole = whole.map_or("more than ids can name".into(), |lines| lines.to_string());
             let lines = done.image_lines;
-            writeln!(text, "{n} segments of {lines} lines, {image}; the graph has {whole}")
+            let all = done.segments_in_all.max(n);
+            writeln!(text, "{n} of {all} segments of {lines} lines, {image}; the graph has {whole}")
         }
     };
     for (name, cycles) in &done.stages {
