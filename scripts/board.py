@@ -99,12 +99,13 @@ def link(board: dict, folder: Path) -> str:
     set core lies in one region, with its movers."""
     text = generated(folder, "link.cfg")
     clusters = kernel(folder) == "gramer_set_core"
-    # Each cluster has one bank, its own.
+    # Each cluster has its own banks, one for each channel.
     used = 1 + max(map(int, re.findall(r":DDR\[(\d+)\]$", text, re.M)))
+    count = int(re.search(r"^nk=gramer_set_core:(\d+)", text, re.M)[1]) if clusters else 0
     banks = used if clusters else numbers(folder)["BANKS"]
     if board["banks"] < banks:
         sys.exit(f"error: the machine has {banks} DDR banks, the card {board['banks']}")
-    homes = dict(enumerate(cluster_places(board, banks), 1)) if clusters else {}
+    homes = dict(enumerate(cluster_places(board, count), 1))
     lines = []
     for line in text.splitlines():
         region = re.match(r"slr=(\w+):SLR(\d+)$", line)
@@ -115,7 +116,7 @@ def link(board: dict, folder: Path) -> str:
         elif region:
             line = f"slr={region[1]}:SLR{min(int(region[2]), board['slrs'] - 1)}"
         pointer = re.match(r"(sp=gramer_set_core_(\d+)\.\w+):DDR\[\d+\]$", line)
-        if pointer:
+        if pointer and board["memory"] != "HBM":
             line = f"{pointer[1]}:DDR[{homes[int(pointer[2])][1]}]"
         if board["memory"] == "HBM":
             each = board["banks"] // banks

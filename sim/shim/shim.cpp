@@ -21,21 +21,24 @@ void vl_stop(const char* file, int line, const char* hier) {
 
 extern "C" {
 
+// `MAX_BANKS` of sim/src/model.rs.
+static const int MOST_BANKS = 8;
+
 // Mirrored by `Pins` in sim/src/model.rs.
 struct Pins {
   // To the core
   uint8_t reset_n, awvalid, wvalid, bready, arvalid, rready, in_tvalid, in_tlast, out_tready;
-  uint8_t bank_arready[4], bank_rvalid[4], bank_rid[4], bank_rresp[4], bank_rlast[4];
+  uint8_t bank_arready[MOST_BANKS], bank_rvalid[MOST_BANKS], bank_rid[MOST_BANKS], bank_rresp[MOST_BANKS], bank_rlast[MOST_BANKS];
   uint8_t wstrb;
   uint32_t awaddr, wdata, araddr;
-  uint8_t bank_rdata[4][64];
+  uint8_t bank_rdata[MOST_BANKS][64];
   uint8_t in_tdata[64];
   // From the core
   uint8_t awready, wready, bvalid, arready, rvalid, in_tready, out_tvalid, out_tlast;
-  uint8_t bank_arvalid[4], bank_rready[4], bank_arid[4], bank_arlen[4];
-  uint8_t bank_arsize[4], bank_arburst[4], interrupt;
+  uint8_t bank_arvalid[MOST_BANKS], bank_rready[MOST_BANKS], bank_arid[MOST_BANKS], bank_arlen[MOST_BANKS];
+  uint8_t bank_arsize[MOST_BANKS], bank_arburst[MOST_BANKS], interrupt;
   uint32_t rdata;
-  uint64_t bank_araddr[4];
+  uint64_t bank_araddr[MOST_BANKS];
   uint8_t out_tdata[64];
 };
 

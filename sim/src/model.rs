@@ -17,7 +17,7 @@ pub use settings::STATE;
 pub use sources::{hash, verilator};
 
 /// Maximum of DDR banks in the pins.
-pub const MAX_BANKS: usize = 4;
+pub const MAX_BANKS: usize = 8;
 
 /// Pins of the core for one clock; mirrored by `sim/shim/shim.cpp`.
 #[repr(C)]

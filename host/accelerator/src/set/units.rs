@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use gramer_engine::{Units, WorkUnit};
 use gramer_graph::{VertexId, View};
-use gramer_machine::set::{LAST_ALL, PLANS, QUARTERS_LONG, UNITS_A_BEAT, UNITS_A_GROUP};
+use gramer_machine::set::{
+    LAST_ALL, LINE_QUARTERS, PLANS, QUARTERS_LONG, UNITS_A_BEAT, UNITS_A_GROUP,
+};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
 use super::image::{Lists, QUARTER, SetImage, lines_of};
@@ -93,7 +95,7 @@ pub struct PlacedUnit {
 pub enum Arrange {
     /// The image is there: the heaviest first, with those of short lists among them.
     ByWork,
-    /// The image is loaded meanwhile: as their lists come.
+    /// The image is loaded meanwhile: as their lists come, and by work once all have come.
     ByAddress,
 }
 
@@ -264,24 +266,46 @@ pub fn deal(
     assert!(operations.len() <= PLANS as usize, "a header has {PLANS} plans");
     let head = head(machine, operations);
     let pus = machine.machine.processing_units;
-    let (ascending, by_work) = (ascending(operations), arrange == Arrange::ByWork);
+    let (ascending, resident) = (ascending(operations), arrange == Arrange::ByWork);
     let streams = dealt(units, clusters).into_iter().map(|mut units| {
-        let halves = match (ascending, by_work) {
+        let halves = match (ascending, resident) {
             (true, true) => spread(&mixed(units, pus), pus),
             (true, false) => {
                 units.sort_by_key(|u| (u.address, u.plan));
-                grouped(&units, LIGHT)
+                let mut later = units.split_off(begun_while_loading(machine, &units));
+                later.sort_by_key(by_work);
+                let mut halves = grouped(&units, LIGHT);
+                halves.extend(spread(&mixed(later, pus), pus));
+                halves
             }
             (false, _) => grouped(&units, LIGHT),
         };
-        InStream { head: head.clone(), units: beats(machine, halves), wait: by_work || !ascending }
+        InStream { head: head.clone(), units: beats(machine, halves), wait: resident || !ascending }
     });
     streams.collect()
 }
 
+/// How many of the units in the order of addresses the PUs begin while the image is loaded, a line of each channel in a
+/// cycle. Twice what the estimates say: a unit by work that waits for its list holds up all behind it.
+fn begun_while_loading(machine: &Accelerator, units: &[PlacedUnit]) -> usize {
+    let lines = units.last().map_or(0, |unit| unit.address / LINE_QUARTERS + 1);
+    let cycles = u64::from(lines.div_ceil(machine.core_ports()));
+    let room = 2 * cycles * u64::from(machine.machine.processing_units);
+    let until = units.iter().scan(0u64, |sum, unit| {
+        *sum = sum.saturating_add(unit.work);
+        Some(*sum)
+    });
+    until.take_while(|&work| work <= room).count()
+}
+
+/// The heaviest first.
+fn by_work(unit: &PlacedUnit) -> (Reverse<u64>, u32, u32, u32) {
+    (Reverse(unit.work), unit.address, unit.plan, unit.first)
+}
+
 /// The units of each cluster, the heaviest first.
 pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<PlacedUnit>> {
-    units.sort_by_key(|u| (Reverse(u.work), u.address, u.plan, u.first));
+    units.sort_by_key(by_work);
     let mut own: Vec<Vec<PlacedUnit>> = vec![vec![]; clusters];
     // There and back, so that no cluster always has the heavier one.
     for (at, unit) in units.into_iter().enumerate() {
