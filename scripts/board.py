@@ -92,6 +92,13 @@ def cluster_places(board: dict, count: int) -> list:
     return found[:count]
 
 
+def banks(folder: Path) -> int:
+    """Memory banks that a machine needs: of a set core each cluster has its own, one for each channel."""
+    if kernel(folder) != "gramer_set_core":
+        return numbers(folder)["BANKS"]
+    return 1 + max(map(int, re.findall(r":DDR\[(\d+)\]$", generated(folder, "link.cfg"), re.M)))
+
+
 def link(board: dict, folder: Path) -> str:
     """The generated configuration, with the card's memory. HBM's channels are shared out evenly,
     since a bank of the core is larger than one. The parts of the paper's core are placed by the
@@ -99,12 +106,10 @@ def link(board: dict, folder: Path) -> str:
     set core lies in one region, with its movers."""
     text = generated(folder, "link.cfg")
     clusters = kernel(folder) == "gramer_set_core"
-    # Each cluster has its own banks, one for each channel.
-    used = 1 + max(map(int, re.findall(r":DDR\[(\d+)\]$", text, re.M)))
     count = int(re.search(r"^nk=gramer_set_core:(\d+)", text, re.M)[1]) if clusters else 0
-    banks = used if clusters else numbers(folder)["BANKS"]
-    if board["banks"] < banks:
-        sys.exit(f"error: the machine has {banks} DDR banks, the card {board['banks']}")
+    needed = banks(folder)
+    if board["banks"] < needed:
+        sys.exit(f"error: machine {folder.name} has {needed} memory banks, the {board['card']} {board['banks']}")
     homes = dict(enumerate(cluster_places(board, count), 1))
     lines = []
     for line in text.splitlines():
@@ -119,7 +124,7 @@ def link(board: dict, folder: Path) -> str:
         if pointer and board["memory"] != "HBM":
             line = f"{pointer[1]}:DDR[{homes[int(pointer[2])][1]}]"
         if board["memory"] == "HBM":
-            each = board["banks"] // banks
+            each = board["banks"] // needed
             line = re.sub(r":DDR\[(\d+)\]$",
                           lambda m: f":HBM[{int(m[1]) * each}:{int(m[1]) * each + each - 1}]", line)
         lines.append(line)

@@ -20,6 +20,7 @@ AREAS = board.ROOT / "docs" / "results" / "hardware" / "area.tsv"
 DOCUMENT = board.ROOT / "docs" / "reference" / "boards.md"
 SHARES = board.ROOT / "host" / "accelerator" / "src" / "xclbin" / "fit.tsv"
 UNITS = ("LUT", "FF", "BRAM", "URAM", "DSP")
+BANKS = "memory banks"
 # Movers of a compute unit: of each the data buffer of its port (16 bursts of 64 beats of 512 bits: 15 block
 # RAMs) and its queue (128 beats: 8). An estimate by their depths; the logic of the movers is not counted.
 MOVERS = {"BRAM": 2 * (15 + 8)}
@@ -56,6 +57,8 @@ def area(folder: Path):
 def held(card: dict, folder: Path, unit: dict) -> list:
     """Load of each region of a card by a machine, the linker's additions included."""
     found = [dict.fromkeys(UNITS, 0.0) for _ in range(card["slrs"])]
+    if board.banks(folder) > card["banks"]:
+        return found # nothing is placed
 
     def add(region: int, part: float, what: dict):
         for resource, number in what.items():
@@ -77,11 +80,14 @@ def held(card: dict, folder: Path, unit: dict) -> list:
 
 
 def shares(card: dict, folder: Path, unit: dict) -> list:
-    """For each region, and last for the whole card, the share of each resource that would be in use."""
+    """For each region, and last for the whole card, the share of each resource that would be in use; of the whole card
+    also that of its memory banks."""
     regions = held(card, folder, unit)
     whole = {resource: sum(region[resource] for region in regions) for resource in UNITS}
-    return [{resource: region[resource] / left[resource] for resource in UNITS}
-            for region, left in zip([*regions, whole], [*board.room(card), card["available"]])]
+    found = [{resource: region[resource] / left[resource] for resource in UNITS} | {BANKS: 0}
+             for region, left in zip([*regions, whole], [*board.room(card), card["available"]])]
+    found[-1][BANKS] = board.banks(folder) / card["banks"]
+    return found
 
 
 def where(card: dict, at: int) -> str:
@@ -89,9 +95,9 @@ def where(card: dict, at: int) -> str:
 
 
 def fullest(card: dict, folder: Path, unit: dict) -> tuple:
-    """The largest share: how much, of which resource, and where."""
+    """The largest share: how much, of which resource, and where. Memory banks may all be in use."""
     return max((share, resource, where(card, at)) for at, found in enumerate(shares(card, folder, unit))
-               for resource, share in found.items())
+               for resource, share in found.items() if resource != BANKS or share > 1)
 
 
 def percent(share: float) -> str:
@@ -163,14 +169,14 @@ def document() -> str:
 def shares_table() -> str:
     """Share of each place of each card that machines take, for the command line."""
     lines = ["# What a machine takes of each region of a card, in percent, rounded up; written by scripts/fit.py --write.",
-             "\t".join(["machine", "board", "card", "regions", "place", *UNITS])]
+             "\t".join(["machine", "board", "card", "regions", "place", *UNITS, BANKS])]
     for name in shown():
         folder, unit = board.machine(name), area(board.machine(name))
         # The command line calls it by this name.
         called = "paper" if name == "accelerator" else name
         for chosen, card in board.boards().items():
             lines += ["\t".join([called, chosen, card["card"], "known" if "region0" in card else "not published",
-                                 where(card, at), *(str(math.ceil(100 * region[r])) for r in UNITS)])
+                                 where(card, at), *(str(math.ceil(100 * region[r])) for r in (*UNITS, BANKS))])
                       for at, region in enumerate(shares(card, folder, unit))]
     return "\n".join(lines) + "\n"
 

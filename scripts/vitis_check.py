@@ -37,8 +37,8 @@ from whole_build import Build, whole_build  # noqa: E402
 
 PAIR = ["gramer_core_1", "gramer_core_2"]
 # Pages with figures of machines, which say what cards these fit.
-SHOWN = {"cycles.md": ["accelerator"], "set-cycles.md": ["set", "set32"], "set-plans.md": ["set-plans32"],
-         "synthesis.md": ["accelerator", "set", "set32", "set-plans"]}
+SHOWN = {"cycles.md": ["accelerator"], "set-cycles.md": ["set", "set-hbm", "set32"], "set-plans.md": ["set-plans32"],
+         "synthesis.md": ["accelerator", "set", "set32", "set-hbm", "set-plans"]}
 
 
 @dataclass
@@ -108,6 +108,8 @@ def one_machine(report: Checks, work: Path, folder: Path, movers: dict, cards: d
     for mover, text in movers.items():
         note("hls-interfaces", f"hls/{mover}.cpp", mover_faults(roots[mover], text))
     for name, card in cards.items():
+        if board.banks(folder) > card["banks"]:
+            continue # refused (fit.py)
         text = board.link(card, folder)
         kernels = {n: described(r) for n, r in roots.items()}
         note("link-instances", f"{folder.name}, link for {name}", link_faults(text, kernels, card))

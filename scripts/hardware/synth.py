@@ -3,7 +3,7 @@
 Usage: scripts/hardware.py synth [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
 
 Synthesises every block (or those that are named) of the machines accelerator, the paper's core, set, the
-set core, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area next to
+set core, set-hbm, the set core on several memory channels, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area next to
 the paper's. --write puts the area of each machine into docs/results/hardware/synthesis.md and area.tsv, each block with its
 area and longest way into blocks.tsv, all modules into instances.tsv, and each block with its hash into synthesis.tsv; of one
 machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, also in a fresh clone; with
@@ -37,12 +37,13 @@ LIMITS = {unit: percent for unit, (percent, _) in PAPER.items()}
 MACHINES = {
     "accelerator": {"accelerator": LIMITS},
     "set": {"set": LIMITS, "set32": {}},
+    "set-hbm": {"set-hbm": {}},
     "set-plans": {"set-plans": {}},
 }
 # What machines without a goal may take of the totals: their size today. The region of a card is the limit (fit.py).
-CEILINGS = {"set32": {"LUT": 39.2}, "set-plans": {"LUT": 51.5}}
+CEILINGS = {"set32": {"LUT": 39.2}, "set-hbm": {"LUT": 20.5}, "set-plans": {"LUT": 51.5}}
 # Machines that have most of their blocks from another one: what they are made of beside those is in their tables.
-BASES = {"set-plans": "set"}
+BASES = {"set-plans": "set", "set-hbm": "set"}
 
 # Memories of each block: what their paths end in, how many there are, and what they may be.
 BLOCK = ("block", "ultra")

@@ -115,10 +115,12 @@ fn channels_load_their_lines_at_the_same_time() {
                 loaded.counters["bank.beats"].clone(),
             )
         });
-        assert_eq!(one.2[0][0], two.2.iter().map(|beats| beats[0]).sum::<u64>(), "{seed}");
+        // The abort word is read from channel 0, too.
+        let lines = u64::from(one.0);
+        assert!(two.2[0][0] >= lines.div_ceil(2), "{seed}: {two:?}");
+        assert_eq!(two.2[1][0], lines / 2, "{seed}");
         if seed % 2 == 0 {
-            let saved = u64::from(one.0) / 2;
-            assert!(one.1.abs_diff(two.1 + saved) <= 12, "{seed}: {one:?} and {two:?}");
+            assert!(one.1.abs_diff(two.1 + lines / 2) <= 12, "{seed}: {one:?} and {two:?}");
         }
     }
 }

@@ -9,8 +9,8 @@ use gramer_machine::{Accelerator, named, verilog};
 /// column for each of [`RESOURCES`].
 const TABLE: &str = include_str!("fit.tsv");
 
-/// The resources of a region.
-const RESOURCES: [&str; 5] = ["LUT", "FF", "BRAM", "URAM", "DSP"];
+/// The resources of a region, and last those of the whole card alone.
+const RESOURCES: [&str; 6] = ["LUT", "FF", "BRAM", "URAM", "DSP", "memory banks"];
 
 /// A place of a card, and what a machine takes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
