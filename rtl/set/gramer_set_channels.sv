@@ -21,7 +21,8 @@ module gramer_set_channels
   output logic [PARTITIONS-1:0] write_o,
   output logic [AT_W-1:0] write_at_o [COUNT], // partition p takes those of channel p mod COUNT
   output beat_t       write_line_o [COUNT],
-  output logic [TOTAL_W-1:0] loaded_o, // contiguous lines loaded, from the first on; more than all where all are
+  /// Contiguous lines loaded, from the first on; may exceed the image once all are.
+  output logic [TOTAL_W-1:0] loaded_o,
   output logic        all_o,
   // A word in channel 0: at most one read outstanding
   input  logic        word_valid_i,

@@ -51,7 +51,9 @@ module gramer_set_cluster
   turn_t turn_q;
   line_t write_line [CHANNELS];
 
-  always_comb for (int c = 0; c < CHANNELS; c++) write_line[c] = write_i != '0 ? kept_line(write_line_i[c]) : 'x;
+  always_comb
+    for (int c = 0; c < CHANNELS; c++)
+      write_line[c] = write_i != '0 ? kept_line(write_line_i[c]) : 'x;
 
   function automatic turn_t turn_of(input turn_t turn, input int unsigned later);
     return turn_t'((32'(turn) + later) % TURNS);
@@ -95,7 +97,8 @@ module gramer_set_cluster
 
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i (write_at_i[q % CHANNELS]), .write_line_i (write_line[q % CHANNELS]), .turn_i (served_q),
+      .write_i (write_i[q]), .write_at_i (write_at_i[q % CHANNELS]),
+      .write_line_i (write_line[q % CHANNELS]), .turn_i (served_q),
       .request_i (requests), .at_i (request_at), .for_i (request_for),
       .answer_o (answer[q]), .for_o (answers_for), .line_o (answers_line),
       .conflict_o (conflict[q])

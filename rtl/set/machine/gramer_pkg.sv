@@ -37,6 +37,7 @@ package gramer_set_pkg;
   localparam int unsigned PARTITIONS = 8; // of a cluster
   localparam int unsigned SLR_REGISTERS = 0; // on each path between regions of the die
   localparam int unsigned COUNT_W = 64; // bits of a sum
+  localparam int unsigned CHANNELS = 1; // memory channels of a cluster
   localparam int unsigned PARTITION_LINES = 8192; // lines of a partition
   localparam int unsigned UNIT_QUEUE = 16; // units that wait in a PU
   localparam int unsigned LISTS = 32; // lists in a PU's list buffer
