@@ -11,6 +11,7 @@
     strategies    matches on a GPU by strategy
     cycles        cycles of the paper's machine compared with the budgets (docs/results/hardware/cycles.md)
     cycles-set    cycles of the set core (docs/results/hardware/set-cycles.md)
+    cycles-large  cycles of the set core on graphs beyond its memory, beside CPU and GPU (the same page)
     model-set     cycles of 3-cliques on the set core, predicted and simulated (docs/results/hardware/set-model.tsv)
     cycles-plans  cycles of houses, 5-cycles and 5-motifs on the set core (docs/results/hardware/set-plans.md)
 """

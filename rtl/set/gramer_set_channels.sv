@@ -82,9 +82,9 @@ module gramer_set_channels
   assign word_ready_o = word_ready[0];
   assign word_valid_o = word_valid[0];
   assign word_o       = word[0];
-  assign busy_o       = busy != '0;
 
   if (COUNT == 1) begin : gen_one
+    assign busy_o          = busy[0];
     assign loaded_o        = loaded[0];
     assign all_o           = all[0];
     assign error_o         = error[0];
@@ -92,7 +92,7 @@ module gramer_set_channels
   end else begin : gen_several
     // First line of each channel that has not been loaded, in the leaves; above them the least of two, a cycle later.
     logic [TOTAL_W-1:0] least_q [2*COUNT-1];
-    logic               start_q, all_q, error_q;
+    logic               start_q, busy_q, all_q, error_q;
     logic [63:0]        first, error_address_q;
 
     for (genvar c = 0; c < COUNT; c++) begin : gen_leaf
@@ -114,11 +114,13 @@ module gramer_set_channels
 
     always_ff @(posedge clk_i) begin
       start_q         <= start_i;
+      busy_q          <= !rst_i && busy != '0;
       all_q           <= !rst_i && !start_i && !start_q && all == '1;
       error_q         <= !rst_i && error != '0;
       error_address_q <= first;
     end
 
+    assign busy_o          = busy_q;
     assign loaded_o        = least_q[0];
     assign all_o           = all_q;
     assign error_o         = error_q;

@@ -96,6 +96,7 @@ REGISTERS = {
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
     r"(equal|ones11|[abc]_bank|value|sum|group|pair)_q$": "all of them are used at once",
     r"(a_low|b_low)_q$": "all of them are compared at once",
+    r"least_q$": "each is one of two that are compared, in every cycle",
     r"ends_q$": "a line is compared with the ends of all windows",
     r"outside_q$": "a multiplier takes any of them",
     r"(rows|row_at|row_up|up)_q$": "one for each bank of the map, all of them in a cycle",

@@ -2,7 +2,7 @@
 
 usage: scripts/measure.py cycles-set [--only TASK:GRAPH]... [--machine NAME]... [--jobs N] [--report]
 
-Each task runs on the machines `set` (16 PUs) and `set32` (32 PUs), with the image on chip before
+Each task runs on the machines `set` (16 PUs), `set-hbm` (the same with eight memory channels a cluster) and `set32` (32 PUs), with the image on chip before
 (resident) and with the image loaded meanwhile (loaded). The report compares the cycles with those of the model that
 the core was designed with, the time that the paper publishes for GRAMER (its table III, set-up and transfer
 included), and that of the fastest public program on an H100 (kernel alone); rows of dense graphs, which are made here, have
@@ -101,11 +101,12 @@ NEEDED = {
 # Maximum resident cycles by design.
 TARGETS = {
     "set": {"3-CF": 33_000, "4-CF": 36_000, "5-CF": 240_000, "6-CF": 1_700_000, "4-MC": 165_000},
+    "set-hbm": {"3-CF": 33_000, "4-CF": 36_000, "5-CF": 240_000, "6-CF": 1_700_000, "4-MC": 165_000},
     "set32": {"3-CF": 17_000, "4-CF": 18_000, "5-CF": 120_000, "6-CF": 850_000, "4-MC": 84_000},
 }
 # TARGETS is for ca-astroph; elsewhere the limit is this multiple of the model.
 ABOVE_MODEL = 1.25
-MACHINES = ["set", "set32"]
+MACHINES = ["set", "set-hbm", "set32"]
 CLOCK = 200e6
 LAUNCHES = [0, 1e-4, 3e-4]
 # Seconds of the paper's smallest graph, nearly all of them set-up.
@@ -231,12 +232,13 @@ HEAD = ["task", "graph", "machine", "resident", "model", "resident by model", "l
         "MB from memory, loaded", "segments", "times a line is loaded", "times GRAMER, loaded", "times H100, resident"]
 # What the page shows of each machine.
 SHOWN = ["resident", "loaded", "times GRAMER, loaded", "times H100, resident"]
+SHOWN_OF = {"set": SHOWN, "set-hbm": ["loaded", "times GRAMER, loaded"], "set32": SHOWN}
 
 
 def cells(machine, at, results):
     """What the runs of a row say, by the titles of the table."""
     task, graph, model16, model32, loaded32, paper, h100 = ROWS[at]
-    model = model16 if machine == "set" else model32
+    model = model32 if machine == "set32" else model16
     limit, _ = limits(task, graph, machine, model)
     model, limit = model or predicted(task, graph, machine) or "", "" if limit == math.inf else limit
     resident, loaded = results[False], results[True]
@@ -282,7 +284,7 @@ def row(of):
     shown = [f"{first['task']} {first['graph']}"]
     for found in of.values():
         above = isinstance(found["resident"], int) and found["resident"] > found["limit"]
-        values = [grouped(found[title]) for title in SHOWN]
+        values = [grouped(found[title]) for title in SHOWN_OF[found["machine"]]]
         shown += [values[0] + (" **above**" if above else ""), *values[1:]]
     return f"| {' | '.join(shown)} |"
 
@@ -337,7 +339,7 @@ def verdict(machine, results):
         if isinstance(resident, str):
             missing += 1
             continue
-        limit, where = limits(task, graph, machine, model16 if machine == "set" else model32)
+        limit, where = limits(task, graph, machine, model32 if machine == "set32" else model16)
         if resident["cycles"] <= limit:
             kept += 1
             continue
@@ -437,13 +439,15 @@ the graph goes there in segments. Shares of the PUs' cycles are in the TSV.
 """
 
 
-DENSE_HEAD, NEXT_HEAD = "## Dense graphs", "## Against GRAMER, geometric means"
+DENSE_HEAD, LARGE_HEAD, NEXT_HEAD = "## Dense graphs", "## Graphs beyond the chip", "## Against GRAMER, geometric means"
 
 
 def rewrite(dense, rows):
     """Rewrites what the page and the file beside it have of dense graphs."""
     first, rest = REPORT.read_text().split(NEXT_HEAD)
-    REPORT.write_text(first.split(DENSE_HEAD)[0] + dense + NEXT_HEAD + rest)
+    large = first.split(LARGE_HEAD)
+    large = LARGE_HEAD + large[1] if len(large) > 1 else ""
+    REPORT.write_text(first.split(DENSE_HEAD)[0] + dense + large + NEXT_HEAD + rest)
     lines = [line for line in FIGURES.read_text().splitlines() if line.split("\t")[1] not in DENSE]
     lines += ["\t".join(map(str, one.values())) for one in rows]
     FIGURES.write_text("".join(line + "\n" for line in lines))
@@ -455,20 +459,24 @@ def write(lines, dense, of, models):
     gains = "\n".join(line for machine in of for line in means(machine, of[machine]))
     verdicts = "\n\n".join(verdict(machine, of[machine]) for machine in of)
     hashes = ", ".join(f"`{model}` ({machine})" for machine, model in models.items())
+    # Another command writes this section.
+    large = REPORT.read_text().split(LARGE_HEAD)
+    large = LARGE_HEAD + large[1].split(NEXT_HEAD)[0] if len(large) > 1 else ""
     REPORT.write_text(f"""# Cycles of the set core
 
 Written by `make cycles`, with the default memory model. Models that ran: {hashes}. Every count equals the CPU engine's. Cycles are
-those of the cluster that took longest, from its start to its last sum; `set` has two clusters of 8 PUs, `set32` four. *Resident*: the
-image is on chip from an earlier run. *Loaded*: it is read during the run, a line a cycle and cluster. The host's preparation and the
+those of the cluster that took longest, from its start to its last sum; `set` and `set-hbm` have two clusters of 8 PUs, `set32` four.
+*Resident*: the image is on chip from an earlier run (on `set-hbm` as on `set`). *Loaded*: it is read during the run, a line a cycle from the
+cluster's bank of DDR4, of `set-hbm` a line of each of eight channels of HBM2 ([model](../../reference/verification.md#memory)). The host's preparation and the
 launch of kernels are in neither. Here are the rows with a published time; [set-cycles.tsv](set-cycles.tsv) has all, with limits, busy
 units, waits, conflicts and segments.
 
-Cards ([boards.md](../../reference/boards.md)) for `set`: Alveo U250 (in doubt), Alveo U200, Alveo U280, Alveo U55C, Alveo U50; for `set32`: Alveo U250 (in doubt).
+Cards ([boards.md](../../reference/boards.md)) for `set`: Alveo U250 (in doubt), Alveo U200, Alveo U280, Alveo U55C, Alveo U50; for `set-hbm`: Alveo U280, Alveo U55C, Alveo U50; for `set32`: Alveo U250 (in doubt).
 
 {verdicts}
 
-| task | `set`: resident | loaded | × GRAMER | × H100 | `set32`: resident | loaded | × GRAMER | × H100 |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|
+| task | `set`: resident | loaded | × GRAMER | × H100 | `set-hbm`: loaded | × GRAMER | `set32`: resident | loaded | × GRAMER | × H100 |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 {table}
 
 - *Limit*: the most resident cycles that were planned: on ca-astroph a number for each task, elsewhere 1.25 × the cycle model that the core was
@@ -480,7 +488,7 @@ Cards ([boards.md](../../reference/boards.md)) for `set`: Alveo U250 (in doubt),
 - *Segments* (in the TSV): an image larger than the 4 MiB on chip is cut by roots into segments; cycles are those of the cluster whose
   segments took longest, *resident* with each image on chip before its run.
 
-{dense}## Against GRAMER, geometric means
+{dense}{large}## Against GRAMER, geometric means
 
 Loaded cycles at 200 MHz, with three launch times added:
 
