@@ -4,8 +4,8 @@ usage: scripts/measure.py cycles-large [--gpu DEVICE]
 
 R-MAT graphs of about the edges of YouTube, Patents and LiveJournal, which are made here. A part of the segments of the first
 cluster is simulated, on `set` from one bank of DDR4 and on `set-hbm` from eight channels of HBM2; cycles are estimates for
-all of them. Beside them the CPU engine on one thread, and the GPU engine's kernels, the graph resident, by `--gpu DEVICE` on a
-machine with one, which measures nothing else and writes docs/results/hardware/set-large-gpu.tsv.
+all of them. Beside them the CPU engine on one thread, and the GPU engine by `--gpu DEVICE` on a machine with one, which measures
+nothing else and writes docs/results/hardware/set-large-gpu.tsv.
 """
 
 import argparse
@@ -70,8 +70,8 @@ def row(task, title, scale, factor, part):
 
 
 def measure_gpu(device):
-    """Kernel times on a GPU, the best of five."""
-    lines = [["task", "graph", "device", "kernel ms"]]
+    """Times of the mining phase of new processes on a GPU, the best of five."""
+    lines = [["task", "graph", "device", "mine ms"]]
     for title, scale, factor, _ in GRAPHS:
         for task in TASKS:
             answers = [mined(task, made(scale, factor), "--device", device)[0] for _ in range(5)]
@@ -93,7 +93,8 @@ def section(rows):
     return f"""{SECTION}
 
 Written by `scripts/measure.py cycles-large`: milliseconds at 200 MHz, estimates from a part of the first cluster's segments
-([set-large.tsv](set-large.tsv)), 16 PUs. *On chip*: each segment there before its run. The CPU is one thread, whole process; the GPU an H200, its kernels.
+([set-large.tsv](set-large.tsv)), 16 PUs. *On chip*: each segment there before its run. The CPU is one thread, whole
+process; the GPU an H200, the mining phase of a new process: its kernels are compiled and the graph is sent. The core's figures have neither.
 
 | task | edges | segments | on chip | `set`, one bank of DDR4 | `set-hbm`, 8 channels | CPU | GPU |
 |---|---:|---:|---:|---:|---:|---:|---:|
