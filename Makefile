@@ -235,7 +235,10 @@ synth: setup+eda generate ## Area and logic depth by block, with Yosys (rewrites
 timing: setup+eda generate ## Slack of mapped blocks at the machine's clock, by AMD's published delays (rewrites docs/results/hardware/timing.md)
 	@.venv/bin/python scripts/hardware.py timing --write
 
-synth-changed: setup+eda generate ## The same of the whole core if a block changed since, writing nothing
+timing-changed: setup+eda generate ## The same if the RTL changed since, writing nothing
+	@.venv/bin/python scripts/hardware.py timing --changed
+
+synth-changed: setup+eda generate ## Area and depth of the whole core if a block changed since, writing nothing
 	@.venv/bin/python scripts/hardware.py synth --changed-core
 
 test-synth: setup+rtl+eda generate ## HLS kernels, Vitis build, and synthesis of the blocks that changed
@@ -254,8 +257,8 @@ cycles: setup+rtl ## Cycles on real graphs, compared with the budgets (docs/resu
 cycles-plans: setup+rtl ## Cycles of houses and 5-cycles on the set core (rewrites docs/results/hardware/set-plans.md; needs the real graphs)
 	scripts/measure.py cycles-plans
 
-coverage: setup+rtl ## Lines of the core that its tests reach (rewrites docs/results/hardware/coverage.md)
-	scripts/hardware.py coverage
+coverage: setup+rtl ## Lines of both cores that their tests reach (rewrites docs/results/hardware/coverage.md and coverage-set.md)
+	scripts/hardware.py coverage paper set
 
 licences: setup ## Licences, versions and sources of all dependencies against deny.toml
 	@scripts/licences.py

@@ -5,7 +5,7 @@
     timing    slack of mapped blocks by AMD's published delays (docs/results/hardware/timing.md)
     formal    proofs of modules (docs/results/hardware/formal.tsv)
     mutants   faults in the core, one at a time: do the tests notice? (docs/results/hardware/mutants.md)
-    coverage  lines of the core that its tests reach (docs/results/hardware/coverage.md)
+    coverage  lines of both cores that their tests reach (docs/results/hardware/coverage.md, coverage-set.md)
 
 `synth`, `timing` and `formal` need the packages of `make setup-eda`: run them by `.venv/bin/python`.
 """

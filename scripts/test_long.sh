@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Random tasks of the core from a seed that is another in each run: 1,000 of the small machine, 1,000
 # that are stopped and continued, and more of the other machines; and of set cores 1,000 random graphs each for
-# cliques and for motifs, 250 on a cluster of eight PUs. GRAMER_SEED=N repeats those of a run;
+# cliques and for motifs, 250 on a cluster of eight PUs; the benches of modules from eight seeds. GRAMER_SEED=N repeats those of a run;
 # a task that fails prints the seed that repeats it alone. Before them, the tests of graphs and engines
 # with AddressSanitizer, which finds reads and writes outside of objects and uses after free.
 set -euo pipefail
@@ -20,6 +20,9 @@ fi
 
 # Parquet and Arrow, which release builds read: each byte of the samples damaged in turn.
 cargo test --locked -p gramer-graph --features columnar --lib columnar
+
+# Benches of modules, with the seeds of every night.
+GRAMER_REQUIRE_RTL=1 GRAMER_BENCH_SEEDS="1 2 3 4 5 6 7 8" cargo test --locked --workspace --test units
 
 # The first task's seed; the others' follow it. Below it are those of every commit (`make test-rtl`).
 seed=${GRAMER_SEED:-$(($(date +%s) * 10000 + RANDOM % 10000))}

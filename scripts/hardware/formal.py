@@ -25,7 +25,8 @@ BIN = ROOT / ".venv" / "bin"
 PROOF_FILES = ROOT / "sim" / "formal"
 RECORD = ROOT / "docs" / "results" / "hardware" / "formal.tsv"
 # Run at every commit.
-SHORT = ("fifo", "rr_arbiter", "skid", "control", "slot_buffer", "crossbar", "set_row_ring")
+SHORT = ("fifo", "rr_arbiter", "skid", "control", "slot_buffer", "crossbar", "set_row_ring", "set_skid_buffer", "set_late_fifo",
+         "set_row_memory")
 PACKAGES = ["gramer_pkg.sv", "gramer_types_pkg.sv"]
 SET = ["gramer_set_pkg.sv", "gramer_set_types_pkg.sv"]
 
@@ -55,6 +56,20 @@ SET_REDUCED = [
     ("gramer_set_types_pkg.sv", "LEVEL_W    = 17", "LEVEL_W    = 4"),
     # What takes a line apart isn't proven with these.
     ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+]
+# Words of rows of two bits.
+ROW_REDUCED = [
+    ("gramer_set_row_memory.sv", "word_t", "class_t"),
+    ("set_row_memory_proof.sv", "word_t", "class_t"),
+    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    ("gramer_set_pkg.sv", "ROW_BANKS       = 8", "ROW_BANKS       = 2"),
+    ("gramer_set_pkg.sv", "ROW_WORDS       = 8", "ROW_WORDS       = 4"),
+]
+# Units with ranges of two bits, in four halves of two.
+UNIT_REDUCED = [
+    ("gramer_set_types_pkg.sv", "RANGE_W    = 12;", "RANGE_W    = 2;"),
+    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    ("gramer_set_pkg.sv", "ID_W            = 4", "ID_W            = 2"),
 ]
 # Ends of wedges of two banks, two each.
 REACHED_REDUCED = [
@@ -184,6 +199,46 @@ PROOFS = {
             ("gramer_set_row_ring.sv", "if (done_i) begin", "if (take_i) begin"),
         ],
         SET_REDUCED,
+    ),
+    "set_skid_buffer": (
+        ["gramer_set_skid_buffer.sv"],
+        {"bmc": 12, "prove": 2, "cover": 12},
+        [
+            ("gramer_set_skid_buffer.sv", "valid_q       <= spare_valid_q || valid_i;", "valid_q       <= valid_i;"),
+            ("gramer_set_skid_buffer.sv", "if (ready_o) spare_q", "spare_q"),
+            ("gramer_set_skid_buffer.sv", "spare_valid_q ? spare_q : data_i", "data_i"),
+        ],
+    ),
+    "set_late_fifo": (
+        ["gramer_set_late_fifo.sv"],
+        {"bmc": 14, "prove": 2, "cover": 20},
+        [
+            ("gramer_set_late_fifo.sv", "data_o  = mem[head[PTR_W-1:0]]", "data_o  = mem[read_q[PTR_W-1:0]]"),
+            ("gramer_set_late_fifo.sv", "full(after_q, head)", "full(write_q, head)"),
+            ("gramer_set_late_fifo.sv", "next_q <= head + 1'b1;", "next_q <= read_q + 1'b1;"),
+            ("gramer_set_late_fifo.sv", "valid_o = write_q != head", "valid_o = write_q != read_q"),
+        ],
+    ),
+    "set_unit_queue": (
+        SET + ["gramer_fifo.sv", "gramer_set_unit_queue.sv"],
+        {"bmc": 8, "prove": 2, "cover": 10},
+        [
+            ("gramer_set_unit_queue.sv", "(take_i && left_q == low)", "take_i"),
+            ("gramer_set_unit_queue.sv", "if (pop) valid_q <= there != '0;", "if (pop) valid_q <= 1'b1;"),
+            ("gramer_set_unit_queue.sv", "left_q <= left_q & ~low;", "left_q <= '0;"),
+            ("gramer_set_unit_queue.sv", "free_o + FREE_W'(pop) - FREE_W'(push_i)", "free_o - FREE_W'(push_i)"),
+        ],
+        UNIT_REDUCED,
+    ),
+    "set_row_memory": (
+        SET + ["gramer_set_row_memory.sv"],
+        {"bmc": 8, "prove": 4, "cover": 8},
+        [
+            ("gramer_set_row_memory.sv", "count_mem[write_at_i] <= write_word_i[b];", "count_mem[write_at_i] <= write_word_i[0];"),
+            ("gramer_set_row_memory.sv", "make_word_o[b] <= make_q;", "make_word_o[b] <= make_mem[make_at_i];"),
+            ("gramer_set_row_memory.sv", "count_mem[count_at_i[b]]", "count_mem[count_at_i[0]]"),
+        ],
+        ROW_REDUCED,
     ),
     "set_loader": (
         SET + ["gramer_set_loader.sv"],

@@ -13,9 +13,9 @@ SUITE = [
     ("directed", "a_run_is_stopped_at_once", 0, CORE),
     ("directed", "a_run_whose_records_do_not_fit_ends_at_once", 0, CORE),
     ("directed", "a_run_is_stopped_after_its_units", 0, CORE),
-    ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
-    ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
-    ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
+    ("directed", "on_the_papers_core::starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
+    ("directed", "on_the_papers_core::arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
+    ("directed", "on_the_papers_core::interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
     ("directed", "arguments_out_of_range_are_refused", 0, CONTROL),
     ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
 ]

@@ -1,10 +1,10 @@
 """Static timing of mapped netlists by AMD's published delays of UltraScale+ (constraints/ultrascaleplus.tsv).
 
-  scripts/hardware.py timing [--machine NAME] [BLOCK...] [--write]
+  scripts/hardware.py timing [--machine NAME] [BLOCK...] [--write | --changed]
 
 Nothing is placed, so a net is A + B · log2(fan-out) ps, by three models (WIRES). Ways through several blocks are
 put together as those of depth.py are. Exit code 1 if a block is below the machine's clock in the typical model.
---write rewrites docs/results/hardware/timing.md and .tsv.
+--write rewrites docs/results/hardware/timing.md and .tsv. --changed does nothing if that page is of the present RTL and YAML.
 """
 
 import argparse
@@ -264,7 +264,12 @@ def main() -> int:
     parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
     parser.add_argument("--machine", default="set", help="a folder of target/generated")
     parser.add_argument("--write", action="store_true", help="rewrite docs/results/hardware/timing.md and timing.tsv")
+    parser.add_argument("--changed", action="store_true", help="nothing if timing.md is of the present sources")
     options = parser.parse_args()
+    if options.changed and f"Machine `{options.machine}`" in (text := DOCUMENT.read_text()) \
+            and f"`{synth.fingerprint(options.machine)}`" in text:
+        print(f"timing: {DOCUMENT.name} is of the present sources")
+        return 0
     folder = eda.machine(options.machine)
     modules = eda.hierarchy(folder)
     keys = [key for key in eda.blocks(modules) if not options.blocks or key[0] in options.blocks]

@@ -6,6 +6,7 @@ package gramer_set_pkg;
   localparam int unsigned PARTITION_LINES = 2;
   localparam int unsigned ANSWERS         = 2;
   localparam int unsigned UNIT_QUEUE      = 8;
+  localparam int unsigned UNITS_A_GROUP   = 2;
   localparam int unsigned LISTS           = 2;
   localparam int unsigned LIST_LINES      = 32;
   localparam int unsigned ROW_BANKS       = 8;

@@ -1,4 +1,4 @@
-//! The AXI4-Lite block, as a driver sees it: byte strobes, the handshakes of `ap_ctrl_chain`,
+//! The AXI4-Lite block of both cores, as a driver sees it: byte strobes, the handshakes of `ap_ctrl_chain`,
 //! interrupts.
 
 mod support;
@@ -33,11 +33,15 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(library: &std::path::Path) -> Self {
+    fn new(a: &Accelerator, library: &std::path::Path) -> Self {
+        let stream = match a.set {
+            Some(_) => vec![[0; 64]; 2],
+            None => in_stream(&[], 1, &[], &[], &[], false),
+        };
         let mut bench = Bench {
             model: instance(library),
             pins: Pins::new(),
-            stream: in_stream(&[], 1, &[], &[], &[], false),
+            stream,
             sent: 0,
             taken: 0,
             out: vec![],
@@ -122,14 +126,39 @@ impl Bench {
     }
 }
 
-fn bench() -> Option<(Accelerator, Bench)> {
-    let (a, library) = core("machines/small.yaml")?;
-    Some((a, Bench::new(&library)))
+fn bench(machine: &str) -> Option<(Accelerator, Bench)> {
+    let (a, library) = core(machine)?;
+    let bench = Bench::new(&a, &library);
+    Some((a, bench))
 }
 
-#[test]
-fn arguments_are_written_by_the_byte_and_read_back() {
-    let Some((a, mut bench)) = bench() else { return };
+/// The tests of the block itself, on a core.
+macro_rules! on {
+    ($core:ident, $machine:literal) => {
+        mod $core {
+            #[test]
+            fn arguments_are_written_by_the_byte_and_read_back() {
+                super::arguments_are_written_by_the_byte_and_read_back($machine);
+            }
+
+            #[test]
+            fn starts_are_taken_one_at_a_time_and_done_waits_for_continue() {
+                super::starts_are_taken_one_at_a_time_and_done_waits_for_continue($machine);
+            }
+
+            #[test]
+            fn interrupts_come_when_enabled_and_go_when_acknowledged() {
+                super::interrupts_come_when_enabled_and_go_when_acknowledged($machine);
+            }
+        }
+    };
+}
+
+on!(on_the_papers_core, "machines/small.yaml");
+on!(on_the_set_core, "machines/set-small.yaml");
+
+fn arguments_are_written_by_the_byte_and_read_back(machine: &str) {
+    let Some((a, mut bench)) = bench(machine) else { return };
     let mut rng = fastrand::Rng::with_seed(1);
     let mut expected: Vec<(u32, u32)> = vec![];
     for (argument, offset) in a.offsets() {
@@ -153,9 +182,8 @@ fn arguments_are_written_by_the_byte_and_read_back() {
     }
 }
 
-#[test]
-fn starts_are_taken_one_at_a_time_and_done_waits_for_continue() {
-    let Some((_, mut bench)) = bench() else { return };
+fn starts_are_taken_one_at_a_time_and_done_waits_for_continue(machine: &str) {
+    let Some((_, mut bench)) = bench(machine) else { return };
     assert_eq!(bench.read(CTRL, 3), IDLE);
     // A byte that isn't enabled starts nothing.
     bench.write(CTRL, START, 14);
@@ -187,7 +215,7 @@ fn starts_are_taken_one_at_a_time_and_done_waits_for_continue() {
 /// message. The next run is clean.
 #[test]
 fn arguments_out_of_range_are_refused() {
-    let Some((a, mut bench)) = bench() else { return };
+    let Some((a, mut bench)) = bench("machines/small.yaml") else { return };
     let (vertex_lines, edge_lines) = a.scratchpad_lines();
     let (vertex_sets, edge_sets) = a.cache_sets();
     let (slots, depth) = (u64::from(a.machine.slots), u64::from(a.machine.depth));
@@ -260,9 +288,8 @@ fn arguments_out_of_range_are_refused() {
     }
 }
 
-#[test]
-fn interrupts_come_when_enabled_and_go_when_acknowledged() {
-    let Some((_, mut bench)) = bench() else { return };
+fn interrupts_come_when_enabled_and_go_when_acknowledged(machine: &str) {
+    let Some((_, mut bench)) = bench(machine) else { return };
     // (global, enabled) and what must come: 1 done, 2 ready.
     for (global, enabled) in [(0, 3), (1, 0), (1, 1), (1, 2), (1, 3)] {
         bench.again();

@@ -2,6 +2,8 @@
 //! random graphs, on lists of every length at which something changes, with streams and memory held
 //! back at random and answers out of order, and after runs that ended early.
 
+#[path = "support/set_corners.rs"]
+mod corners;
 #[path = "support/set_bench.rs"]
 mod set_bench;
 #[path = "support/set.rs"]
@@ -18,6 +20,7 @@ use gramer::engine::{EngineExt, Units};
 use gramer::graph::Builder;
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
+use gramer_machine::set::QUARTERS_LONG;
 use gramer_machine::{Accelerator, named};
 use gramer_models::cliques as reference;
 use gramer_sim::model::Model;
@@ -26,7 +29,7 @@ use gramer_sim::set::{Run, run};
 use gramer_testing::graphs::{self, ranked};
 
 use set_bench::Bench;
-use support::{held, library, seeds};
+use support::{held, library, narrow, seeds};
 
 fn machine(name: &str) -> Accelerator {
     named::named(name).unwrap().unwrap()
@@ -188,8 +191,7 @@ fn motifs_of_hubs() {
 /// A sum that doesn't fit stays at its largest value and the status says so: of one PU alone, and of two whose sums fit.
 #[test]
 fn sums_stay_at_their_largest_value_and_say_so() {
-    let mut machine = machine("set-small");
-    machine.applications.count_bits = 8;
+    let machine = narrow();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
     // Each of the last vertices is next to all of three sets, which are complete to each other: their product is

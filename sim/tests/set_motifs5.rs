@@ -24,7 +24,7 @@ use gramer_models::motifs5 as reference;
 use gramer_sim::model::Model;
 use gramer_sim::run::Simulation;
 
-use support::held;
+use support::{held, library, narrow};
 use wedges::{Bench, add, graph, hubs, random, real, small};
 
 /// A graph, as this many clusters are sent it.
@@ -120,6 +120,21 @@ fn motifs_of_lists_of_every_length() {
         let found = counted(&bench, graph, &mut core, &simulation, total);
         assert_eq!(found, known(graph, &MOTIFS), "{what}");
     }
+}
+
+/// Products and sums that don't fit stay at the largest value, and the status says so.
+#[test]
+fn products_stay_at_their_largest_value() {
+    let machine = narrow();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let mut largest = 0;
+    for leaves in [2, 3, 5, 9, 17, 40] {
+        let graph = hubs(leaves);
+        let total = bench(&machine, &graph, 1).compare(&mut core, &held(&machine, leaves), "hubs");
+        largest += total[SUMS as usize..].iter().filter(|&&sum| sum == 255).count();
+    }
+    assert!(largest > 10, "{largest} sums of products are at their largest value");
 }
 
 /// More roots than the map has levels for, so that it is cleared on the way: each takes as many as its list has entries. They

@@ -17,7 +17,7 @@ use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::numbers::SUM_EMBEDDINGS;
 use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::units::{deal, fewer_walkers, parts, units, walkers};
-use gramer::accelerator::set::plan::words::{CountPlan, Program, Term};
+use gramer::accelerator::set::plan::words::{CountPlan, Kind, Program, Term, Word};
 use gramer::cpu::Cpu;
 use gramer::engine::interpreter::interpret;
 use gramer::engine::{EngineExt, Units};
@@ -330,6 +330,30 @@ fn plans_that_end_early_are_clean() {
     assert_eq!(reference::run(&machine, full.image.words(), &full.streams[0]), None);
     full.compare(&mut core, &held(&machine, 0), "sets without room");
     bench.compare(&mut core, &held(&machine, 0), "after sets without room");
+}
+
+/// A plan that makes a set which nothing reads: the next candidate waits until that set is complete.
+#[test]
+fn sets_that_nothing_reads_are_complete_before_the_next_candidate() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+    let mut program = Program::counting(&square, Induced::Edge, 7).unwrap();
+    let last = program.words.len() - 1;
+    let to = program.words.iter().map(|word| word.to + 1).max().unwrap();
+    let (streams, label) = (Some(0), program.words[last].label);
+    let unread =
+        Word { stored: None, streams, to, bounds: 0, conflicts: 0, label, ..program.words[0] };
+    assert_eq!((program.words[0].kind, program.words[last].kind), (Kind::Make, Kind::Count));
+    program.words.insert(last, unread);
+    for seed in 0..4 {
+        let graph = random(&mut fastrand::Rng::with_seed(7_200 + seed), 40);
+        let bench = Bench::new(&machine, &graph, &program, 1);
+        let found = bench.compare(&mut core, &held(&machine, seed), &format!("seed {seed}"));
+        let sum = found[0].counts[SUM_EMBEDDINGS].into();
+        assert_eq!(program.occurrences(sum), meant(&graph, &square, Induced::Edge), "seed {seed}");
+    }
 }
 
 /// A term that is kept while the next vertex goes along its candidates.

@@ -19,10 +19,11 @@ use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::set::LAST_ALL;
 use gramer_models::wedges as reference;
+use gramer_sim::model::Model;
 use gramer_sim::run::FULL;
 use gramer_testing::graphs::{pairs, ranked};
 
-use support::held;
+use support::{held, library, narrow};
 use wedges::{Bench, hubs, random, real, small};
 
 const SHAPES: [Shape; 2] = [Shape::House, Shape::FiveCycle];
@@ -95,6 +96,24 @@ fn houses_and_five_cycles_of_hubs() {
     let bench = bench(&machine, &complete, Shape::FiveCycle, 1);
     let total = bench.compare(&mut core, &held(&machine, 0), "a complete graph");
     assert_eq!(Shape::FiveCycle.occurrences(&total), 135 * 134 * 133 * 132 * 131 / 10);
+}
+
+/// A map of a single bank notes all ends of a root in one row after another.
+#[test]
+fn wedges_on_a_map_of_one_bank() {
+    let machine = narrow();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let mut found = 0;
+    for seed in 0..8 {
+        let graph = random(seed, 6 + 9 * seed, 30, 1);
+        for shape in SHAPES {
+            let bench = bench(&machine, &graph, shape, 1);
+            bench.compare(&mut core, &held(&machine, seed), &format!("seed {seed}, {shape:?}"));
+            found += u32::from(known(&graph, shape) > 0);
+        }
+    }
+    assert!(found > 8, "{found} graphs have them");
 }
 
 /// More ends in a bank than it has room for end the run; one that is stopped has the sums of the units before; both

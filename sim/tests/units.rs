@@ -218,6 +218,12 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     done
 }
 
+/// Seeds of the benches: those of `GRAMER_BENCH_SEEDS` (a commit's, those of a night), that of `GRAMER_SEED`, or 1.
+fn seeds() -> String {
+    let given = |name| std::env::var(name).ok();
+    given("GRAMER_BENCH_SEEDS").or_else(|| given("GRAMER_SEED")).unwrap_or_else(|| "1".into())
+}
+
 /// Runs the bench of a module with `parameters` of a machine, a description as in `machines/`.
 fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
     let Some(version) = model::verilator() else {
@@ -225,9 +231,10 @@ fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
         return environment::skip(environment::RTL, missing);
     };
     let program = build(&version, name, top, parameters, machine);
-    let seed = std::env::var("GRAMER_SEED").unwrap_or_else(|_| "1".into());
-    let output = run(Command::new(&program).arg(&seed));
-    print!("{}", String::from_utf8_lossy(&output.stdout));
+    for seed in seeds().split_whitespace() {
+        let output = run(Command::new(&program).arg(seed));
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+    }
 
     // The table names the bench, its model and each of its points.
     let table = fs::read_to_string(root().join("sim/units/benches.tsv")).unwrap();

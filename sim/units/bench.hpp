@@ -2,7 +2,7 @@
 //
 // A bench drives one Verilated module (class Vdut) and compares it with an independent model, written
 // from what the module promises and not from its logic. It ends with one line and fails if a check
-// fails or a point that it names was not met.
+// fails or, with the seeds 1 to 8, if a point that it names was not met.
 //
 //   bench [SEED]      run
 //   bench --points    print the names of the points, one a line
@@ -111,7 +111,7 @@ public:
                 (unsigned long long)checks_, met, points_.size(), (unsigned long long)seed_);
     for (auto &[name, times] : points_)
       if (times == 0) std::printf("%s: never met: %s\n", module_, name.c_str());
-    return met == points_.size() && checks_ != 0 ? 0 : 1;
+    return (met == points_.size() || seed_ > 8) && checks_ != 0 ? 0 : 1;
   }
 
   uint64_t cycle = 0;

@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     bool request = false;
     Access wanted{};
     std::vector<unsigned> seen(128);
-    for (unsigned n = 0; n < length || !out.empty(); ++n) {
+    for (unsigned n = 0; n < length || request || !out.empty(); ++n) {
       b.check(n < length + 3000, "an access is not answered");
       const unsigned phase = (n / 100) % 3;
       if (!request && n < length && out.size() < TOKENS && b.chance(phase == 0 ? 100 : 60)) {

@@ -23,13 +23,15 @@ int main(int argc, char **argv) {
     if (run % 10 == 0) b.reset(d.rst_i);
     Config c;
     c.app = run % 3;
-    c.k = c.app == CLIQUE ? 3 + b.random(4) : c.app == MOTIF ? 3 + b.random(MAX_MOTIF - 2) : 2 + b.random(2);
+    const bool six = run == 60; // a graph that surely has cliques of six
+    c.k = six ? 6 : c.app == CLIQUE ? 3 + b.random(4) : c.app == MOTIF ? 3 + b.random(MAX_MOTIF - 2) : 2 + b.random(2);
     c.ascending = b.random(2);
     c.stealing = b.chance(75);
     c.slots = b.chance(60) ? SLOTS : 1 + b.random(SLOTS);
     c.lists = b.random(2);
     c.drive(d.config_i);
-    const unsigned vertices = 6 + b.random(8), density = c.app == CLIQUE ? 40 + b.random(60) : 10 + b.random(50);
+    const unsigned vertices = six ? 9 : 6 + b.random(8);
+    const unsigned density = six ? 100 : c.app == CLIQUE ? 40 + b.random(60) : 10 + b.random(50);
     std::vector<std::set<unsigned>> neighbours(vertices);
     for (unsigned u = 0; u < vertices; ++u)
       for (unsigned v = 0; v < u; ++v)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, named::named};
 use gramer_sim::model::{self, Build};
 use gramer_sim::run::Simulation;
 
@@ -16,6 +16,16 @@ pub fn library(machine: &Accelerator) -> Option<PathBuf> {
         return None;
     }
     Some(model::build(machine, Build::default()).unwrap())
+}
+
+/// The small machine with sums of 8 bits and a single bank of the map.
+#[allow(dead_code)]
+pub fn narrow() -> Accelerator {
+    let mut machine = named("set-small").unwrap().unwrap();
+    machine.applications.count_bits = 8;
+    let set = machine.set.as_mut().unwrap();
+    (set.map_words, set.map_banks, set.reached) = (set.map_words * set.map_banks, 1, 128);
+    machine
 }
 
 /// A simulation that is held back at random, with answers in any order.
