@@ -237,7 +237,8 @@ fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
     let dropped = count("dropped");
     assert!(dropped <= 1, "{found}");
     assert_eq!(count("enqueued_ahead"), runs + dropped - 1);
-    assert_eq!(count("streams_built"), runs + dropped);
+    // Those of the first size once more, for the image on chip.
+    assert_eq!(count("streams_built"), runs + dropped + 1);
     assert_eq!(["built", "written", "loaded"].map(|what| count(&format!("images_{what}"))), [1; 3]);
 }
 
@@ -260,29 +261,29 @@ fn a_prepared_graph_keeps_images_and_units() {
         mappings: false,
     };
     let (house, diamond) = (|| shape("house"), || shape("diamond"));
-    // Images built, written and loaded, and streams made.
+    // Images built, written and loaded, and streams made; whether anything is written.
     let steps = [
-        (clique(3), [1, 1, 1, 1]),
-        // The image is on chip, so the order of the units is another one.
-        (clique(3), [0, 0, 0, 1]),
-        (clique(3), [0, 0, 0, 0]),
-        (clique(4), [0, 0, 0, 1]),
-        (motif(3), [0, 0, 0, 0]),
-        (motif(4), [1, 1, 1, 1]),
-        (motif(4), [0, 0, 0, 0]),
+        // The order of the units is another one if the image is on chip.
+        (clique(3), [1, 1, 1, 2], true),
+        (clique(3), [0; 4], true),
+        (clique(3), [0; 4], false),
+        (clique(4), [0, 0, 0, 1], true),
+        (motif(3), [0; 4], false),
+        (motif(4), [1; 4], true),
+        (motif(4), [0; 4], false),
         // The lists for cliques are in this image, too.
-        (clique(3), [0, 0, 0, 1]),
-        (clique(3), [0, 0, 0, 0]),
-        (diamond(), [1, 1, 1, 1]),
-        (diamond(), [0, 0, 0, 0]),
-        (house(), [1, 1, 1, 1]),
-        (house(), [0, 0, 0, 0]),
+        (clique(3), [0, 0, 0, 1], true),
+        (clique(3), [0; 4], false),
+        (diamond(), [1; 4], true),
+        (diamond(), [0; 4], false),
+        (house(), [1; 4], true),
+        (house(), [0; 4], false),
         // Built before, but another one is on the device.
-        (diamond(), [0, 1, 1, 0]),
-        (clique(4), [0, 1, 1, 1]),
-        (clique(4), [0, 0, 0, 0]),
+        (diamond(), [0, 1, 1, 0], true),
+        (clique(4), [0, 1, 1, 1], true),
+        (clique(4), [0; 4], false),
     ];
-    for (at, (task, expected)) in steps.into_iter().enumerate() {
+    for (at, (task, expected, writes)) in steps.into_iter().enumerate() {
         let query = Query::new(task.clone());
         let outcome = prepared.counts(&query, &Run::new(&context)).unwrap();
         let known = Cpu.run(&graph, &task, None, &context).unwrap();
@@ -291,9 +292,8 @@ fn a_prepared_graph_keeps_images_and_units() {
         let found = ["images_built", "images_written", "images_loaded", "streams_built"]
             .map(|name| metrics.count(&format!("residency.{name}")).unwrap());
         assert_eq!(found, expected, "step {at}: {task:?}");
-        // An equal launch writes nothing at all.
         let written = metrics.count("transfer.bytes_to_device").unwrap();
-        assert_eq!(written == 0, expected == [0; 4], "step {at}: {written} bytes");
+        assert_eq!(written > 0, writes, "step {at}: {written} bytes");
     }
 }
 

@@ -107,7 +107,7 @@ impl Session {
         context: &Context,
         take: &mut dyn FnMut(UnitTotals) -> bool,
     ) -> Result<()> {
-        let machine = self.machine.clone();
+        let machine = Arc::clone(&self.machine);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
         let area = Area::new(&machine, machine.set_sums(), 0);
         let series = Series { machine: &machine, stop: &stop, area, image };
@@ -349,6 +349,7 @@ impl ComputeUnit {
         if need == room {
             return Ok(());
         }
+        let begun = Instant::now();
         let (head, units) = (make(FILL, "head", need.0)?, make(FILL, "units", need.1)?);
         match self.slots.get_mut(slot) {
             Some(own) => (own.head, own.units, own.room) = (head, units, need),
@@ -364,6 +365,7 @@ impl ComputeUnit {
                 });
             }
         }
+        self.moved.transfer += begun.elapsed();
         Ok(())
     }
 }

@@ -63,7 +63,7 @@ pub struct MemorySpeed {
 
 /// Programmed devices.
 pub struct Session {
-    machine: Accelerator,
+    machine: Arc<Accelerator>,
     /// MHz of the kernels' clock.
     clock_mhz: u32,
     /// Not released after a failure: the runtime waits for commands that never end.
@@ -118,10 +118,14 @@ impl Session {
         let _span = info_span!("program", devices = indices.len(), file = shown).entered();
         let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
         let cards: Result<Vec<Card>> = indices.iter().map(open).collect();
-        Ok(Session {
-            machine,
+        Ok(Session::of(machine, clock_mhz, cards?))
+    }
+
+    fn of(machine: Accelerator, clock_mhz: u32, cards: Vec<Card>) -> Self {
+        Session {
+            machine: Arc::new(machine),
             clock_mhz,
-            cards: ManuallyDrop::new(cards?),
+            cards: ManuallyDrop::new(cards),
             broken: false,
             loaded: None,
             fresh: false,
@@ -138,7 +142,7 @@ impl Session {
             segments: (0, 0),
             counters: BTreeMap::new(),
             samples: Samples::new(),
-        })
+        }
     }
 
     /// What [`Session::open`] asks of a file before it asks the runtime: the machine that it describes,
@@ -163,7 +167,7 @@ impl Session {
     }
 
     /// The machine in the file.
-    pub fn machine(&self) -> &Accelerator {
+    pub fn machine(&self) -> &Arc<Accelerator> {
         &self.machine
     }
 

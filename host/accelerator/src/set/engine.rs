@@ -21,7 +21,7 @@ use super::plan::run::PlanImages;
 use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
-use super::units::{Arrange, Operation, Streams, deal, longest, units};
+use super::units::{Arrange, Operation, Streams, ascending, deal, longest, units};
 use crate::session::{OnImage, Session, SessionRunner, UnitTotals};
 use crate::settings::Settings;
 
@@ -295,25 +295,32 @@ impl SetResident {
             none => none.insert(self.image(lists, run.context.threads())?),
         };
         let number = self.numbers[place(lists)];
-        let mut arrange = match session.is_on_chip(number) {
-            true => Arrange::ByWork,
-            false => Arrange::ByAddress,
-        };
+        let on_chip = session.is_on_chip(number);
         session.note_preparation(begun.elapsed());
         session.load_image(image.bytes(), number, run.context)?;
         let (units, clusters, built) = (run.units, session.compute_units(), Cell::new(0));
-        let mut next = passes.iter();
+        let streams = |pass: &SetTask, on_chip: bool| {
+            let operations = pass.operations();
+            let arrange = match on_chip || !ascending(&operations) {
+                true => Arrange::ByWork,
+                false => Arrange::ByAddress,
+            };
+            let of = (number, operations, arrange, clusters);
+            let (streams, new) = self.streams(machine, image, of, units);
+            built.set(built.get() + u64::from(new));
+            streams
+        };
+        // The same task finds the image on chip: the first launch has other streams then.
+        let again = || passes.first().filter(|_| units.share().is_none()).map(|p| streams(p, true));
+        let mut next = passes.iter().enumerate();
         let launches = std::iter::from_fn(|| {
-            let Some(pass) = next.next() else {
+            let Some((at, pass)) = next.next() else {
+                again();
                 meanwhile();
                 return None;
             };
             // The first launch loads the image for those behind it.
-            let arrange = std::mem::replace(&mut arrange, Arrange::ByWork);
-            let of = (number, pass.operations(), arrange, clusters);
-            let (streams, new) = self.streams(machine, image, of, units);
-            built.set(built.get() + u64::from(new));
-            Some(Ok(streams))
+            Some(Ok(streams(pass, on_chip || at > 0)))
         });
         let on = OnImage { number, lines: image.lines() };
         let limit = run.settings.time_limit.map(Duration::from_secs);
@@ -321,6 +328,7 @@ impl SetResident {
         session.run_launches(launches, on, limit, run.context, &mut |totals| {
             ended.next().is_some_and(|&pass| take(pass, &totals))
         })?;
+        again(); // if not all passes were needed
         session.residency.streams_built += built.get();
         Ok(())
     }

@@ -69,8 +69,8 @@ impl Operation {
     }
 }
 
-/// Whether all lists that operations read lie before the root's.
-fn ascending(operations: &[Operation]) -> bool {
+/// Whether all lists that operations read lie before the root's. Units of others come in one order, whatever [`Arrange`] says.
+pub(super) fn ascending(operations: &[Operation]) -> bool {
     operations.iter().all(|o| o.ascends())
 }
 
