@@ -1,5 +1,5 @@
 //! CPU time of each step in which the host prepares a task of the set core, from a graph in the order of Rank(ON_1) to the
-//! streams of two clusters (`docs/reference/opencl.md`, section *Host time*).
+//! streams of two clusters (`docs/reference/opencl.md`, section *Host time of the set core*).
 //!
 //! `set_prepare FILE…` prints milliseconds, the best of 40 repetitions on one thread.
 

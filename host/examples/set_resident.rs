@@ -1,4 +1,4 @@
-//! Host time of tasks on a graph that stays on a set core (`docs/reference/opencl.md`, section *Host time*).
+//! Host time of tasks on a graph that stays on a set core (`docs/reference/opencl.md`, section *Host time of the set core*).
 //!
 //! `set_resident DEVICE FILE` prints a row a task: content that it built, wrote, loaded and made, and microseconds: preparation,
 //! the host's own time, commands in it, and the kernel's cycles at its clock. The program `gramer` is named by `GRAMER`.

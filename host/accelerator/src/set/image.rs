@@ -76,11 +76,11 @@ pub(super) struct Root {
 impl Root {
     /// Adds the list of the member at this place, of which cliques read so many lines.
     pub fn add(&mut self, at: usize, lines: u32) {
-        if lines > 0 {
-            self.read += 1;
-            self.lines += u64::from(lines);
-            self.steps += u64::from(lines) + at as u64 / u64::from(ENTRIES_A_LINE);
-        }
+        // Without a branch: which members are read is hard to predict.
+        let read = u64::from(lines > 0);
+        self.read += read as u32;
+        self.lines += u64::from(lines);
+        self.steps += u64::from(lines) + read * (at as u64 / u64::from(ENTRIES_A_LINE));
     }
 }
 
@@ -358,16 +358,17 @@ impl Filling<'_> {
             }
             let from = block.address as usize * QUARTER - base;
             let (up, down) = row.split_at(root.before as usize);
-            let mut members = Members::default();
+            let (mut members, mut own) = (Members::default(), *root);
             for (at, (word, &u)) in words[from..].iter_mut().zip(up).enumerate() {
-                let of = self.blocks[u as usize];
-                let list = || (self.view.neighbours(u), of.up);
-                *word = members.next(u, self.reaches[u as usize], list);
-                let quarters = match *word >> ID_BITS {
-                    SIZE_LONG => of.up,
+                let of = || self.blocks[u as usize];
+                let list = || (self.view.neighbours(u), of().up);
+                let entry = members.next(u, self.reaches[u as usize], list);
+                *word = entry;
+                let quarters = match entry >> ID_BITS {
+                    SIZE_LONG => of().up,
                     quarters => quarters,
                 };
-                root.add(at, lines_of(of.address, quarters));
+                own.add(at, lines_of(entry & ((1 << ID_BITS) - 1), quarters));
             }
             if !self.below.is_empty() {
                 let from = from + block.all as usize * QUARTER;
@@ -375,9 +376,10 @@ impl Filling<'_> {
                 for (word, &u) in words[from..].iter_mut().zip(down) {
                     let (entry, lines) = self.below[u as usize];
                     *word = entry;
-                    root.later += u64::from(lines);
+                    own.later += u64::from(lines);
                 }
             }
+            *root = own;
         }
     }
 }
