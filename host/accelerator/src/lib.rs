@@ -93,7 +93,7 @@ impl Accelerator {
     pub fn open(file: &str, name: &str, settings: Settings) -> Result<Self> {
         let (path, indices) = parse(file)?;
         let session = Session::open(&path, &indices, name)?;
-        let machine = session.machine().clone();
+        let machine = (**session.machine()).clone();
         settings.check(&machine)?;
         if machine.core == Core::Set {
             set::engine::check(&settings, &machine)?;

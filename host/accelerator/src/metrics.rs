@@ -6,6 +6,8 @@
 //! | `run` | runs of the kernels, and their cycles |
 //! | `vertex`, `edge` | accesses to the two on-chip memories: hits and misses |
 //! | `transfer` | data to and from the devices, and the host's time to build a set core's input |
+//! | `host` | time of the host for a set core with a resident image, without transfers and waits |
+//! | `residency` | what such a task built, wrote and loaded, and launches that were enqueued ahead |
 //! | the core's | each counter of `accelerator.yaml` under its own section and name |
 //! | `pu_time` | states of the PUs as shares of their cycles, over all PUs and runs; on request, timelines by PU
 //! |           | of an emulated device |
@@ -22,6 +24,45 @@ const IDLE: [(&str, &str); 3] = [
     ("waiting_inside", "idle_inside"),
     ("no_work", "idle_no_work"),
 ];
+
+/// Content that a set core's task made, wrote or loaded, beyond what was there from earlier tasks on the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Residency {
+    /// Images that the host built.
+    pub images_built: u64,
+    /// Images that were written to the devices' memory.
+    pub images_written: u64,
+    /// Launches that loaded an image on chip.
+    pub images_loaded: u64,
+    /// Times that the host made the units of a launch.
+    pub streams_built: u64,
+    /// Launches that were enqueued before the one before them had ended.
+    pub ahead: u64,
+    /// Launches that were enqueued, and then not needed.
+    pub dropped: u64,
+}
+
+impl Residency {
+    fn counts(self) -> [(&'static str, u64); 6] {
+        [
+            ("images_built", self.images_built),
+            ("images_written", self.images_written),
+            ("images_loaded", self.images_loaded),
+            ("streams_built", self.streams_built),
+            ("enqueued_ahead", self.ahead),
+            ("dropped", self.dropped),
+        ]
+    }
+}
+
+/// Time that a task took the host, apart from waits for kernels and transfers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostTime {
+    /// All of it, preparation included.
+    pub all: Duration,
+    /// To set arguments and enqueue kernels.
+    pub launching: Duration,
+}
 
 /// What was measured, over all devices of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -51,6 +92,10 @@ pub struct CoreMetrics {
     pub kernels: Duration,
     /// Time in which the host built the graph's image and the streams, of a set core.
     pub preparation: Duration,
+    /// The host's own time, of a set core with a resident image.
+    pub host: Option<HostTime>,
+    /// What a set core's task needed anew.
+    pub residency: Residency,
     /// Segments of a graph that was cut for a set core, and the lines of their images; 0 for one that wasn't.
     pub segments: (u64, u64),
     /// Runs of a set core that were begun again with fewer walkers, as a set had no room.
@@ -144,6 +189,13 @@ impl CoreMetrics {
         if self.preparation > Duration::ZERO {
             let preparation = self.preparation.as_secs_f64();
             m.detail("transfer.preparation_seconds", "s", Value::Seconds(preparation));
+        }
+        if let Some(host) = self.host {
+            m.detail("host.seconds", "s", Value::Seconds(host.all.as_secs_f64()));
+            m.detail("host.launch_seconds", "s", Value::Seconds(host.launching.as_secs_f64()));
+            for (name, n) in self.residency.counts() {
+                m.detail(format!("residency.{name}"), "", Value::Count(n));
+            }
         }
         // Of the time with the device.
         let share = Value::Share { part: transfer, whole: transfer + kernels };

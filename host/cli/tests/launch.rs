@@ -7,6 +7,14 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use environment::root;
+use gramer::accelerator::emulated::EmulatedDevice;
+use gramer::accelerator::settings::Settings;
+use gramer::cpu::Cpu;
+use gramer::engine::{Engine, EngineExt, Query, Run};
+use gramer::graph::read::{ReadOptions, read_graph};
+use gramer::pattern::named;
+use gramer::task::Induced;
+use gramer::{Context, Task};
 use gramer_testing::environment;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -224,6 +232,69 @@ fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
     assert!(beats(&found) < beats(&one) * 3 / 2, "{} and {}", beats(&found), beats(&one));
     let streams = written(&found) - written(&one);
     assert!(streams < 2 * written(&one), "{streams} bytes for {runs} runs");
+    // Each size was enqueued while the one before it ran, the one behind the last without need.
+    let count = |name: &str| metric(&found, &format!("residency.{name}")).as_u64().unwrap();
+    let dropped = count("dropped");
+    assert!(dropped <= 1, "{found}");
+    assert_eq!(count("enqueued_ahead"), runs + dropped - 1);
+    // Those of the first size once more, for the image on chip.
+    assert_eq!(count("streams_built"), runs + dropped + 1);
+    assert_eq!(["built", "written", "loaded"].map(|what| count(&format!("images_{what}"))), [1; 3]);
+}
+
+/// Tasks on a prepared graph that need what earlier ones left: nothing is made, written or loaded again.
+#[test]
+fn a_prepared_graph_keeps_images_and_units() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = graphs(folder.path());
+    let context = Context::default();
+    let graph = read_graph(path.as_ref(), &ReadOptions::default(), &context).unwrap();
+    let helper = PathBuf::from(env!("CARGO_BIN_EXE_gramer"));
+    let device = EmulatedDevice::with_helper("emulator:set-small", Settings::default(), helper);
+    let prepared = device.unwrap().prepare(&graph, &context).unwrap();
+    let motif = |k| Task::Motif { k, induced: Induced::Vertex };
+    let clique = |k| Task::Clique { k };
+    let shape = |name| Task::Match {
+        pattern: named(name).unwrap(),
+        induced: Induced::Edge,
+        mappings: false,
+    };
+    let (house, diamond) = (|| shape("house"), || shape("diamond"));
+    // Images built, written and loaded, and streams made; whether anything is written.
+    let steps = [
+        // The order of the units is another one if the image is on chip.
+        (clique(3), [1, 1, 1, 2], true),
+        (clique(3), [0; 4], true),
+        (clique(3), [0; 4], false),
+        (clique(4), [0, 0, 0, 1], true),
+        (motif(3), [0; 4], false),
+        (motif(4), [1; 4], true),
+        (motif(4), [0; 4], false),
+        // The lists for cliques are in this image, too.
+        (clique(3), [0, 0, 0, 1], true),
+        (clique(3), [0; 4], false),
+        (diamond(), [1; 4], true),
+        (diamond(), [0; 4], false),
+        (house(), [1; 4], true),
+        (house(), [0; 4], false),
+        // Built before, but another one is on the device.
+        (diamond(), [0, 1, 1, 0], true),
+        (clique(4), [0, 1, 1, 1], true),
+        (clique(4), [0; 4], false),
+    ];
+    for (at, (task, expected, writes)) in steps.into_iter().enumerate() {
+        let query = Query::new(task.clone());
+        let outcome = prepared.counts(&query, &Run::new(&context)).unwrap();
+        let known = Cpu.run(&graph, &task, None, &context).unwrap();
+        assert_eq!(outcome.results, known.results, "step {at}");
+        let metrics = &outcome.devices[0];
+        let found = ["images_built", "images_written", "images_loaded", "streams_built"]
+            .map(|name| metrics.count(&format!("residency.{name}")).unwrap());
+        assert_eq!(found, expected, "step {at}: {task:?}");
+        let written = metrics.count("transfer.bytes_to_device").unwrap();
+        assert_eq!(written > 0, writes, "step {at}: {written} bytes");
+    }
 }
 
 /// A graph that is larger than a cluster's memory goes over in segments, those of some roots to each cluster.

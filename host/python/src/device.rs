@@ -2,13 +2,18 @@
 //! the environment at the start of a program, so that a worker of the command `gramer` has the device. It stays open until
 //! Python ends.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use gramer_accelerator::emulated::{EmulatedDevice, find_helper_of};
 use gramer_accelerator::settings::Settings;
-use gramer_engine::Engine;
+use gramer_base::Context;
+use gramer_base::error::Result;
+use gramer_engine::{Ask, Engine, EngineExt, Facts, Outcome, PreparedGraph, Query, Sink, Units};
+use gramer_graph::Graph;
+use gramer_pattern::Task;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -44,5 +49,44 @@ pub fn of(python: Python<'_>, device: &str) -> PyResult<Box<dyn Engine>> {
 #[pyfunction]
 pub fn close(python: Python<'_>) {
     let open = std::mem::take(&mut *OPEN.lock().unwrap_or_else(PoisonError::into_inner));
-    python.detach(|| drop(open));
+    python.detach(|| open.values().for_each(EmulatedDevice::end));
+}
+
+/// A graph on the device with a worker that answered last: it stays there for the next questions.
+#[derive(Default)]
+pub struct Prepared(Mutex<Option<PreparedGraph>>);
+
+impl Prepared {
+    /// Answers a task on an engine.
+    pub fn run(
+        &self,
+        engine: &dyn Engine,
+        graph: &Graph,
+        task: &Task,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (query, facts) = (Query::new(task.clone()).list(sink.is_some()), Facts::of(graph));
+        engine.plan(&Ask::new(&query).facts(Some(&facts)))?;
+        self.on(engine, graph, context)?.run(task, Units::All, sink, context)
+    }
+
+    /// The graph on an engine.
+    fn on(&self, engine: &dyn Engine, graph: &Graph, context: &Context) -> Result<PreparedGraph> {
+        let emulated = |engine: &dyn Engine| {
+            let any: &dyn Any = engine;
+            any.downcast_ref::<EmulatedDevice>().cloned()
+        };
+        let Some(device) = emulated(engine) else { return engine.prepare(graph, context) };
+        let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &PreparedGraph| {
+            emulated(known.engine()).is_some_and(|known| known.shares_worker(&device))
+        };
+        if let Some(known) = last().clone().filter(same) {
+            return Ok(known);
+        }
+        let new = engine.prepare(graph, context)?;
+        *last() = Some(new.clone());
+        Ok(new)
+    }
 }

@@ -20,6 +20,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::device::Prepared;
 use crate::error::raise;
 use crate::pattern::Pattern;
 use crate::per;
@@ -33,13 +34,15 @@ pub struct Graph {
     graph: Arc<gramer_graph::Graph>,
     /// The same in the order that the engines want, once one ran.
     ranked: OnceLock<Arc<gramer_graph::Graph>>,
+    prepared: Prepared,
     /// Remarks of the reader.
     notes: Vec<String>,
 }
 
 impl Graph {
     fn of(graph: gramer_graph::Graph, notes: Vec<String>) -> Self {
-        Graph { graph: Arc::new(graph), ranked: OnceLock::new(), notes }
+        let (ranked, prepared) = (OnceLock::new(), Prepared::default());
+        Graph { graph: Arc::new(graph), ranked, prepared, notes }
     }
 
     /// Bytes to keep for arrays that can't be refused, where memory is limited: twice those of the graph.
@@ -481,7 +484,7 @@ impl Graph {
         let (watch, context) = (options.watch(python, self.room())?, options.context());
         supervised(python, &context, &watch, |context| {
             let graph = self.ranked(context)?;
-            graph.guarded(|| engine.run(&graph, task, sink, context))
+            graph.guarded(|| self.prepared.run(&*engine, &graph, task, sink, context))
         })
     }
 }

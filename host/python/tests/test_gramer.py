@@ -472,7 +472,11 @@ def test_an_emulated_device_does_what_the_processor_does():
     # The functional model is built in a second; the same way leads to simulated hardware and to cards.
     device = "emulator:small:functional"
     assert g.motifs(3, device=device) == g.motifs(3)
+    image = images()
+    assert len(image) == 1
     assert g.cliques(4, device=device) == g.cliques(4)
+    # The graph stayed on the device from one question to the next.
+    assert images() == image
     assert (g.cliques(3, per="vertex", device=device) == g.cliques(3, per="vertex")).all()
     # The runtime's settings are those of the worker, not of this process.
     assert dict(os.environ) == before
@@ -498,15 +502,26 @@ def test_an_emulated_device_does_what_the_processor_does():
 
 def workers():
     """How many children of this process are workers."""
-    count = 0
+    return len(folders_of_workers())
+
+
+def images():
+    """The images of graphs that this process' workers have."""
+    return [image.name for folder in folders_of_workers() for image in folder.glob("graph-*.gramer")]
+
+
+def folders_of_workers():
+    """The folder of the program of each child of this process that is a worker."""
+    found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
             words = (process / "cmdline").read_bytes().split(b"\0")
+            if int(parent) == os.getpid() and words[1:2] == [b"worker"]:
+                found.append((process / "exe").readlink().parent)
         except OSError:
             continue
-        count += int(parent) == os.getpid() and words[1:2] == [b"worker"]
-    return count
+    return found
 
 
 def test_the_program_is_found_beside_python_and_missed_in_words(monkeypatch, tmp_path):

@@ -70,7 +70,7 @@ impl Runs for OnCore<'_> {
 
     fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)> {
         let mut sum = 0;
-        for stream in job.streams {
+        for stream in job.streams.iter() {
             let outcome = self.launch(job, &stream.whole(), None);
             sum += u128::from(outcome.counts[SUM_EMBEDDINGS]);
         }
@@ -85,7 +85,7 @@ impl Runs for OnCore<'_> {
         take: &RecordSink<'_>,
     ) -> Result<(u128, bool)> {
         let mut count = 0;
-        for stream in job.streams {
+        for stream in job.streams.iter() {
             let outcome = self.launch(job, &stream.whole(), Some((vertices, 1 << 24)));
             self.records += outcome.records.len() as u64;
             for record in outcome.records {

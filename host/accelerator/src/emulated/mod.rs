@@ -130,6 +130,18 @@ impl EmulatedDevice {
         self.started(&mut *self.free(cancel)?, cancel).map(|_| ())
     }
 
+    /// Ends the worker, unless a run uses it; the next use starts another one.
+    pub fn end(&self) {
+        if let Ok(mut worker) = self.worker.try_lock() {
+            drop(worker.take());
+        }
+    }
+
+    /// True of clones of one device.
+    pub fn shares_worker(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.worker, &other.worker)
+    }
+
     /// The worker, once no other run uses it.
     fn free(&self, cancel: &Cancel) -> Result<MutexGuard<'_, Option<Worker>>> {
         loop {

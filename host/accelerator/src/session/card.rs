@@ -14,6 +14,7 @@ use opencl3::program::Program;
 use super::compute_unit::ComputeUnit;
 use super::pass::Pass;
 use super::places::{CORE, DRAIN, FILL, Places};
+use super::stop::UNKNOWN;
 use super::transfer::{TransferTotals, buffer, failed, queue, write};
 use crate::image::{DeviceImage, LINE};
 use crate::runtime;
@@ -93,7 +94,9 @@ impl Card {
                 units: of_unit.0,
                 result: of_unit.1,
                 abort: of_unit.2,
+                told: UNKNOWN,
                 room: (LINE as u64, LINE as u64),
+                slots: vec![],
                 cycles: 0,
                 retries: 0,
                 by_pu: BTreeMap::new(),

@@ -8,10 +8,13 @@ use gramer_engine::work::WorkUnit;
 use gramer_machine::{Accelerator, Argument};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
+use opencl3::event::Event;
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, ClMem};
+use opencl3::types::cl_event;
 
 use super::add;
+use super::launches::Slot;
 use super::pass::Job;
 use super::places::{CORE, DRAIN, FILL, Places};
 use super::stop::Stop;
@@ -30,8 +33,12 @@ pub(super) struct ComputeUnit {
     pub(super) units: Buffer<u8>,
     pub(super) result: Buffer<u8>,
     pub(super) abort: Buffer<u8>,
+    /// The last word at the abort address.
+    pub(super) told: u32,
     /// Bytes that `units` and `result` have.
     pub(super) room: (u64, u64),
+    /// Buffers of launches that follow each other.
+    pub(super) slots: Vec<Slot>,
     pub(super) cycles: u64,
     /// Runs that were begun again with fewer walkers, as a set had no room.
     pub(super) retries: u64,
@@ -71,8 +78,19 @@ impl ComputeUnit {
             self.result = buffer(context, &self.transfer, name, bytes, memory, places)?;
             self.room.1 = bytes;
         }
-        let result = self.result.get();
-        self.set(places, DRAIN, "result", &result, name)?;
+        self.set_result(&self.result, area, machine, name, places)
+    }
+
+    /// Sets the arguments that depend on the result area.
+    pub(super) fn set_result(
+        &self,
+        result: &Buffer<u8>,
+        area: &Area,
+        machine: &Accelerator,
+        name: &str,
+        places: &Places,
+    ) -> Result<()> {
+        self.set(places, DRAIN, "result", &result.get(), name)?;
         self.set(places, DRAIN, "capacity", &area.beats(), name)?;
         if let Some(argument) = machine.arguments.iter().find(|a| a.name == "result_beats") {
             self.set_scalar(places, CORE, argument, area.records.into(), name)?;
@@ -142,10 +160,6 @@ impl ComputeUnit {
         beats: &[u8],
         area: &Area,
     ) -> Result<(Results, u32)> {
-        let refused = |what: &str| {
-            let what = what.to_string();
-            move |e| failed(name, &what, e)
-        };
         if beats.len() as u64 > self.room.0 {
             let memory = places.memory(FILL, "units")?;
             let bytes = beats.len() as u64;
@@ -157,26 +171,42 @@ impl ComputeUnit {
         self.set(places, FILL, "units", &buffer, name)?;
         self.set(places, FILL, "units_beats", &((beats.len() / LINE) as u32), name)?;
         write(&self.transfer, &mut self.units, 0, beats, &mut self.moved)
-            .map_err(refused("writing the work units"))?;
-        write(&self.transfer, &mut self.abort, 0, &[0; LINE], &mut self.moved)
-            .map_err(refused("writing the abort word"))?;
+            .map_err(|e| failed(name, "writing the work units", e))?;
+        self.clear_abort(name)?;
 
         let begun = Instant::now();
+        let events = self.start(&[], name)?;
+        let told = self.wait(run.stop, &events, name)?;
+        self.moved.kernels += begun.elapsed();
+        Ok((self.results(run, None, area, name)?, told))
+    }
+
+    /// Enqueues the kernels behind the commands `after`.
+    pub(super) fn start(&self, after: &[cl_event], name: &str) -> Result<Vec<Event>> {
         let mut events = Vec::with_capacity(3);
         for kernel in [DRAIN, CORE, FILL] {
             // SAFETY: every argument is set. Buffers live until the events have ended: after a
             // failure the session is broken, and its cards are never released.
             let event =
-                unsafe { self.queues[kernel].enqueue_task(self.kernels[kernel].get(), &[]) };
+                unsafe { self.queues[kernel].enqueue_task(self.kernels[kernel].get(), after) };
             events.push(event.map_err(|e| failed(name, "starting the kernels", e.0))?);
         }
-        let told = self.wait(run.stop, &events, name)?;
-        self.moved.kernels += begun.elapsed();
+        Ok(events)
+    }
 
+    /// Reads the results of kernels that have ended, from the result area of a slot or from the unit's own.
+    pub(super) fn results(
+        &mut self,
+        run: &Execution<'_>,
+        slot: Option<usize>,
+        area: &Area,
+        name: &str,
+    ) -> Result<Results> {
+        let refused = |e| failed(name, "reading the results", e);
+        let result = slot.map_or(&self.result, |slot| &self.slots[slot].result);
         let first = if run.list { LINE } else { area.beats() as usize * LINE };
         let mut bytes = vec![0; first];
-        read(&self.transfer, &self.result, 0, &mut bytes, &mut self.moved)
-            .map_err(refused("reading the results"))?;
+        read(&self.transfer, result, 0, &mut bytes, &mut self.moved).map_err(refused)?;
         let (beats, overflow) = Area::summary(run.machine, &bytes[..LINE]);
         if beats == 0 {
             return Err(Error::Device(format!("{name}: the kernels ended without a result")));
@@ -191,8 +221,7 @@ impl ComputeUnit {
         if end > bytes.len() {
             bytes.resize(end, 0);
             let rest = &mut bytes[first..];
-            read(&self.transfer, &self.result, first, rest, &mut self.moved)
-                .map_err(refused("reading the results"))?;
+            read(&self.transfer, result, first, rest, &mut self.moved).map_err(refused)?;
         }
         let results = area
             .decode(run.machine, &bytes[LINE..end], run.patterns, run.k)
@@ -200,6 +229,6 @@ impl ComputeUnit {
         let cycles = results.counters.get("core.cycles").and_then(|c| c.first()).copied();
         self.cycles += cycles.unwrap_or(0);
         add(&mut self.by_pu, &results.by_pu);
-        Ok((results, told))
+        Ok(results)
     }
 }

@@ -79,6 +79,8 @@ impl Session {
         take: &RecordSink<'_>,
         context: &Context,
     ) -> Result<ListingEnd> {
+        self.threads = true;
+        self.residency.images_loaded += u64::from(!self.is_on_chip(listing.image.0));
         let machine = &self.machine;
         let beats = record_beats(machine, settings, listing.enough).max(1); // so that it can grow
         let time_limit = settings.time_limit.map(Duration::from_secs);

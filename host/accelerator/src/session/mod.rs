@@ -2,6 +2,7 @@
 
 mod card;
 mod compute_unit;
+mod launches;
 mod listing;
 mod pass;
 mod pending;
@@ -14,6 +15,7 @@ mod stop;
 mod transfer;
 mod units;
 
+pub(crate) use launches::OnImage;
 pub use pass::{Pass, PassResult};
 pub(crate) use plans::SessionRunner;
 pub(crate) use set::UnitTotals;
@@ -27,15 +29,16 @@ use std::time::{Duration, Instant};
 use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::Timeline;
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, Core};
 use serde::{Deserialize, Serialize};
 use tracing::{info_span, warn};
 
 use crate::image::DeviceImage;
-use crate::metrics::CoreMetrics;
+use crate::metrics::{CoreMetrics, HostTime, Residency};
 use crate::stream;
 use crate::xclbin::{Xclbin, kind};
 use card::Card;
+use launches::Filled;
 use places::{CORE, Places};
 use samples::Samples;
 use transfer::{TransferTotals, failed, read, size, write};
@@ -60,7 +63,7 @@ pub struct MemorySpeed {
 
 /// Programmed devices.
 pub struct Session {
-    machine: Accelerator,
+    machine: Arc<Accelerator>,
     /// MHz of the kernels' clock.
     clock_mhz: u32,
     /// Not released after a failure: the runtime waits for commands that never end.
@@ -71,8 +74,21 @@ pub struct Session {
     /// No task has begun since it was put there.
     fresh: bool,
     runs: u64,
-    /// Time in which the host built images and streams.
+    /// What the slots of the compute units hold.
+    filled: Vec<Filled>,
+    /// Launches from slots since the session was opened.
+    launches: u64,
+    /// When the last of them ended.
+    last_end: Option<Instant>,
+    /// When the task began.
+    begun: Instant,
+    /// Time in which the host built images and streams, set arguments and enqueued, and waited for kernels.
     preparation: Duration,
+    launching: Duration,
+    waited: Duration,
+    /// Compute units had threads, whose times add up to more than the task's.
+    threads: bool,
+    pub(crate) residency: Residency,
     /// Segments of a graph that was cut, and their lines.
     segments: (u64, u64),
     counters: BTreeMap<String, Vec<u64>>,
@@ -102,19 +118,31 @@ impl Session {
         let _span = info_span!("program", devices = indices.len(), file = shown).entered();
         let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
         let cards: Result<Vec<Card>> = indices.iter().map(open).collect();
-        Ok(Session {
-            machine,
+        Ok(Session::of(machine, clock_mhz, cards?))
+    }
+
+    fn of(machine: Accelerator, clock_mhz: u32, cards: Vec<Card>) -> Self {
+        Session {
+            machine: Arc::new(machine),
             clock_mhz,
-            cards: ManuallyDrop::new(cards?),
+            cards: ManuallyDrop::new(cards),
             broken: false,
             loaded: None,
             fresh: false,
             runs: 0,
+            filled: vec![],
+            launches: 0,
+            last_end: None,
+            begun: Instant::now(),
             preparation: Duration::ZERO,
+            launching: Duration::ZERO,
+            waited: Duration::ZERO,
+            threads: false,
+            residency: Residency::default(),
             segments: (0, 0),
             counters: BTreeMap::new(),
             samples: Samples::new(),
-        })
+        }
     }
 
     /// What [`Session::open`] asks of a file before it asks the runtime: the machine that it describes,
@@ -139,7 +167,7 @@ impl Session {
     }
 
     /// The machine in the file.
-    pub fn machine(&self) -> &Accelerator {
+    pub fn machine(&self) -> &Arc<Accelerator> {
         &self.machine
     }
 
@@ -158,7 +186,10 @@ impl Session {
     /// task has used yet.
     pub fn begin(&mut self) {
         self.runs = 0;
-        self.preparation = Duration::ZERO;
+        self.begun = Instant::now();
+        (self.preparation, self.launching, self.waited) = Default::default();
+        self.threads = false;
+        self.residency = Residency::default();
         self.segments = (0, 0);
         self.counters.clear();
         self.samples.begin();
@@ -184,7 +215,7 @@ impl Session {
     /// Metrics since [`Session::begin`].
     pub fn metrics(&self) -> CoreMetrics {
         let units = || self.cards.iter().flat_map(|c| &c.units);
-        let moved = || self.cards.iter().map(|c| &c.moved).chain(units().map(|u| &u.moved));
+        let moved = || self.moved();
         CoreMetrics {
             machine: self.machine.machine.name.clone(),
             compute_units: self.compute_units(),
@@ -195,14 +226,37 @@ impl Session {
             cycles: units().map(|u| u.cycles).collect(),
             counters: self.counters.clone(),
             bytes: (moved().map(|m| m.written).sum(), moved().map(|m| m.read).sum()),
-            transfer: moved().map(|m| m.transfer).sum(),
+            transfer: self.transferred(),
             kernels: moved().map(|m| m.kernels).sum(),
             preparation: self.preparation,
+            host: self.host_time(),
+            residency: self.residency,
             segments: self.segments,
             retries: units().map(|u| u.retries).sum(),
             by_pu: units().map(|u| u.by_pu.clone()).collect(),
             timelines: self.timelines(),
         }
+    }
+
+    /// Time in which data went to and from devices, summed over compute units.
+    fn transferred(&self) -> Duration {
+        self.moved().map(|moved| moved.transfer).sum()
+    }
+
+    /// Transfers of devices and of their compute units.
+    fn moved(&self) -> impl Iterator<Item = &TransferTotals> {
+        let units = self.cards.iter().flat_map(|card| &card.units);
+        self.cards.iter().map(|card| &card.moved).chain(units.map(|unit| &unit.moved))
+    }
+
+    /// The host's own time since [`Session::begin`], of a set core whose compute units needed no threads.
+    fn host_time(&self) -> Option<HostTime> {
+        let others = self.waited + self.transferred();
+        let own = || HostTime {
+            all: self.begun.elapsed().saturating_sub(others),
+            launching: self.launching,
+        };
+        (self.machine.core == Core::Set && !self.threads).then(own)
     }
 
     /// What PUs did over time, by compute unit as they are counted through all devices.

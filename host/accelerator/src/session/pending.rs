@@ -109,7 +109,7 @@ mod tests {
                 .map(|u| vec![false; size_quarters(u.quarters).div_ceil(LINE_QUARTERS) as usize])
                 .collect();
             let lengths: Vec<usize> = lines.iter().map(Vec::len).collect();
-            let mut pending = PendingUnits::new(&beats(&machine, grouped(&units, 1)));
+            let mut pending = PendingUnits::new(&beats(&machine, &grouped(units.clone(), 1)));
             let mut room = rng.usize(0..20);
             while let Some(bytes) = pending.next() {
                 assert_eq!(bytes.len() % LINE, 0);

@@ -52,6 +52,7 @@ impl Session {
         time_limit: Option<Duration>,
         context: &Context,
     ) -> Result<UnitTotals> {
+        self.threads = true;
         // Their banks get other images.
         self.loaded = None;
         self.cards.iter_mut().for_each(|card| card.graph.clear());

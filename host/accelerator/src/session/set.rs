@@ -1,17 +1,15 @@
 //! Runs of the set core: each compute unit has its own image and stream.
 
 use std::borrow::Cow;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use gramer_machine::Accelerator;
 
+use super::Session;
 use super::compute_unit::{ComputeUnit, Execution};
 use super::places::{CORE, FILL};
-use super::stop::{STOP_AT_ONCE, Stop};
+use super::stop::STOP_AT_ONCE;
 use super::transfer::{buffer, failed, size, write};
-use super::units::{Place, on_units};
-use super::{Session, add};
+use super::units::Place;
 use crate::image::LINE;
 use crate::set::plan::units::{self, fewer_walkers};
 use crate::set::sums::Total;
@@ -58,6 +56,7 @@ impl Session {
                 )?);
             }
         }
+        self.residency.images_written += 1;
         self.loaded = Some(number);
         Ok(())
     }
@@ -66,59 +65,6 @@ impl Session {
     pub fn is_on_chip(&self, number: u64) -> bool {
         let mut units = self.cards.iter().flat_map(|card| &card.units);
         units.all(|unit| unit.on_chip == Some(number))
-    }
-
-    /// Runs a stream on each compute unit, one after the other in the order of the devices, over the
-    /// image of `lines` lines that [`Session::load_image`] put there as `number`.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the runtime refuses or the answer is invalid;
-    /// [`Error::Unsupported`] if a sum doesn't fit into the core's counts.
-    pub fn run_streams(
-        &mut self,
-        streams: &[InStream],
-        number: u64,
-        lines: u32,
-        time_limit: Option<Duration>,
-        context: &Context,
-    ) -> Result<UnitTotals> {
-        // If a thread panics, kernels may run on: the buffers that they use stay.
-        let broken = std::mem::replace(&mut self.broken, true);
-        let outcome = self.run_all(streams, number, lines, time_limit, context);
-        self.broken = broken || matches!(outcome, Err(Error::Device(_)));
-        outcome
-    }
-
-    fn run_all(
-        &mut self,
-        streams: &[InStream],
-        number: u64,
-        lines: u32,
-        time_limit: Option<Duration>,
-        context: &Context,
-    ) -> Result<UnitTotals> {
-        let machine = &self.machine;
-        let area = Area::new(machine, machine.set_sums(), 0);
-        let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
-        context.progress.begin(streams.len() as u64);
-        let patterns = machine.set_sums();
-        let run = Execution { machine, stop: &stop, patterns, k: 0, list: false };
-        let outcomes = on_units(&mut self.cards, streams, &stop, |unit, place, stream| {
-            let outcome = unit.run_stream(&run, &StreamJob { stream, number, lines, place }, &area);
-            context.progress.add(1);
-            outcome
-        });
-        let mut summed = UnitTotals { total: Total::default(), complete: true };
-        for results in outcomes {
-            let results = results?;
-            self.runs += 1;
-            add(&mut self.counters, &results.counters);
-            summed.complete &= results.status == Status::Done;
-            for (sum, &own) in summed.total.iter_mut().zip(&results.counts) {
-                *sum += u128::from(own);
-            }
-        }
-        Ok(summed)
     }
 }
 
@@ -174,26 +120,7 @@ impl ComputeUnit {
             }
             self.retries += 1;
         };
-        if results.status == Status::Aborted && told == STOP_AT_ONCE {
-            results.counts.fill(0); // they mean nothing
-        }
-        if results.status == Status::Full {
-            return Err(match units::is_plan(run.machine, &stream.head) {
-                true => no_room_for_sets(run.machine),
-                false => Error::Device(format!(
-                    "{}: the core has no room for the ends of a root's wedges, though the root was cut so that it has; \
-                     build the xclbin again with this version, or count with the engine `cpu`",
-                    job.place.name
-                )),
-            });
-        }
-        if results.saturated {
-            return Err(Error::Unsupported(
-                "a sum exceeds 64 bits, the most that the core holds; the engine `cpu` counts \
-                 on"
-                .into(),
-            ));
-        }
+        valid(&mut results, told, &stream.head, run.machine, job.place.name)?;
         Ok(results)
     }
 
@@ -214,12 +141,36 @@ impl ComputeUnit {
         self.set(places, FILL, "head", &to.get(), name)?;
         self.set(places, FILL, "head_beats", &((head.len() / LINE) as u32), name)?;
         self.set(places, FILL, "units_first", &0u32, name)?;
-        for argument in &run.machine.arguments {
+        let lines = if here { 0 } else { job.lines };
+        self.set_core(run.machine, job.stream.wait, lines, job.place)?;
+        write(&self.transfer, &mut to, 0, head, &mut self.moved)
+            .map_err(|e| failed(name, "writing the header", e))?;
+        let outcome = self.execute(run, name, cl, places, &job.stream.units, area);
+        if !matches!(&outcome, Ok((results, _)) if is_whole(here, results.status, job.stream.wait))
+        {
+            self.on_chip = None;
+        }
+        let (results, told) = outcome?;
+        match results.failure(run.machine) {
+            Some(failure) => Err(Error::Device(format!("{name}: {failure}"))),
+            None => Ok((results, told)),
+        }
+    }
+
+    /// Sets the core's arguments for a stream over the image in the unit's bank, of which `lines` are loaded.
+    pub(super) fn set_core(
+        &self,
+        machine: &Accelerator,
+        wait: bool,
+        lines: u32,
+        place: Place<'_>,
+    ) -> Result<()> {
+        let Place { name, places, .. } = place;
+        for argument in &machine.arguments {
             let value = match argument.name.as_str() {
-                "flags" if job.stream.wait => WAIT,
+                "flags" if wait => WAIT,
                 "flags" => 0,
-                "image_lines" if here => 0,
-                "image_lines" => job.lines.into(),
+                "image_lines" => lines.into(),
                 "abort" => {
                     let abort = self.abort.get();
                     self.set(places, CORE, "abort", &abort, name)?;
@@ -236,23 +187,7 @@ impl ComputeUnit {
             };
             self.set_scalar(places, CORE, argument, value, name)?;
         }
-        write(&self.transfer, &mut to, 0, head, &mut self.moved)
-            .map_err(|e| failed(name, "writing the header", e))?;
-        let outcome = self.execute(run, name, cl, places, &job.stream.units, area);
-        // Units that waited for the image found it whole; else who knows how much of it came.
-        let whole = |status| match status {
-            Status::Done => true,
-            Status::Full => job.stream.wait,
-            _ => false,
-        };
-        if !matches!(&outcome, Ok((results, _)) if whole(results.status)) {
-            self.on_chip = None;
-        }
-        let (results, told) = outcome?;
-        match results.failure(run.machine) {
-            Some(failure) => Err(Error::Device(format!("{name}: {failure}"))),
-            None => Ok((results, told)),
-        }
+        Ok(())
     }
 }
 
@@ -262,6 +197,49 @@ fn part(image: &[u8], channel: usize, channels: usize) -> Cow<'_, [u8]> {
         1 => image.into(),
         _ => image.chunks(LINE).skip(channel).step_by(channels).flatten().copied().collect(),
     }
+}
+
+/// Whether a unit has the whole image on chip after a run: it was `here` before, or units that waited for it found it whole.
+pub(super) fn is_whole(here: bool, status: Status, wait: bool) -> bool {
+    match status {
+        _ if here => true,
+        Status::Done => true,
+        Status::Full => wait,
+        _ => false,
+    }
+}
+
+/// Checks the results of a stream with this header; the sums of a core that was stopped at once count as 0.
+///
+/// # Errors
+/// [`Error::Unsupported`] for sets without room and a sum that is too large, [`Error::Device`] for what no core should answer.
+pub(super) fn valid(
+    results: &mut Results,
+    told: u32,
+    head: &[u8],
+    machine: &Accelerator,
+    name: &str,
+) -> Result<()> {
+    if results.status == Status::Aborted && told == STOP_AT_ONCE {
+        results.counts.fill(0); // they mean nothing
+    }
+    if results.status == Status::Full {
+        return Err(match units::is_plan(machine, head) {
+            true => no_room_for_sets(machine),
+            false => Error::Device(format!(
+                "{name}: the core has no room for the ends of a root's wedges, though the root was cut so that it has; \
+                 build the xclbin again with this version, or count with the engine `cpu`"
+            )),
+        });
+    }
+    if results.saturated {
+        return Err(Error::Unsupported(
+            "a sum exceeds 64 bits, the most that the core holds; the engine `cpu` counts \
+             on"
+            .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Whether an image of this size in bytes fits a bank.

@@ -19,19 +19,7 @@ fn after_a_panic_nothing_of_a_device_is_released() {
     let image = DeviceImage::new(view, &machine);
     let limits = Runs { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
     let ranges = Ranges::new(view, Units::All, limits);
-    let mut session = Session {
-        machine: machine.clone(),
-        clock_mhz: 200,
-        cards: ManuallyDrop::new(vec![]),
-        broken: false,
-        loaded: None,
-        fresh: false,
-        runs: 0,
-        preparation: Duration::ZERO,
-        segments: (0, 0),
-        counters: BTreeMap::new(),
-        samples: Samples::new(),
-    };
+    let mut session = Session::of(machine.clone(), 200, vec![]);
     let dictionary = vec![];
     let pass = Pass { application: 0, k: 3, dictionary, patterns: 1, list: false, enough: None };
     let context = Context::default();

@@ -22,6 +22,15 @@ pub(super) struct Place<'a> {
     pub(super) places: &'a Places,
 }
 
+/// All compute units with their places, in the order of the devices.
+pub(super) fn placed(cards: &mut [Card]) -> impl Iterator<Item = (&mut ComputeUnit, Place<'_>)> {
+    cards.iter_mut().flat_map(|card| {
+        let (name, cl, places) = (&*card.name, &card.context, &*card.places);
+        let units = (0..).zip(&mut card.units);
+        units.map(move |(at, unit)| (unit, Place { at, name, cl, places }))
+    })
+}
+
 /// What `work` gives on each compute unit, in the order of the devices, with one of `items` each. If one fails, the
 /// others are stopped. A panic of one thread is passed on to the caller.
 pub(super) fn on_units<I: Send, R: Send>(
@@ -30,12 +39,7 @@ pub(super) fn on_units<I: Send, R: Send>(
     stop: &Stop<'_>,
     work: impl Fn(&mut ComputeUnit, Place<'_>, I) -> Result<R> + Sync,
 ) -> Vec<Result<R>> {
-    let units = cards.iter_mut().flat_map(|card| {
-        let (name, cl, places) = (&*card.name, &card.context, &*card.places);
-        let units = (0..).zip(&mut card.units);
-        units.map(move |(at, unit)| (unit, Place { at, name, cl, places }))
-    });
-    for_parts(units.zip(items).collect(), |((unit, place), item)| {
+    for_parts(placed(cards).zip(items).collect(), |((unit, place), item)| {
         let outcome = work(unit, place, item);
         if outcome.is_err() {
             stop.raised.store(true, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! The set core as an engine.
 
+use std::cell::{Cell, OnceCell};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use gramer_graph::Graph;
 use gramer_machine::Accelerator;
 
 use super::frequent::{self, FrequentRequest};
-use super::image::{Lists, SetImage, Size};
+use super::image::{Lists, Placement, SetImage, Size};
+use super::kept::KeptStreams;
 use super::matches::{self, Match, lists};
 use super::motifs5;
 use super::numbers::SUM_CLIQUES;
@@ -19,8 +21,8 @@ use super::plan::run::PlanImages;
 use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
-use super::units::{Arrange, InStream, Operation, deal, longest, units};
-use crate::session::{Session, SessionRunner, UnitTotals};
+use super::units::{Arrange, Operation, Streams, ascending, deal, longest, units};
+use crate::session::{OnImage, Session, SessionRunner, UnitTotals};
 use crate::settings::Settings;
 
 /// A graph for the set core. Its images are built when a task first needs them, and the one in use stays
@@ -34,20 +36,19 @@ pub(crate) struct SetResident {
     numbers: [u64; 2],
     images: Mutex<[Option<SetImage>; 2]>,
     sizes: [OnceLock<Option<Size>>; 2],
+    /// For images that are not built.
+    placements: Mutex<[Option<Placement>; 2]>,
     plans: PlanImages,
     /// Numbers of the images for plans, and of that for wedges.
     plan_numbers: [u64; 3],
     degrees: OnceLock<Degrees>,
-    longest: u32,
-    dealt: Mutex<Option<Dealt>>,
+    longest: OnceLock<u32>,
+    streams: KeptStreams<StreamKey>,
 }
 
-/// The streams of the last run over all units of a whole image, for the same run again.
-struct Dealt {
-    /// The image's number, its operations, and the order of their units.
-    of: (u64, Vec<Operation>, Arrange),
-    streams: Arc<Vec<InStream>>,
-}
+/// What streams over all units of a whole image are of: its number, the operations, the order of their units, and the
+/// clusters.
+type StreamKey = (u64, Vec<Operation>, Arrange, usize);
 
 /// Context of a run of one pass.
 struct SetRun<'a> {
@@ -74,11 +75,12 @@ impl SetResident {
             numbers: [(); 2].map(|()| number()),
             images: Mutex::default(),
             sizes: [const { OnceLock::new() }; 2],
+            placements: Mutex::default(),
             plans: PlanImages::default(),
             plan_numbers: [(); 3].map(|()| number()),
             degrees: OnceLock::new(),
-            longest: longest(graph.view()),
-            dealt: Mutex::default(),
+            longest: OnceLock::new(),
+            streams: KeptStreams::default(),
         }
     }
 
@@ -90,9 +92,35 @@ impl SetResident {
 
     /// Whether the image for a task stays on the machine, as [`stays`] says.
     fn stays(&self, machine: &Accelerator, task: SetTask) -> Result<bool> {
-        let (view, lists) = (self.graph.view(), task.lists());
-        let size = self.sizes[place(lists)].get_or_init(|| SetImage::size_of(view, lists));
-        stays(machine, *size, self.longest, task)
+        let (view, at) = (self.graph.view(), place(task.lists()));
+        let mut placements = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = self.sizes[at].get_or_init(|| {
+            let placement = Placement::new(view, task.lists()).ok()?;
+            self.longest.get_or_init(|| placement.longest());
+            let size = placement.size();
+            placements[at] = Some(placement);
+            Some(size)
+        });
+        let stays = stays(machine, *size, self.longest(), task)?;
+        if !stays {
+            placements[at] = None; // nobody needs it
+        }
+        Ok(stays)
+    }
+
+    /// The most neighbours that a vertex has before it.
+    fn longest(&self) -> u32 {
+        *self.longest.get_or_init(|| longest(self.graph.view()))
+    }
+
+    /// A whole image.
+    fn image(&self, lists: Lists, threads: usize) -> Result<SetImage> {
+        let view = self.graph.view();
+        let mut placements = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
+        match placements[place(lists)].take() {
+            Some(placement) => Ok(SetImage::placed(view, placement, threads)),
+            None => SetImage::new(view, lists, threads),
+        }
     }
 
     /// Counts or lists the matches of a pattern, or lists cliques.
@@ -135,36 +163,46 @@ impl SetResident {
         if task == SetTask::Motifs5 {
             return self.motifs5(&mut SetRun { session, settings, units, context }, &machine);
         }
+        let begun = Instant::now();
         let stays = self.stays(&machine, task)?;
+        session.note_preparation(begun.elapsed());
         let view = self.graph.view();
-        let own;
-        let degrees = match units {
+        let own = OnceCell::new();
+        let degrees = || match units {
             Units::All => self.degrees.get_or_init(|| Degrees::of(view)),
-            Units::Share(_) => {
-                own = Degrees::of_units(view, units);
-                &own
-            }
+            Units::Share(_) => own.get_or_init(|| Degrees::of_units(view, units)),
         };
-        let mut run = SetRun { session, settings, units, context };
+        let motifs = matches!(task, SetTask::Motifs3 | SetTask::Motifs4);
         let mut outcome = Outcome::new(vec![], true);
-        for pass in task.passes(self.longest) {
-            let found = match stays {
-                true => self.whole(&mut run, &machine, pass)?,
-                false => self.segments(&mut run, &machine, pass)?,
-            };
+        let mut take = |pass: SetTask, found: &UnitTotals| {
             outcome.complete &= found.complete;
-            let motifs = !matches!(pass, SetTask::Cliques(_));
             if motifs && !found.complete {
                 // Equations want all sums whole.
                 outcome.results = pass.counts(&Total::default(), &Degrees::default());
             } else if motifs && units.share().is_some() {
-                outcome = pass.share(&found.total, degrees);
+                outcome = pass.share(&found.total, degrees());
             } else {
-                outcome.results.extend(pass.counts(&found.total, degrees));
+                let known = if motifs { *degrees() } else { Degrees::default() };
+                outcome.results.extend(pass.counts(&found.total, &known));
             }
             // Without cliques of this size, larger ones cannot exist.
-            if !found.complete || found.total == Total::default() {
-                break;
+            found.complete && found.total != Total::default()
+        };
+        let mut run = SetRun { session, settings, units, context };
+        let passes = task.passes(self.longest());
+        if stays {
+            // The device has its work: the host has time.
+            let meanwhile = || {
+                if motifs {
+                    degrees();
+                }
+            };
+            self.whole(&mut run, &machine, &passes, &mut take, &meanwhile)?;
+        } else {
+            for pass in passes {
+                if !take(pass, &self.segments(&mut run, &machine, pass)?) {
+                    break;
+                }
             }
         }
         // As in the CPU engine, sizes end with the largest clique.
@@ -179,12 +217,21 @@ impl SetResident {
     /// Motifs of 5 vertices: cliques, then two runs over the image for wedges.
     fn motifs5(&self, run: &mut SetRun<'_>, machine: &Accelerator) -> Result<Outcome> {
         let (view, images) = (self.graph.view(), &self.plans.wedges);
-        motifs5::run::check_room(machine, view, images)?;
+        let begun = Instant::now();
+        let built = motifs5::run::check_room(machine, view, images)?;
+        run.session.residency.images_built += u64::from(built);
+        run.session.note_preparation(begun.elapsed());
         let pass = SetTask::Cliques(motifs5::VERTICES as u32);
-        let cliques = match self.stays(machine, pass)? {
-            true => self.whole(run, machine, pass)?,
-            false => self.segments(run, machine, pass)?,
-        };
+        let mut cliques = UnitTotals { total: Total::default(), complete: false };
+        if self.stays(machine, pass)? {
+            let mut take = |_, found: &UnitTotals| {
+                cliques = found.clone();
+                true
+            };
+            self.whole(run, machine, &[pass], &mut take, &|| ())?;
+        } else {
+            cliques = self.segments(run, machine, pass)?;
+        }
         let found = if cliques.complete {
             let (session, settings, numbers) = (&mut *run.session, run.settings, self.plan_numbers);
             let mut runs = SessionRunner { session, settings, numbers, context: run.context };
@@ -223,59 +270,85 @@ impl SetResident {
         frequent::mine(&mut runs, on, asked, (sink, together), context)
     }
 
-    /// Runs a task over the whole image, which stays.
+    /// Runs passes of a task over the whole image, which stays. `take` gets the sums of each in order, and says whether
+    /// the next ones are needed; `meanwhile` is called when the last one is enqueued.
     fn whole(
         &self,
         run: &mut SetRun<'_>,
         machine: &Accelerator,
-        task: SetTask,
-    ) -> Result<UnitTotals> {
-        let (view, session) = (self.graph.view(), &mut *run.session);
+        passes: &[SetTask],
+        take: &mut dyn FnMut(SetTask, &UnitTotals) -> bool,
+        meanwhile: &dyn Fn(),
+    ) -> Result<()> {
+        let session = &mut *run.session;
         let begun = Instant::now();
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         // An image of both lists that is there already serves cliques too.
         let both = self.numbers[place(Lists::Both)];
         let lists = match images[place(Lists::Both)].is_some() && session.is_on_chip(both) {
             true => Lists::Both,
-            false => task.lists(),
+            false => passes.first().map_or(Lists::Up, |pass| pass.lists()),
         };
+        session.residency.images_built += u64::from(images[place(lists)].is_none());
         let image = match &mut images[place(lists)] {
             Some(image) => image,
-            none => none.insert(SetImage::new(view, lists, run.context.threads())?),
+            none => none.insert(self.image(lists, run.context.threads())?),
         };
         let number = self.numbers[place(lists)];
-        let arrange = match session.is_on_chip(number) {
-            true => Arrange::ByWork,
-            false => Arrange::ByAddress,
-        };
-        let of = (number, task.operations(), arrange);
-        let streams = self.streams(machine, session.compute_units(), image, of, run.units);
+        let on_chip = session.is_on_chip(number);
         session.note_preparation(begun.elapsed());
         session.load_image(image.bytes(), number, run.context)?;
+        let (units, clusters, built) = (run.units, session.compute_units(), Cell::new(0));
+        let streams = |pass: &SetTask, on_chip: bool| {
+            let operations = pass.operations();
+            let arrange = match on_chip || !ascending(&operations) {
+                true => Arrange::ByWork,
+                false => Arrange::ByAddress,
+            };
+            let of = (number, operations, arrange, clusters);
+            let (streams, new) = self.streams(machine, image, of, units);
+            built.set(built.get() + u64::from(new));
+            streams
+        };
+        // The same task finds the image on chip: the first launch has other streams then.
+        let again = || passes.first().filter(|_| units.share().is_none()).map(|p| streams(p, true));
+        let mut next = passes.iter().enumerate();
+        let launches = std::iter::from_fn(|| {
+            let Some((at, pass)) = next.next() else {
+                again();
+                meanwhile();
+                return None;
+            };
+            // The first launch loads the image for those behind it.
+            Some(Ok(streams(pass, on_chip || at > 0)))
+        });
+        let on = OnImage { number, lines: image.lines() };
         let limit = run.settings.time_limit.map(Duration::from_secs);
-        session.run_streams(&streams, number, image.lines(), limit, run.context)
+        let mut ended = passes.iter();
+        session.run_launches(launches, on, limit, run.context, &mut |totals| {
+            ended.next().is_some_and(|&pass| take(pass, &totals))
+        })?;
+        again(); // if not all passes were needed
+        session.residency.streams_built += built.get();
+        Ok(())
     }
 
-    /// The streams of a run over a whole image: those of the last one, if it is the same.
+    /// The streams of a run over a whole image, and whether they were made now; those of all units are kept.
     fn streams(
         &self,
         machine: &Accelerator,
-        clusters: usize,
         image: &SetImage,
-        of: (u64, Vec<Operation>, Arrange),
+        of: StreamKey,
         asked: Units<'_>,
-    ) -> Arc<Vec<InStream>> {
-        let all = asked.share().is_none();
-        let mut last = self.dealt.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(dealt) = last.as_ref().filter(|dealt| all && dealt.of == of) {
-            return Arc::clone(&dealt.streams);
+    ) -> (Streams, bool) {
+        let make = |(_, operations, arrange, clusters): &StreamKey| {
+            let work = units(self.graph.view(), image, operations, asked);
+            deal(machine, operations, work, *clusters, *arrange)
+        };
+        match asked.share() {
+            None => self.streams.get(of.clone(), || make(&of)),
+            Some(_) => (Arc::new(make(&of)), true),
         }
-        let work = units(self.graph.view(), image, &of.1, asked);
-        let streams = Arc::new(deal(machine, &of.1, work, clusters, of.2));
-        if all {
-            *last = Some(Dealt { of, streams: Arc::clone(&streams) });
-        }
-        streams
     }
 
     /// Runs a task segment by segment, those of some roots on each cluster. What was found before it is stopped counts.
@@ -343,15 +416,15 @@ mod tests {
         let resident = SetResident::new(&graph, || 7);
         let image = SetImage::new(graph.view(), Lists::Both, 1).unwrap();
         let streams = |k, arrange| {
-            let of = (7, vec![Operation::Cliques { k }], arrange);
-            resident.streams(&machine, 2, &image, of, Units::All)
+            let of = (7, vec![Operation::Cliques { k }], arrange, 2);
+            resident.streams(&machine, &image, of, Units::All)
         };
-        let first = streams(3, Arrange::ByWork);
-        assert!(Arc::ptr_eq(&first, &streams(3, Arrange::ByWork)));
+        let (first, made) = streams(3, Arrange::ByWork);
+        assert!(made);
         let others = [streams(4, Arrange::ByWork), streams(3, Arrange::ByAddress)];
-        assert!(others.iter().all(|other| other[0] != first[0]));
-        let again = streams(3, Arrange::ByWork);
-        assert!(!Arc::ptr_eq(&first, &again));
-        assert_eq!(first, again);
+        assert!(others.iter().all(|(other, made)| *made && other[0] != first[0]));
+        // Others between do not matter.
+        let (again, made) = streams(3, Arrange::ByWork);
+        assert!(!made && Arc::ptr_eq(&first, &again));
     }
 }

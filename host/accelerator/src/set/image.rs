@@ -58,6 +58,32 @@ impl Block {
     }
 }
 
+/// What the units of a vertex as a root depend on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Root {
+    /// Neighbours before it.
+    pub before: u32,
+    /// Those of them whose lists cliques read.
+    pub read: u32,
+    /// Lines of these lists.
+    pub lines: u64,
+    /// Steps over them: what is in order meets each of its lines, and each of the root's up to the member.
+    pub steps: u64,
+    /// Lines of the blocks of the neighbours behind it, in an image of both lists.
+    pub later: u64,
+}
+
+impl Root {
+    /// Adds the list of the member at this place, of which cliques read so many lines.
+    pub fn add(&mut self, at: usize, lines: u32) {
+        // Without a branch: which members are read is hard to predict.
+        let read = u64::from(lines > 0);
+        self.read += read as u32;
+        self.lines += u64::from(lines);
+        self.steps += u64::from(lines) + read * (at as u64 / u64::from(ENTRIES_A_LINE));
+    }
+}
+
 /// How large an image is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
@@ -80,6 +106,40 @@ pub struct SetImage {
     words: Vec<u32>,
     blocks: Vec<Block>,
     lists: Lists,
+    /// By vertex; of an image that others have put together none.
+    roots: Vec<Root>,
+}
+
+/// Where each list of a graph goes, before its image is filled.
+#[derive(Debug, Clone)]
+pub struct Placement {
+    blocks: Vec<Block>,
+    /// Neighbours before each vertex.
+    before: Vec<u32>,
+    lists: Lists,
+    size: Size,
+}
+
+impl Placement {
+    /// Gives each vertex its block.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the graph has more quarter-lines than ids can name.
+    pub fn new(view: View<'_>, lists: Lists) -> Result<Self> {
+        let (blocks, before, quarters) = place(view, lists)?;
+        let longest_block = blocks.iter().map(|b| b.lines()).max().unwrap_or(0);
+        Ok(Placement { blocks, before, lists, size: Size { quarters, longest_block } })
+    }
+
+    /// The image's size.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The most neighbours that a vertex has before it.
+    pub fn longest(&self) -> u32 {
+        self.before.iter().copied().max().unwrap_or(0)
+    }
 }
 
 /// An image in the layout of a cluster's memory.
@@ -112,28 +172,38 @@ impl SetImage {
     /// # Errors
     /// [`Error::Unsupported`] if the graph has more quarter-lines than ids can name.
     pub fn new(view: View<'_>, lists: Lists, threads: usize) -> Result<Self> {
-        let (blocks, quarters) = place(view, lists)?;
-        let mut words = vec![PADDING; quarters as usize * QUARTER];
-        fill(view, lists, &blocks, &mut words, threads);
+        Ok(Self::placed(view, Placement::new(view, lists)?, threads))
+    }
+
+    /// Builds it in its place.
+    pub fn placed(view: View<'_>, placement: Placement, threads: usize) -> Self {
+        let Placement { blocks, before, lists, size } = placement;
+        let mut words = vec![PADDING; size.quarters as usize * QUARTER];
+        let mut roots: Vec<Root> =
+            before.into_iter().map(|before| Root { before, ..Root::default() }).collect();
+        fill(view, lists, &blocks, &mut roots, &mut words, threads);
         for block in blocks.iter().filter(|b| b.address != Block::NONE && b.is_long()) {
             let at = (block.address as usize - 1) * QUARTER;
             words[at + LENGTH_UP as usize] = block.up;
             words[at + LENGTH_BLOCK as usize] = block.all;
         }
-        Ok(SetImage { words, blocks, lists })
+        SetImage { words, blocks, lists, roots }
     }
 
     /// An image that others have put together: whole lines, with the blocks of what lies in it.
     pub(super) fn made(words: Vec<u32>, blocks: Vec<Block>, lists: Lists) -> Self {
-        SetImage { words, blocks, lists }
+        SetImage { words, blocks, lists, roots: vec![] }
     }
 
     /// Size of a graph's image, without building it; `None` for more quarter-lines than ids can
     /// name.
     pub fn size_of(view: View<'_>, lists: Lists) -> Option<Size> {
-        let (blocks, quarters) = place(view, lists).ok()?;
-        let longest_block = blocks.iter().map(|b| b.lines()).max().unwrap_or(0);
-        Some(Size { quarters, longest_block })
+        Some(Placement::new(view, lists).ok()?.size)
+    }
+
+    /// What the units of `v` as a root depend on.
+    pub(super) fn root(&self, v: VertexId) -> Root {
+        self.roots[v as usize]
     }
 
     /// Where the lists of `v` are.
@@ -187,19 +257,22 @@ pub(super) fn begin(at: u64, quarters: u64) -> u64 {
     if at % line + quarters > line { at.next_multiple_of(line) } else { at }
 }
 
-/// Gives each vertex its block; also the quarter-lines of the whole image.
-fn place(view: View<'_>, lists: Lists) -> Result<(Vec<Block>, u64)> {
+/// Gives each vertex its block; also the neighbours before each, and the quarter-lines of the whole image.
+fn place(view: View<'_>, lists: Lists) -> Result<(Vec<Block>, Vec<u32>, u64)> {
     let line = u64::from(LINE_QUARTERS);
     let quarters = |entries: usize| entries.div_ceil(QUARTER) as u64;
     let mut blocks = Vec::with_capacity(view.vertices());
+    let mut befores = Vec::with_capacity(view.vertices());
     let mut at = 0u64;
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
         if row.is_empty() {
             blocks.push(Block { address: Block::NONE, up: 0, all: 0 });
+            befores.push(0);
             continue;
         }
         let before = row.partition_point(|&u| u < v);
+        befores.push(before as u32);
         let up = quarters(before);
         let down = match lists {
             Lists::Both => quarters(row.len() - before),
@@ -227,7 +300,7 @@ fn place(view: View<'_>, lists: Lists) -> Result<(Vec<Block>, u64)> {
             )));
         }
     }
-    Ok((blocks, at.next_multiple_of(line)))
+    Ok((blocks, befores, at.next_multiple_of(line)))
 }
 
 /// The vertices that each thread has, with about as many neighbours each.
@@ -244,7 +317,12 @@ fn shares(view: View<'_>, threads: usize) -> Vec<Range<usize>> {
 }
 
 /// What is known of the neighbours before each vertex.
-fn reaches(view: View<'_>, blocks: &[Block], shares: &[Range<usize>]) -> Vec<Reach> {
+fn reaches(
+    view: View<'_>,
+    blocks: &[Block],
+    roots: &[Root],
+    shares: &[Range<usize>],
+) -> Vec<Reach> {
     let mut all = vec![Reach::default(); view.vertices()];
     let mut rest = &mut all[..];
     let parts = shares.iter().map(|share| {
@@ -254,208 +332,87 @@ fn reaches(view: View<'_>, blocks: &[Block], shares: &[Range<usize>]) -> Vec<Rea
     });
     for_parts(parts.collect(), |(share, own)| {
         for (v, own) in share.zip(own) {
-            *own = Reach::of(before(view, v as VertexId), blocks[v]);
+            let row = view.neighbours(v as VertexId);
+            *own = Reach::of(&row[..roots[v].before as usize], blocks[v]);
         }
     });
     all
 }
 
-/// The neighbours before a vertex.
-fn before(view: View<'_>, v: VertexId) -> &[VertexId] {
-    let row = view.neighbours(v);
-    &row[..row.partition_point(|&u| u < v)]
+/// What filling a graph's lists needs.
+struct Filling<'a> {
+    view: View<'a>,
+    blocks: &'a [Block],
+    reaches: Vec<Reach>,
+    /// Entries in the lists of others before them, and the lines of each block; in an image of both lists.
+    below: Vec<(u32, u32)>,
 }
 
-/// Writes the lists.
-fn fill(view: View<'_>, lists: Lists, blocks: &[Block], words: &mut [u32], threads: usize) {
-    let shares = shares(view, threads);
-    let reaches = reaches(view, blocks, &shares);
-    // What stands in the lists of others after them.
-    let below: Vec<u32> = match lists {
-        Lists::Both => blocks.iter().map(|b| b.entry(b.all)).collect(),
-        Lists::Up => vec![],
-    };
-    let write = |vertices: Range<usize>, base: usize, words: &mut [u32]| {
-        for v in vertices {
-            let (block, row) = (blocks[v], view.neighbours(v as VertexId));
+impl Filling<'_> {
+    /// Writes the lists of some vertices to `words`, which begin with the entry `base`.
+    fn write(&self, vertices: Range<usize>, base: usize, words: &mut [u32], roots: &mut [Root]) {
+        for (v, root) in vertices.zip(roots) {
+            let (block, row) = (self.blocks[v], self.view.neighbours(v as VertexId));
             if row.is_empty() {
                 continue;
             }
             let from = block.address as usize * QUARTER - base;
-            let up = before(view, v as VertexId).len();
-            let mut members = Members::default();
-            for (word, &u) in words[from..].iter_mut().zip(&row[..up]) {
-                *word = members
-                    .next(u, reaches[u as usize], || (view.neighbours(u), blocks[u as usize].up));
+            let (up, down) = row.split_at(root.before as usize);
+            let (mut members, mut own) = (Members::default(), *root);
+            for (at, (word, &u)) in words[from..].iter_mut().zip(up).enumerate() {
+                let of = || self.blocks[u as usize];
+                let list = || (self.view.neighbours(u), of().up);
+                let entry = members.next(u, self.reaches[u as usize], list);
+                *word = entry;
+                let quarters = match entry >> ID_BITS {
+                    SIZE_LONG => of().up,
+                    quarters => quarters,
+                };
+                own.add(at, lines_of(entry & ((1 << ID_BITS) - 1), quarters));
             }
-            if lists == Lists::Both {
-                let down = (row.len() - up).div_ceil(QUARTER);
-                let from = from + (block.all as usize - down) * QUARTER;
-                for (word, &u) in words[from..].iter_mut().zip(&row[up..]) {
-                    *word = below[u as usize];
+            if !self.below.is_empty() {
+                let from = from + block.all as usize * QUARTER;
+                let from = from - down.len().next_multiple_of(QUARTER);
+                for (word, &u) in words[from..].iter_mut().zip(down) {
+                    let (entry, lines) = self.below[u as usize];
+                    *word = entry;
+                    own.later += u64::from(lines);
                 }
             }
+            *root = own;
         }
+    }
+}
+
+/// Writes the lists, and what is known of each root.
+fn fill(
+    view: View<'_>,
+    lists: Lists,
+    blocks: &[Block],
+    roots: &mut [Root],
+    words: &mut [u32],
+    threads: usize,
+) {
+    let shares = shares(view, threads);
+    let below = match lists {
+        Lists::Both => blocks.iter().map(|b| (b.entry(b.all), b.lines())).collect(),
+        Lists::Up => vec![],
     };
-    let (mut rest, mut base) = (words, 0);
+    let reaches = reaches(view, blocks, roots, &shares);
+    let filling = Filling { view, blocks, reaches, below };
+    let (mut rest, mut base, mut others) = (words, 0, roots);
     let parts = shares.into_iter().map(|share| {
         // The block of the next vertex that has one is where the next part begins.
         let next = blocks[share.end..].iter().find(|b| b.address != Block::NONE);
         let until = next.map_or(base + rest.len(), |b| b.address as usize * QUARTER);
-        let (own, others) = std::mem::take(&mut rest).split_at_mut(until - base);
-        rest = others;
-        (share, std::mem::replace(&mut base, until), own)
+        let (own, behind) = std::mem::take(&mut rest).split_at_mut(until - base);
+        rest = behind;
+        let (roots, behind) = std::mem::take(&mut others).split_at_mut(share.len());
+        others = behind;
+        (share, std::mem::replace(&mut base, until), own, roots)
     });
-    for_parts(parts.collect(), |(share, from, own)| write(share, from, own));
+    for_parts(parts.collect(), |(share, from, own, roots)| filling.write(share, from, own, roots));
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::memory::Memory;
-    use super::*;
-
-    /// A graph from its edges: offsets and neighbours.
-    fn graph(vertices: u32, edges: &[(u32, u32)]) -> (Vec<u64>, Vec<u32>) {
-        let mut rows = vec![vec![]; vertices as usize];
-        for &(u, v) in edges {
-            rows[u as usize].push(v);
-            rows[v as usize].push(u);
-        }
-        let mut offsets = vec![0];
-        for row in &mut rows {
-            row.sort_unstable();
-            row.dedup();
-            offsets.push(offsets[offsets.len() - 1] + row.len() as u64);
-        }
-        (offsets, rows.concat())
-    }
-
-    fn view<'a>((offsets, neighbours): &'a (Vec<u64>, Vec<u32>)) -> View<'a> {
-        View { offsets, neighbours, vertex_labels: None, edge_labels: None }
-    }
-
-    /// Every rule of the format, and every neighbour found again, for lists of all lengths.
-    #[test]
-    fn every_image_keeps_the_rules() {
-        let mut cases = vec![(1, vec![]), (2, vec![(0, 1)]), (9, vec![(3, 7)])];
-        for d in [3, 4, 5, 15, 16, 17, 63, 64, 240, 244, 245, 248, 249, 252, 253, 600] {
-            // A hub before its neighbours, one behind them, and one between them.
-            for hub in [0, d / 2, d] {
-                let star = (0..=d).filter(|&v| v != hub).map(|v| (hub, v));
-                cases.push((d + 1, star.collect()));
-            }
-            let both = (0..2 * d).map(|v| (d, if v < d { v } else { v + 1 }));
-            cases.push((2 * d + 1, both.collect()));
-        }
-        let complete = (0..70).flat_map(|u| (0..u).map(move |v| (u, v)));
-        cases.push((70, complete.collect()));
-        let mut rng = fastrand_like(7);
-        for _ in 0..40 {
-            let n = 2 + rng() % 300;
-            let edges = (0..rng() % 3000).map(|_| (rng() % n, rng() % n));
-            cases.push((n, edges.filter(|(u, v)| u != v).collect()));
-        }
-        for (n, edges) in cases {
-            let made = graph(n, &edges);
-            for lists in [Lists::Up, Lists::Both] {
-                let image = SetImage::new(view(&made), lists, 1).unwrap();
-                rules(view(&made), &image);
-            }
-        }
-    }
-
-    fn fastrand_like(seed: u64) -> impl FnMut() -> u32 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as u32
-        }
-    }
-
-    fn rules(view: View<'_>, image: &SetImage) {
-        assert_eq!(image.words().len() % ENTRIES_A_LINE as usize, 0);
-        let memory = Memory::new(image.words());
-        let mut used = vec![false; image.words().len()];
-        let mut last = None;
-        let vertex_of = |id: u32| {
-            let all = 0..view.vertices() as VertexId;
-            all.into_iter().find(|&v| image.block(v).address == id).unwrap()
-        };
-        for v in 0..view.vertices() as VertexId {
-            let (block, row) = (image.block(v), view.neighbours(v));
-            if row.is_empty() {
-                assert_eq!(block.address, Block::NONE);
-                continue;
-            }
-            assert!(last.is_none_or(|last| last < block.address), "ids are in order");
-            last = Some(block.address);
-            let before = row.partition_point(|&u| u < v);
-            for (list, quarters, from) in [
-                (&row[..before], block.up, block.address),
-                (&row[before..], row[before..].len().div_ceil(QUARTER) as u32, 0),
-            ] {
-                if list.is_empty() || (from == 0 && image.lists() == Lists::Up) {
-                    continue;
-                }
-                let up = list.as_ptr() == row.as_ptr() && before > 0;
-                let from = if up { block.address } else { block.address + block.all - quarters };
-                // Rule 1.
-                assert!(
-                    from % LINE_QUARTERS + quarters <= LINE_QUARTERS || from % LINE_QUARTERS == 0
-                );
-                let found: Vec<u32> = memory.list(from, quarters).map(|e| e.id()).collect();
-                let wanted: Vec<u32> = list.iter().map(|&u| image.block(u).address).collect();
-                assert_eq!(found, wanted);
-                for (at, (entry, &u)) in memory.list(from, quarters).zip(list).enumerate() {
-                    assert_eq!(vertex_of(entry.id()), u);
-                    let (other, size) = (image.block(u), memory.size(entry, up));
-                    if !up {
-                        assert_eq!(size, other.all);
-                        continue;
-                    }
-                    // As much as can match.
-                    assert!(size <= other.up);
-                    let read: Vec<u32> = memory.list(other.address, size).map(|e| e.id()).collect();
-                    let before = view.neighbours(u);
-                    for w in list[..at].iter().filter(|w| before.contains(w)) {
-                        assert!(read.contains(&image.block(*w).address), "{w} of {u} in {v}");
-                    }
-                }
-                for word in &mut used[from as usize * QUARTER..][..quarters as usize * QUARTER] {
-                    assert!(!std::mem::replace(word, true), "no two lists share a quarter-line");
-                }
-            }
-            if block.is_long() {
-                assert_eq!(block.address % LINE_QUARTERS, 0, "rule 2");
-                let at = (block.address as usize - 1) * QUARTER;
-                for word in &mut used[at..at + QUARTER] {
-                    assert!(!std::mem::replace(word, true), "the lengths lie in no list");
-                }
-                assert_eq!(image.words()[at..at + 4], [block.up, block.all, PADDING, PADDING]);
-            }
-        }
-        // Rule 3.
-        let rest = used.iter().zip(image.words()).filter(|(used, _)| !**used);
-        assert!(rest.into_iter().all(|(_, &word)| word == PADDING));
-    }
-
-    #[test]
-    fn threads_make_the_same_image() {
-        let mut rng = fastrand_like(3);
-        let edges: Vec<(u32, u32)> = (0..60_000)
-            .map(|_| {
-                let u = rng() % 20_000;
-                (u, (u + 1 + rng() % (1 + u / 7)) % 20_000)
-            })
-            .filter(|(u, v)| u != v)
-            .collect();
-        let made = graph(20_500, &edges);
-        assert!(made.1.len() > FEW_EDGES);
-        for lists in [Lists::Up, Lists::Both] {
-            let one = SetImage::new(view(&made), lists, 1).unwrap();
-            for threads in [2, 3, 8] {
-                assert_eq!(SetImage::new(view(&made), lists, threads).unwrap(), one);
-            }
-        }
-    }
-}
+mod tests;

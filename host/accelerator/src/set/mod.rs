@@ -5,6 +5,7 @@
 //! | `engine` | the core as an engine: resident graphs and tasks on them |
 //! | [`frequent`] | frequent subgraphs: candidates as search plans |
 //! | [`image`] | layout of a graph |
+//! | `kept` | streams of earlier launches |
 //! | [`mod@matches`] | matches of a pattern by search plans |
 //! | [`memory`] | the on-chip memory of a cluster |
 //! | [`motifs5`] | motifs of 5 vertices by connected sets of three
@@ -19,6 +20,7 @@
 pub(crate) mod engine;
 pub mod frequent;
 pub mod image;
+pub(crate) mod kept;
 pub mod matches;
 pub mod memory;
 pub(crate) mod methods;

@@ -47,8 +47,8 @@ impl Degrees {
             sums.stars += d * d.saturating_sub(1) * d.saturating_sub(2) / 6;
             let row = view.neighbours(v);
             let after = &row[row.partition_point(|&u| u < v)..];
-            sums.paths += after.iter().map(|&u| view.degree(u) as u128 - 1).sum::<u128>()
-                * d.saturating_sub(1);
+            let others: u64 = after.iter().map(|&u| view.degree(u) as u64 - 1).sum();
+            sums.paths += u128::from(others) * d.saturating_sub(1);
         }
         sums
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
 use gramer_engine::{Units, WorkUnit};
 use gramer_graph::{VertexId, View};
@@ -10,20 +11,24 @@ use gramer_machine::set::{
 };
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
-use super::image::{Lists, QUARTER, SetImage, lines_of};
+use super::image::{Lists, QUARTER, Root, SetImage, lines_of};
 use super::numbers::{CLIQUES, EDGES, PATHS};
 
 mod order;
 
-pub(crate) use order::grouped;
+pub(crate) use order::{Halves, grouped};
 use order::{mixed, spread};
 
 /// Bytes of a beat.
 pub(super) const BEAT: usize = ENTRIES_A_LINE as usize * 4;
+/// Bytes of a unit.
+const UNIT_BYTES: usize = BEAT / UNITS_A_BEAT as usize;
 /// A unit of at most this much work may wait behind another in its half of a beat.
 const LIGHT: u64 = 64;
 /// The same for plans and wedges: units of at most this fraction (1/1024) of a PU's work.
 const LIGHT_PARTS: u64 = 1024;
+/// Bits of a digit by which works are sorted.
+const DIGIT: u32 = 11;
 /// Rows that the level engine takes about in a cycle.
 const ROWS_A_CYCLE: u64 = 8;
 /// Work of a line in the map, to that in the intersector: about its bank conflicts.
@@ -66,8 +71,8 @@ impl Operation {
     }
 }
 
-/// Whether all lists that operations read lie before the root's.
-fn ascending(operations: &[Operation]) -> bool {
+/// Whether all lists that operations read lie before the root's. Units of others come in one order, whatever [`Arrange`] says.
+pub(super) fn ascending(operations: &[Operation]) -> bool {
     operations.iter().all(|o| o.ascends())
 }
 
@@ -110,6 +115,9 @@ pub struct InStream {
     pub wait: bool,
 }
 
+/// What a launch sends: a stream for each cluster.
+pub type Streams = Arc<Vec<InStream>>;
+
 impl InStream {
     /// Header and units.
     pub fn whole(&self) -> Vec<u8> {
@@ -128,27 +136,23 @@ pub fn units(
     let mut all = vec![];
     for (plan, &operation) in (0..).zip(operations) {
         for (v, range) in roots_of(view, operation, roots) {
-            let (block, row) = (image.block(v), view.neighbours(v));
-            let before = row.partition_point(|&u| u < v);
-            let whole = matches!(operation, Operation::Paths) || range == (0..before as u32);
+            let (block, root) = (image.block(v), image.root(v));
+            let whole = matches!(operation, Operation::Paths) || range == (0..root.before);
             let (first, last) = if whole { (0, LAST_ALL) } else { (range.start, range.end) };
-            let quarters = match operation {
-                Operation::Paths => block.all.min(QUARTERS_LONG),
-                _ => block.up,
+            let (quarters, (work, asked)) = match operation {
+                Operation::Cliques { k } if root.read < k - 2 => continue,
+                Operation::Cliques { k } => {
+                    let work = cost_of_cliques(k, root.before.into(), root.lines, root.steps);
+                    (block.up, work)
+                }
+                Operation::Edges => continue, // of segments alone
+                Operation::Paths => {
+                    let work = MAP_LINE * root.later + view.degree(v) as u64 / 8;
+                    (block.all.min(QUARTERS_LONG), (work, 0))
+                }
             };
-            if has_none(image, (block.address, quarters), operation) {
-                continue;
-            }
-            let (work, asked) = work(image, block.address, row, before, operation);
-            all.push(PlacedUnit {
-                address: block.address,
-                quarters,
-                plan,
-                first,
-                last,
-                work,
-                asked,
-            });
+            let address = block.address;
+            all.push(PlacedUnit { address, quarters, plan, first, last, work, asked });
         }
     }
     all
@@ -202,13 +206,9 @@ pub(super) fn work(
     match operation {
         Operation::Cliques { k } => {
             let reads = image.reads(address, before.div_ceil(QUARTER) as u32).take(before);
-            let (mut streamed, mut steps) = (0, 0);
-            for (at, lines) in (0..).zip(reads).filter(|&(_, lines)| lines > 0) {
-                streamed += u64::from(lines);
-                // What is in order meets each of its lines, and each of the root's up to the member.
-                steps += u64::from(lines) + at / u64::from(ENTRIES_A_LINE);
-            }
-            cost_of_cliques(k, before as u64, streamed, steps)
+            let mut root = Root::default();
+            reads.enumerate().for_each(|(at, lines)| root.add(at, lines));
+            cost_of_cliques(k, before as u64, root.lines, root.steps)
         }
         _ => {
             let all = |u: VertexId| {
@@ -266,21 +266,23 @@ pub fn deal(
     assert!(operations.len() <= PLANS as usize, "a header has {PLANS} plans");
     let head = head(machine, operations);
     let pus = machine.machine.processing_units;
-    let (ascending, resident) = (ascending(operations), arrange == Arrange::ByWork);
-    let streams = dealt(units, clusters).into_iter().map(|mut units| {
-        let halves = match (ascending, resident) {
+    let (ascending, by_work) = (ascending(operations), arrange == Arrange::ByWork);
+    let own = match ascending && !by_work {
+        true => dealt_by_address(&units, clusters),
+        false => dealt(&units, clusters),
+    };
+    let streams = own.into_iter().map(|mut units| {
+        let halves = match (ascending, by_work) {
             (true, true) => spread(&mixed(units, pus), pus),
             (true, false) => {
-                units.sort_by_key(|u| (u.address, u.plan));
-                let mut later = units.split_off(begun_while_loading(machine, &units));
-                later.sort_by_key(by_work);
-                let mut halves = grouped(&units, LIGHT);
-                halves.extend(spread(&mixed(later, pus), pus));
+                let later = units.split_off(begun_while_loading(machine, &units));
+                let mut halves = grouped(units, LIGHT);
+                halves.append(spread(&mixed(heaviest_first(&later), pus), pus));
                 halves
             }
-            (false, _) => grouped(&units, LIGHT),
+            (false, _) => grouped(units, LIGHT),
         };
-        InStream { head: head.clone(), units: beats(machine, halves), wait: resident || !ascending }
+        InStream { head: head.clone(), units: beats(machine, &halves), wait: by_work || !ascending }
     });
     streams.collect()
 }
@@ -298,21 +300,73 @@ fn begun_while_loading(machine: &Accelerator, units: &[PlacedUnit]) -> usize {
     until.take_while(|&work| work <= room).count()
 }
 
-/// The heaviest first.
-fn by_work(unit: &PlacedUnit) -> (Reverse<u64>, u32, u32, u32) {
-    (Reverse(unit.work), unit.address, unit.plan, unit.first)
-}
-
 /// The units of each cluster, the heaviest first.
-pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<PlacedUnit>> {
-    units.sort_by_key(by_work);
-    let mut own: Vec<Vec<PlacedUnit>> = vec![vec![]; clusters];
-    // There and back, so that no cluster always has the heavier one.
-    for (at, unit) in units.into_iter().enumerate() {
-        let place = at % (2 * clusters);
-        own[place.min(2 * clusters - 1 - place)].push(unit);
+pub(super) fn dealt(units: &[PlacedUnit], clusters: usize) -> Vec<Vec<PlacedUnit>> {
+    let most = units.len().div_ceil(clusters.max(1)) + 1;
+    let mut own: Vec<Vec<PlacedUnit>> = vec![Vec::with_capacity(most); clusters];
+    for (at, unit) in by_work(units).into_iter().enumerate() {
+        own[cluster_of(at, clusters)].push(units[unit as usize]);
     }
     own
+}
+
+/// The same, in the order of addresses.
+fn dealt_by_address(units: &[PlacedUnit], clusters: usize) -> Vec<Vec<PlacedUnit>> {
+    let place = |u: &PlacedUnit| (u.address, u.plan);
+    if !units.is_sorted_by(|a, b| place(a) < place(b)) {
+        let mut own = dealt(units, clusters);
+        own.iter_mut().for_each(|units| units.sort_by_key(place));
+        return own;
+    }
+    let mut clusters_of = vec![0; units.len()];
+    for (at, unit) in by_work(units).into_iter().enumerate() {
+        clusters_of[unit as usize] = cluster_of(at, clusters);
+    }
+    let most = units.len().div_ceil(clusters.max(1)) + 1;
+    let mut own: Vec<Vec<PlacedUnit>> = vec![Vec::with_capacity(most); clusters];
+    units.iter().zip(clusters_of).for_each(|(unit, cluster)| own[cluster].push(*unit));
+    own
+}
+
+/// The cluster of the unit in this place, the heaviest being first: there and back, so that no cluster always has the heavier
+/// one.
+fn cluster_of(at: usize, clusters: usize) -> usize {
+    let place = at % (2 * clusters);
+    place.min(2 * clusters - 1 - place)
+}
+
+/// The same units, the heaviest first.
+fn heaviest_first(units: &[PlacedUnit]) -> Vec<PlacedUnit> {
+    by_work(units).into_iter().map(|unit| units[unit as usize]).collect()
+}
+
+/// Numbers of units, the heaviest first; among equals by address, plan and range.
+fn by_work(units: &[PlacedUnit]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..units.len() as u32).collect();
+    // Roots come in this order, those of each plan.
+    order.sort_by_key(|&at| {
+        let unit = &units[at as usize];
+        (unit.address, unit.plan, unit.first)
+    });
+    let most = units.iter().map(|unit| unit.work).max().unwrap_or(0);
+    let mut sorted = vec![0; order.len()];
+    // From the lowest digit of works to the highest, equal ones in their order.
+    for shift in (0..u64::BITS - most.leading_zeros()).step_by(DIGIT as usize) {
+        let digit = |at: u32| (!units[at as usize].work >> shift) as usize & ((1 << DIGIT) - 1);
+        let mut ends = [0u32; 1 << DIGIT];
+        order.iter().for_each(|&at| ends[digit(at)] += 1);
+        let mut end = 0;
+        for begin in &mut ends {
+            end += std::mem::replace(begin, end);
+        }
+        for &at in &order {
+            let place = &mut ends[digit(at)];
+            sorted[*place as usize] = at;
+            *place += 1;
+        }
+        std::mem::swap(&mut order, &mut sorted);
+    }
+    order
 }
 
 /// Deals units of plans or wedges, which need the whole image, to `clusters`, the heaviest first.
@@ -325,9 +379,9 @@ pub(super) fn deal_by_share(
     let whole = units.iter().fold(0u64, |sum, unit| sum.saturating_add(unit.work));
     let pus = u64::from(machine.machine.processing_units) * clusters as u64;
     let light = whole / (pus * LIGHT_PARTS);
-    let streams = dealt(units, clusters).into_iter().map(|units| InStream {
+    let streams = dealt(&units, clusters).into_iter().map(|units| InStream {
         head: head.to_vec(),
-        units: beats(machine, grouped(&units, light)),
+        units: beats(machine, &grouped(units, light)),
         wait: true,
     });
     streams.collect()
@@ -345,27 +399,29 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
 }
 
 /// Beats of units, each half with the heaviest first.
-pub(crate) fn beats(machine: &Accelerator, halves: Vec<Vec<PlacedUnit>>) -> Vec<u8> {
-    let group = UNITS_A_GROUP as usize;
-    let mut bytes = vec![];
-    for mut own in halves {
+pub(crate) fn beats(machine: &Accelerator, halves: &Halves) -> Vec<u8> {
+    let field = |name| machine.streams.input.field("unit", name).expect("a description is checked");
+    let at = ["address", "quarters", "plan", "first", "last"].map(|name| {
+        let field = field(name);
+        (field.at, u64::MAX >> (64 - field.bits))
+    });
+    let word = |unit: &PlacedUnit| {
+        let values = [unit.address, unit.quarters, unit.plan, unit.first, unit.last];
+        let placed = |(&(at, mask), value): (&(u32, u64), u32)| (u64::from(value) & mask) << at;
+        at.iter().zip(values).map(placed).fold(0, |all, own| all | own)
+    };
+    let half = UNITS_A_GROUP as usize * UNIT_BYTES;
+    let mut bytes = Vec::with_capacity((halves.len() * half).next_multiple_of(BEAT).max(BEAT));
+    let mut own = vec![];
+    for units in halves.iter() {
+        own.clear();
+        own.extend_from_slice(units);
         own.sort_by_key(|unit| Reverse(unit.work));
-        let mut half = vec![0; group * 8];
-        for (place, unit) in half.chunks_exact_mut(8).zip(own) {
-            for (field, value) in [
-                ("address", unit.address),
-                ("quarters", unit.quarters),
-                ("plan", unit.plan),
-                ("first", unit.first),
-                ("last", unit.last),
-            ] {
-                set(machine, "unit", field, place, value.into());
-            }
-        }
-        bytes.extend(half);
+        bytes.extend(own.iter().flat_map(|unit| word(unit).to_le_bytes()));
+        bytes.resize(bytes.len().next_multiple_of(half), 0);
     }
     // The last beat is whole, and there is one.
-    bytes.resize(bytes.len().next_multiple_of(UNITS_A_BEAT as usize * 8).max(BEAT), 0);
+    bytes.resize(bytes.len().next_multiple_of(BEAT).max(BEAT), 0);
     bytes
 }
 
@@ -373,4 +429,45 @@ pub(crate) fn beats(machine: &Accelerator, halves: Vec<Vec<PlacedUnit>>) -> Vec<
 pub(super) fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u8], value: u64) {
     let field = machine.streams.input.field(part, field).expect("a description is checked");
     field.set(bytes, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_sorted_as_by_their_keys() {
+        let mut rng = fastrand::Rng::with_seed(4);
+        for most in [1, 3, 100, 5000, u64::MAX] {
+            let mut units: Vec<PlacedUnit> = (0..300)
+                .map(|at| PlacedUnit {
+                    address: at / 2,
+                    quarters: 1,
+                    plan: rng.u32(0..4),
+                    first: at % 2,
+                    last: LAST_ALL,
+                    work: rng.u64(0..most),
+                    asked: 0,
+                })
+                .collect();
+            for cut in [true, false] {
+                if !cut {
+                    // Each address once.
+                    units.retain(|unit| unit.first == 0);
+                }
+                let key = |u: &PlacedUnit| (Reverse(u.work), u.address, u.plan, u.first);
+                let mut sorted = units.clone();
+                sorted.sort_by_key(key);
+                let found: Vec<PlacedUnit> =
+                    by_work(&units).iter().map(|&at| units[at as usize]).collect();
+                assert_eq!(found, sorted);
+                for clusters in 1..4 {
+                    let mut own = dealt(&units, clusters);
+                    own.iter_mut().for_each(|units| units.sort_by_key(|u| (u.address, u.plan)));
+                    assert_eq!(dealt_by_address(&units, clusters), own);
+                }
+                rng.shuffle(&mut units);
+            }
+        }
+    }
 }

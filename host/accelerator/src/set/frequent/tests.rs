@@ -86,7 +86,7 @@ impl Runs for ModelRunner {
             return Ok((0, false));
         }
         let mut count = 0;
-        for stream in job.streams {
+        for stream in job.streams.iter() {
             let of = |stream: &[u8]| reference::list(&self.machine, job.image.0.words(), stream);
             for ids in with_room(&self.machine, stream.whole(), of).1 {
                 assert_eq!(ids.len(), vertices as usize);

@@ -1,7 +1,5 @@
 //! 5-motifs of a graph, on devices or on a model of the core.
 
-use std::time::Instant;
-
 use gramer_base::error::Result;
 use gramer_graph::View;
 use gramer_machine::Accelerator;
@@ -12,7 +10,7 @@ use crate::set::plan::run::Runs;
 use crate::set::sums::Total;
 use crate::set::tasks::unsupported;
 use crate::set::wedges::Shape;
-use crate::set::wedges::run::{Job, WedgeImages, count};
+use crate::set::wedges::run::{WedgeImages, count};
 
 /// The two runs over the image for wedges: the sums of products, with the edge-induced 5-cycles as embeddings; `None` if they
 /// aren't of all roots.
@@ -23,13 +21,10 @@ pub fn sums(
     runs: &mut dyn Runs,
     (view, images): (View<'_>, &WedgeImages),
 ) -> Result<Option<Total>> {
-    let (machine, clusters) = (runs.machine().clone(), runs.clusters());
+    let machine = runs.machine().clone();
     let no_room = || unsupported(&machine, NO_ROOM);
-    let begun = Instant::now();
-    let found = images.with(&machine, view, |image| {
-        let streams = deal(&machine, units(&machine, view, image, clusters), clusters);
-        runs.note_preparation(begun.elapsed());
-        runs.sums(&Job { image, streams: &streams })
+    let found = images.sums(runs, view, None, |machine, image, clusters| {
+        deal(machine, units(machine, view, image, clusters), clusters)
     })?;
     let (mut total, complete) = found.ok_or_else(no_room)?;
     if !complete {
@@ -41,12 +36,12 @@ pub fn sums(
     Ok(complete.then_some(total))
 }
 
-/// Refuses a graph whose image has no room.
+/// Refuses a graph whose image has no room; whether the image was built now.
 ///
 /// # Errors
 /// [`gramer_base::error::Error::Unsupported`] then, and what building the image says.
-pub fn check_room(machine: &Accelerator, view: View<'_>, images: &WedgeImages) -> Result<()> {
-    let found = images.with(machine, view, |_| Ok(()))?;
+pub fn check_room(machine: &Accelerator, view: View<'_>, images: &WedgeImages) -> Result<bool> {
+    let found = images.with(machine, view, |_, built| Ok(built))?;
     found.ok_or_else(|| unsupported(machine, NO_ROOM))
 }
 

@@ -1,6 +1,6 @@
 //! Search plans on a graph: images, runners and runs.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::set::image::Words;
@@ -14,9 +14,10 @@ use gramer_pattern::MAX_VERTICES;
 use super::image::{Order, PlanImage};
 use super::units::{deal, units_of, walkers};
 use super::words::Program;
+use crate::set::kept::KeptStreams;
 use crate::set::sums::Total;
 use crate::set::tasks::unsupported;
-use crate::set::units::InStream;
+use crate::set::units::Streams;
 use crate::set::wedges::run::{Job as WedgeJob, WedgeImages};
 use crate::stream::{Record, RecordSink};
 
@@ -26,7 +27,16 @@ pub struct Job<'a> {
     /// The image, and the order of its vertices, which tells a graph's two images apart.
     pub image: (&'a PlanImage, Order),
     /// The streams.
-    pub streams: &'a [InStream],
+    pub streams: &'a Streams,
+}
+
+/// What the host made for a job; the rest was there from an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    /// The image.
+    pub image: bool,
+    /// The streams.
+    pub streams: bool,
 }
 
 /// Runner of in-streams: devices, or a model of the core.
@@ -62,8 +72,8 @@ pub trait Runs {
     /// [`Error::Device`], [`Error::Interrupted`].
     fn sums(&mut self, job: &WedgeJob<'_>) -> Result<(Total, bool)>;
 
-    /// Hears how long it took to make a job.
-    fn note_preparation(&mut self, _took: Duration) {}
+    /// Hears how long it took to make a job, and what of it was made.
+    fn note_preparation(&mut self, _took: Duration, _made: Made) {}
 }
 
 /// An image with the vertices of its quarter-lines, for lists.
@@ -72,10 +82,14 @@ struct PlacedImage {
     vertices: OnceLock<Vec<VertexId>>,
 }
 
+/// What streams of a plan from all roots are of: the machine, its clusters, and the plan.
+type StreamKey = (String, usize, Program);
+
 /// A graph's images in the view's order and in that of labels, each built when a plan first needs it, and that for wedges.
 #[derive(Default)]
 pub struct PlanImages {
     images: Mutex<[Option<PlacedImage>; 2]>,
+    streams: KeptStreams<StreamKey>,
     /// For houses and 5-cycles.
     pub wedges: WedgeImages,
 }
@@ -140,6 +154,7 @@ impl PlanInput<'_> {
         let (machine, clusters) = (runs.machine().clone(), runs.clusters());
         let mut images = self.images.images.lock().unwrap_or_else(PoisonError::into_inner);
         let order = program.order();
+        let built = images[order as usize].is_none();
         let placed = match &mut images[order as usize] {
             Some(placed) => placed,
             none => {
@@ -157,10 +172,19 @@ impl PlanInput<'_> {
             return Err(unsupported(&machine, &what));
         }
         let may = |v| self.may.is_none_or(|may| may(v));
-        let work =
-            units_of(self.view, (self.roots, &may), image, program, walkers(&machine, clusters));
-        let streams = deal(&machine, (program, image), work, clusters);
-        runs.note_preparation(begun.elapsed());
+        let make = || {
+            let walkers = walkers(&machine, clusters);
+            let work = units_of(self.view, (self.roots, &may), image, program, walkers);
+            deal(&machine, (program, image), work, clusters)
+        };
+        let (streams, new) = match (self.roots.share(), self.may) {
+            (None, None) => {
+                let key = (machine.machine.name.clone(), clusters, program.clone());
+                self.images.streams.get(key, make)
+            }
+            _ => (Arc::new(make()), true),
+        };
+        runs.note_preparation(begun.elapsed(), Made { image: built, streams: new });
         run(runs, &Job { image: (image, order), streams: &streams }, placed)
     }
 }

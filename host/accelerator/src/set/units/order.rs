@@ -47,27 +47,62 @@ pub(super) fn mixed(mut units: Vec<PlacedUnit>, pus: u32) -> Vec<PlacedUnit> {
     all
 }
 
+/// Units in halves of beats, each of which goes to one PU.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Halves {
+    units: Vec<PlacedUnit>,
+    /// Where each half ends.
+    ends: Vec<usize>,
+}
+
+impl Halves {
+    /// The halves in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &[PlacedUnit]> {
+        let mut begin = 0;
+        self.ends.iter().map(move |&end| &self.units[std::mem::replace(&mut begin, end)..end])
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Puts halves behind these.
+    pub fn append(&mut self, other: Halves) {
+        let begin = self.units.len();
+        self.units.extend(other.units);
+        self.ends.extend(other.ends.into_iter().map(|end| begin + end));
+    }
+
+    /// Ends a half.
+    fn end(&mut self) {
+        self.ends.push(self.units.len());
+    }
+}
+
 /// The same units in halves of beats. Where as many light ones follow each other as all PUs have in a half, they go to one half
 /// after the other, there and back, so that no PU has the heaviest of them; and of the last ones, if they are fewer, each PU has some.
-pub(super) fn spread(units: &[PlacedUnit], pus: u32) -> Vec<Vec<PlacedUnit>> {
+pub(super) fn spread(units: &[PlacedUnit], pus: u32) -> Halves {
     let most = UNITS_A_GROUP as usize * pus as usize;
-    let mut halves = vec![];
+    let mut halves = Halves { units: Vec::with_capacity(units.len()), ends: vec![] };
     let mut rest = units;
     while !rest.is_empty() {
         let block = &rest[..rest.len().min(most)];
         if block.iter().any(|unit| unit.work > LIGHT) {
-            halves.push(taken(&mut rest, LIGHT));
+            let (half, behind) = rest.split_at(taken(rest, LIGHT));
+            halves.units.extend_from_slice(half);
+            halves.end();
+            rest = behind;
             continue;
         }
         rest = &rest[block.len()..];
         let width = block.len().min(pus as usize);
-        let begin = halves.len();
-        halves.resize(begin + width, vec![]);
-        for (row, units) in block.chunks(width).enumerate() {
-            for (place, unit) in units.iter().enumerate() {
-                let half = if row % 2 == 0 { place } else { width - 1 - place };
-                halves[begin + half].push(*unit);
+        for half in 0..width {
+            for (row, units) in block.chunks(width).enumerate() {
+                let place = if row % 2 == 0 { half } else { width - 1 - half };
+                halves.units.extend(units.get(place));
             }
+            halves.end();
         }
     }
     halves
@@ -75,21 +110,20 @@ pub(super) fn spread(units: &[PlacedUnit], pus: u32) -> Vec<Vec<PlacedUnit>> {
 
 /// The same units in halves of beats: a half has any unit and some of at most so much work, since its PU takes them one after the
 /// other.
-pub(crate) fn grouped(mut units: &[PlacedUnit], most: u64) -> Vec<Vec<PlacedUnit>> {
-    let mut halves = vec![];
-    while !units.is_empty() {
-        halves.push(taken(&mut units, most));
+pub(crate) fn grouped(units: Vec<PlacedUnit>, most: u64) -> Halves {
+    let mut ends = vec![];
+    let mut end = 0;
+    while end < units.len() {
+        end += taken(&units[end..], most);
+        ends.push(end);
     }
-    halves
+    Halves { units, ends }
 }
 
-/// Takes the next half.
-fn taken(units: &mut &[PlacedUnit], most: u64) -> Vec<PlacedUnit> {
+/// Units of the next half.
+fn taken(units: &[PlacedUnit], most: u64) -> usize {
     let group = UNITS_A_GROUP as usize;
-    let light = units[1..].iter().take(group - 1).take_while(|u| u.work <= most).count();
-    let (half, rest) = units.split_at(1 + light);
-    *units = rest;
-    half.to_vec()
+    1 + units[1..].iter().take(group - 1).take_while(|u| u.work <= most).count()
 }
 
 #[cfg(test)]
@@ -131,7 +165,7 @@ mod tests {
     #[test]
     fn no_half_has_the_heaviest_alone() {
         let light: Vec<PlacedUnit> = (0..11).map(|at| unit(at, 60 - u64::from(at), 1)).collect();
-        let places = |halves: &[Vec<PlacedUnit>]| -> Vec<Vec<u32>> {
+        let places = |halves: &Halves| -> Vec<Vec<u32>> {
             halves.iter().map(|half| half.iter().map(|u| u.address).collect()).collect()
         };
         // Each PU has some, there and back.
@@ -152,8 +186,8 @@ mod tests {
         );
         let heavy: Vec<PlacedUnit> =
             light.iter().map(|u| PlacedUnit { work: LIGHT + 1, ..*u }).collect();
-        assert_eq!(spread(&heavy, 8), heavy.iter().map(|u| vec![*u]).collect::<Vec<_>>());
-        assert_eq!(spread(&[], 8), Vec::<Vec<PlacedUnit>>::new());
+        assert!(spread(&heavy, 8).iter().eq(heavy.chunks(1)));
+        assert_eq!(spread(&[], 8), Halves::default());
     }
 
     #[test]

@@ -184,7 +184,7 @@ impl Runs for ModelRunner {
     fn sums(&mut self, job: &WedgeJob<'_>) -> Result<(Total, bool)> {
         self.runs[0] += 1;
         let mut total = Total::default();
-        for stream in job.streams {
+        for stream in job.streams.iter() {
             let found = reference::run(&self.machine, job.image.words(), &stream.whole()).unwrap();
             total.iter_mut().zip(found.values).for_each(|(sum, own)| *sum += u128::from(own));
         }
