@@ -288,8 +288,12 @@ pub fn deal(
 }
 
 /// How many of the units in the order of addresses the PUs begin while the image is loaded, a line of each channel in a
-/// cycle. Twice what the estimates say: a unit by work that waits for its list holds up all behind it.
+/// cycle. Twice what the estimates say: a unit by work that waits for its list holds up all behind it. From one channel
+/// loading takes so long that all are in this order.
 fn begun_while_loading(machine: &Accelerator, units: &[PlacedUnit]) -> usize {
+    if machine.core_ports() == 1 {
+        return units.len();
+    }
     let lines = units.last().map_or(0, |unit| unit.address / LINE_QUARTERS + 1);
     let cycles = u64::from(lines.div_ceil(machine.core_ports()));
     let room = 2 * cycles * u64::from(machine.machine.processing_units);
