@@ -248,7 +248,7 @@ PROOFS = {
             ("gramer_set_loader.sv", "(READ_W+1)'(READS - BURST)", "(READ_W+1)'(READS - BURST + 1)"),
             ("gramer_set_loader.sv", "room = burst_t'(BURST) - {1'b0, first};", "room = burst_t'(BURST);"),
             ("gramer_set_loader.sv", "base_i + (10'(oldest_q)", "base_i + (10'(there_q)"),
-            ("gramer_set_loader.sv", "(oldest_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p)", "(next_q & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p)"),
+            ("gramer_set_loader.sv", "(oldest_q & TOTAL_W'(PARTS - 1)) == TOTAL_W'(p)", "(next_q & TOTAL_W'(PARTS - 1)) == TOTAL_W'(p)"),
             ("gramer_set_loader.sv", "arrives  = rvalid_i && !is_word", "arrives  = rvalid_i"),
             ("gramer_set_loader.sv", "if (free) begin\n      araddr_q", "if (free || word_valid_i) begin\n      araddr_q"),
             ("gramer_set_loader.sv", "there_q == lines_q;", "there_q + 1'b1 == lines_q;"),
