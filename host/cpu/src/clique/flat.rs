@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gramer_base::context::Context;
 use gramer_base::parallel::on_threads;
 use gramer_base::prefetch::prefetch;
+use gramer_graph::local::FLAT;
 use gramer_graph::{VertexId, View};
 
 use crate::sets;
 
 /// Maximum number of neighbours of a vertex.
-const MOST: usize = 16;
+const MOST: usize = FLAT;
 /// Vertices that a thread takes at a time.
 const BLOCK: usize = 1 << 12;
 /// Pairs of neighbours of one vertex.
@@ -26,12 +27,7 @@ const ROOM: usize = 1 << 11;
 /// Prefetch distances: for the places of rows, and for the rows.
 const AHEAD: [usize; 2] = [48, 24];
 
-/// Whether no vertex has more than [`MOST`] neighbours.
-pub(super) fn is_flat(graph: View<'_>) -> bool {
-    graph.offsets.windows(2).all(|of| of[1] - of[0] <= MOST as u64)
-}
-
-/// Number of cliques of `k` vertices, k ≥ 3, in a graph that [`is_flat`], and whether the run was finished.
+/// Number of cliques of `k` vertices, k ≥ 3, in a graph that is [flat](View::is_flat), and whether the run was finished.
 pub(super) fn count(graph: View<'_>, k: usize, context: &Context) -> (u128, bool) {
     let blocks = graph.vertices().div_ceil(BLOCK);
     context.progress.begin(blocks as u64);
@@ -86,9 +82,7 @@ fn of_block(graph: View<'_>, k: usize, vertices: Range<usize>, listed: &mut List
             return unsafe { of_block_avx512(graph, k, vertices, listed) };
         }
     }
-    let below = |at: Range<usize>, v| {
-        graph.neighbours[at].iter().take_while(|&&u| u < v).count()
-    };
+    let below = |at: Range<usize>, v| graph.neighbours[at].iter().take_while(|&&u| u < v).count();
     let pairs = |at: usize, before: usize, listed: &mut Listed| {
         let members = &graph.neighbours[at..at + before];
         for (j, &u) in members.iter().enumerate() {
@@ -100,12 +94,7 @@ fn of_block(graph: View<'_>, k: usize, vertices: Range<usize>, listed: &mut List
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
-fn of_block_avx512(
-    graph: View<'_>,
-    k: usize,
-    vertices: Range<usize>,
-    listed: &mut Listed,
-) -> u64 {
+fn of_block_avx512(graph: View<'_>, k: usize, vertices: Range<usize>, listed: &mut Listed) -> u64 {
     let below = |at, v| sets::leading_avx512(graph.neighbours, at, v);
     let pairs = |at: usize, before: usize, Listed { rows, members, len }: &mut Listed| {
         *len += sets::pairs_avx512(

@@ -91,12 +91,18 @@ pub struct GraphFile {
 
 impl GraphFile {
     /// Brings the graph in the order that is wanted.
-    fn order(&mut self, order: Order, context: &Context) -> Result<()> {
-        if order == Order::RankOn1 && self.graph.order() != order {
-            let begun = Instant::now();
-            self.graph = self.graph.guarded(|| renumber(&self.graph, context))?;
-            self.ordering = begun.elapsed();
+    fn order(&mut self, options: &ReadOptions, context: &Context) -> Result<()> {
+        let Graph { order, .. } = self.graph;
+        if options.order == Order::Input || options.order == order {
+            return Ok(());
         }
+        if options.keep_local && self.graph.guarded(|| Ok(self.graph.view().is_local()))? {
+            info!("the order of the input is kept: no hubs, and neighbours are close together");
+            return Ok(());
+        }
+        let begun = Instant::now();
+        self.graph = self.graph.guarded(|| renumber(&self.graph, context))?;
+        self.ordering = begun.elapsed();
         Ok(())
     }
 }
@@ -156,7 +162,7 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Gra
     if !options.vertex_labels {
         loaded.graph = loaded.graph.with_vertex_labels(None);
     }
-    loaded.order(options.order, context)?;
+    loaded.order(options, context)?;
     info!(
         format = %loaded.format,
         bytes = loaded.bytes,
@@ -197,7 +203,7 @@ pub fn read_bytes(
     let open = || Source::from_bytes(path, bytes.clone()).map(Some);
     let source = Source::from_bytes(path, bytes.clone())?;
     let mut loaded = read_source(source, &open, options, context)?;
-    loaded.order(options.order, context)?;
+    loaded.order(options, context)?;
     Ok(loaded)
 }
 
@@ -244,6 +250,10 @@ fn read_source(
 fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFile> {
     let Text { path, builder, names, format, guessed, compression, bytes, .. } = text;
     let Text { mut notes, claims, first_loop, .. } = text;
+    let mut builder = builder;
+    if options.keep_local {
+        builder.keep_local_order();
+    }
     // What the graph asks for is more than there is: then the file must be named.
     // A table of labels names rows in the order of the input.
     let labelled = options.labels.is_some() || options.vertex_table.is_some();
