@@ -1,7 +1,12 @@
 //! Graphs whose input has an order that is better kept: roads, grids and meshes list vertices that are close together
 //! one after another. Without hubs, Rank(ON_1) only scatters them.
 
-use super::{Builder, VertexId, View};
+use tracing::info;
+
+use super::prepare::renumber;
+use super::{Builder, Graph, Order, VertexId, View};
+use gramer_base::context::Context;
+use gramer_base::error::Result;
 
 /// Maximum number of neighbours of a vertex in a graph without hubs.
 pub const FLAT: usize = 16;
@@ -28,6 +33,25 @@ impl View<'_> {
     }
 }
 
+impl Graph {
+    /// The graph in an order that it doesn't have. `None` if it has it, or, with `keep_local`, [is local](View::is_local).
+    pub(crate) fn ordered(
+        &self,
+        order: Order,
+        keep_local: bool,
+        context: &Context,
+    ) -> Result<Option<Self>> {
+        if order == Order::Input || self.order() == order {
+            return Ok(None);
+        }
+        if keep_local && self.view().is_local() {
+            info!("the order of the input is kept: no hubs, and neighbours are close together");
+            return Ok(None);
+        }
+        renumber(self, context).map(Some)
+    }
+}
+
 impl Builder {
     /// Keeps the order of the input where the graph [is local](View::is_local), whichever order is asked for.
     pub fn keep_local_order(&mut self) {
@@ -49,9 +73,6 @@ pub(super) fn are_close<'a>(vertices: usize, row: impl Fn(usize) -> &'a [VertexI
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prepare::renumber;
-    use crate::{Graph, Order};
-    use gramer_base::context::Context;
 
     /// A ring of 2,000 vertices with chords, each vertex under the number `place` gives it.
     fn ring(place: impl Fn(u64) -> u64, hub: u64, order: Order, threads: usize) -> Graph {

@@ -407,7 +407,7 @@ impl<'a> Root<'a> {
     fn threes(&mut self, cancel: &Cancel) -> ControlFlow<()> {
         /// Most entries of a table, of which a place among `width` has at least one.
         const MOST: usize = if cfg!(test) { 1 << 5 } else { 1 << 22 };
-        let most = MOST.max(self.width);
+        let most = pair(self.width, 0).min(MOST).max(self.width);
         self.common.resize(self.common.len().max(most), 0);
         for last in 2..self.width {
             if cancel.is_cancelled() {

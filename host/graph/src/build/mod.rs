@@ -18,7 +18,6 @@ use std::ops::Range;
 use tracing::debug_span;
 
 use super::{Dictionaries, Graph, Label, Order, Parts, VertexId};
-use crate::prepare::renumber;
 use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{self, zeroed};
@@ -370,9 +369,8 @@ impl Builder {
     /// [`Error::Unsupported`] for more than 2^32 - 2 vertices, too little memory, or labels of edges with a
     /// budget; [`Error::Io`] where a file can't be written; [`Error::Interrupted`] after Ctrl-C.
     pub fn build_in(self, order: Order, context: &Context) -> Result<Graph> {
-        let Builder { mut blocks, current, mut declared, declared_range, .. } = self;
-        let Builder { vertex_labels, mut keeps_local, .. } = self;
-        keeps_local &= vertex_labels.is_empty();
+        let keeps_local = self.keeps_local && self.vertex_labels.is_empty();
+        let Builder { mut blocks, current, mut declared, declared_range, vertex_labels, .. } = self;
         if current.len() > 0 {
             blocks.push(current);
         }
@@ -430,8 +428,7 @@ impl Builder {
             }
             Some(by_vertex)
         };
-        let ranked = matches!(numbering, numbering::Numbering::Ranked { .. });
-        drop(numbering);
+        let ranked = numbering.was_ranked();
         let raw_edges = raw_edges as u64;
         let stats = BuildStats {
             raw_edges,
@@ -449,8 +446,7 @@ impl Builder {
             order: if ranked { Order::RankOn1 } else { Order::Input },
             stats,
         });
-        let is_kept = keeps_local && graph.view().is_local();
-        if graph.order() == order || is_kept { Ok(graph) } else { renumber(&graph, context) }
+        Ok(graph.ordered(order, keeps_local, context)?.unwrap_or(graph))
     }
 }
 

@@ -343,8 +343,8 @@ mod tests {
                     number_ids(&mut blocks, declared, threads, None, &context.cancel).unwrap();
                 let cancel = &context.cancel;
                 let made = match (threads, wide) {
-                    (1, true) => made_with::<u64>(numbered, blocks, order, &context),
-                    (1, false) => made_with::<u32>(numbered, blocks, order, &context),
+                    (1, true) => made_with::<u64>(numbered, blocks, (order, false), &context),
+                    (1, false) => made_with::<u32>(numbered, blocks, (order, false), &context),
                     (_, true) => dealt::made_with::<u64>(numbered, blocks, threads, cancel),
                     (_, false) => dealt::made_with::<u32>(numbered, blocks, threads, cancel),
                 };
@@ -375,7 +375,7 @@ mod tests {
             let numbered = number_ids(&mut blocks, (vec![], 0..0), threads, None, cancel).unwrap();
             cancel.cancel();
             let made = match threads {
-                1 => made(numbered, blocks, order, &context),
+                1 => made(numbered, blocks, (order, false), &context),
                 _ => dealt::made(numbered, blocks, threads, cancel),
             };
             assert!(made.is_err());

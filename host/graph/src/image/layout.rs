@@ -354,11 +354,8 @@ impl Layout {
         let names = self.dictionaries(path, bytes, source)?;
         if verify {
             let labels = [vertex_labels.as_deref(), edge_labels.as_deref()];
-            let ids = original_ids.as_deref();
-            let largest = ids.map_or(self.vertices.checked_sub(1).map(|id| id as u64), |ids| {
-                if names.vertices.is_some() { ids.iter().copied().max() } else { None }
-            });
-            if let Some(what) = wrong_names(&names, largest, labels, cancel)? {
+            let ids = (original_ids.as_deref(), self.vertices);
+            if let Some(what) = wrong_names(&names, ids, labels, cancel)? {
                 return damaged(what);
             }
         }
@@ -378,7 +375,7 @@ impl Layout {
 /// Finds a fault in the texts behind ids and labels of an image.
 fn wrong_names(
     names: &Dictionaries,
-    largest_id: Option<u64>,
+    (ids, all): (Option<&[u64]>, usize),
     labels: [Option<&[Label]>; 2],
     cancel: &Cancel,
 ) -> Result<Option<&'static str>> {
@@ -389,7 +386,7 @@ fn wrong_names(
         }
     }
     if let Some(names) = vertices
-        && largest_id.is_some_and(|id| id >= names.len() as u64)
+        && ids.map_or(all > names.len(), |ids| ids.iter().any(|&id| id >= names.len() as u64))
     {
         return Ok(Some("a vertex has no name"));
     }

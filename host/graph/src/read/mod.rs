@@ -66,7 +66,6 @@ pub(crate) use whole::text_at;
 use self::text::{ParsedInput, Text, parse_source};
 use self::whole::{opened_again, vertex_table};
 use super::{Graph, Order};
-use crate::prepare::renumber;
 use gramer_base::context::Context;
 use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, shown};
@@ -92,17 +91,12 @@ pub struct GraphFile {
 impl GraphFile {
     /// Brings the graph in the order that is wanted.
     fn order(&mut self, options: &ReadOptions, context: &Context) -> Result<()> {
-        let Graph { order, .. } = self.graph;
-        if options.order == Order::Input || options.order == order {
-            return Ok(());
-        }
-        if options.keep_local && self.graph.guarded(|| Ok(self.graph.view().is_local()))? {
-            info!("the order of the input is kept: no hubs, and neighbours are close together");
-            return Ok(());
-        }
         let begun = Instant::now();
-        self.graph = self.graph.guarded(|| renumber(&self.graph, context))?;
-        self.ordering = begun.elapsed();
+        let ordered = || self.graph.ordered(options.order, options.keep_local, context);
+        if let Some(graph) = self.graph.guarded(ordered)? {
+            self.graph = graph;
+            self.ordering = begun.elapsed();
+        }
         Ok(())
     }
 }
