@@ -53,7 +53,7 @@ proptest! {
         for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
             builder.edge(u, v);
             // Hubs with many common neighbours, and leaves that are in no core.
-            (0..hubs).filter(|&hub| (u + hub) % 4 != 0 && hub != v).for_each(|hub| _ = builder.edge(hub, v));
+            (0..hubs).filter(|&hub| (u + hub) % 4 != 0 && hub != v).for_each(|hub| builder.edge(hub, v));
             builder.edge(u, 30 + v);
         }
         let graph = builder.build();
@@ -77,7 +77,7 @@ proptest! {
         edges in prop::collection::vec((0u64..40, 0u64..40), 40..500),
     ) {
         let mut builder = Builder::new();
-        edges.iter().filter(|(u, v)| u != v).for_each(|&(u, v)| _ = builder.edge(u, v));
+        edges.iter().filter(|(u, v)| u != v).for_each(|&(u, v)| builder.edge(u, v));
         let graph = builder.build();
         let cancel = Cancel::default();
         let [mut sets, mut pairs, mut threes] = std::array::from_fn(|_| Root::new(graph.view()));
@@ -111,7 +111,7 @@ fn sides_of_patterns() {
 fn numbers_of_more_than_64_bits() {
     let mut builder = Builder::new();
     for leaf in 0..300u64 {
-        (0..3).for_each(|hub| _ = builder.edge(hub, 10 + leaf));
+        (0..3).for_each(|hub| builder.edge(hub, 10 + leaf));
     }
     let graph = builder.build();
     for many in [5, 9, 16] {
