@@ -198,7 +198,7 @@ pub(super) struct Target {
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT")]
     to: Option<Format>,
 
-    /// Order of the vertices [default: rank for images, input for text]
+    /// Order of the vertices [default: rank for images, input for text and for road-like graphs]
     #[arg(long, value_enum)]
     order: Option<OrderArg>,
 
@@ -241,7 +241,8 @@ fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
     let _keeper = args.limit.keep(&mut context)?;
     let _meter = Meter::new("converting", context.progress.clone());
     let _plan = context.progress.plan(|| vec![3.0, 1.0]);
-    let graph = args.graph.load_as_part(args.target.order()?, &context)?.graph;
+    let (order, keep_local) = args.target.order()?;
+    let graph = args.graph.load_as_part(order, keep_local, &context)?.graph;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
     args.target.write(graph, &name.unwrap_or_default(), &context)
 }
@@ -290,11 +291,12 @@ impl Target {
         })
     }
 
-    /// The order in which the graph is written.
-    fn order(&self) -> Result<Order> {
+    /// The order in which the graph is written, and whether a local graph keeps that of its input.
+    fn order(&self) -> Result<(Order, bool)> {
         Ok(match (self.order, self.format()?) {
-            (Some(OrderArg::Rank), _) | (None, Format::Image) => Order::RankOn1,
-            (Some(OrderArg::Input), _) | (None, _) => Order::Input,
+            (Some(OrderArg::Rank), _) => (Order::RankOn1, false),
+            (None, Format::Image) => (Order::RankOn1, true),
+            (Some(OrderArg::Input), _) | (None, _) => (Order::Input, false),
         })
     }
 
@@ -302,8 +304,9 @@ impl Target {
         let format = self.format()?;
         let order = self.order()?;
         let graph = graph.guarded(|| match order {
-            Order::RankOn1 => renumber(&graph, context),
-            Order::Input => in_input_order(&graph, context),
+            (Order::RankOn1, true) if graph.view().is_local() => Ok(graph.clone()),
+            (Order::RankOn1, _) => renumber(&graph, context),
+            (Order::Input, _) => in_input_order(&graph, context),
         })?;
         if self.labels_out.is_some() && !graph.has_vertex_labels() {
             return Err(Error::usage("--labels-out is given, but the graph has no vertex labels"));

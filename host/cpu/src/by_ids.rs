@@ -112,13 +112,12 @@ fn backwards(view: View<'_>) -> Graph {
     let end = view.offsets[view.vertices()];
     let offsets: Vec<u64> = view.offsets.iter().rev().map(|&o| end - o).collect();
     let neighbours: Vec<VertexId> = view.neighbours.iter().rev().map(|&v| last - v).collect();
-    let original_ids: Vec<u64> = (0..view.vertices() as u64).collect();
     Graph::from_parts(Parts {
         offsets: offsets.into(),
         neighbours: neighbours.into(),
         vertex_labels: None,
         edge_labels: None,
-        original_ids: original_ids.into(),
+        original_ids: None,
         names: gramer_graph::Dictionaries::default(),
         order: Order::Input,
         stats: Default::default(),

@@ -12,7 +12,9 @@ pub mod columnar {
 }
 mod format;
 pub mod generate;
+mod ids;
 pub mod image;
+pub mod local;
 pub mod names;
 mod origin;
 pub mod prepare;
@@ -25,6 +27,7 @@ pub mod write;
 use std::sync::Arc;
 
 use gramer_base::Storage;
+use ids::Ids;
 
 pub use build::{BuildStats, Builder, MAX_GRAPH_VERTICES};
 pub use names::{Name, Names};
@@ -75,7 +78,7 @@ pub struct Graph {
     /// 2 E labels, parallel to `neighbours`; both directions of an edge have the same.
     edge_labels: Option<Storage<Label>>,
     /// V ids of the input.
-    original_ids: Storage<u64>,
+    original_ids: Ids,
     /// The texts behind ids and labels.
     names: Dictionaries,
     order: Order,
@@ -197,8 +200,8 @@ pub struct Parts {
     pub vertex_labels: Option<Storage<Label>>,
     /// 2 E labels, parallel to `neighbours`.
     pub edge_labels: Option<Storage<Label>>,
-    /// V ids of the input.
-    pub original_ids: Storage<u64>,
+    /// V ids of the input; `None` if they are the numbers of the vertices.
+    pub original_ids: Option<Storage<u64>>,
     /// The texts behind ids and labels.
     pub names: Dictionaries,
     /// Meaning of the vertex numbers.
@@ -217,7 +220,7 @@ impl Graph {
         let vertices = parts.offsets.len() - 1;
         let entries = parts.neighbours.len();
         assert_eq!(parts.offsets[vertices] as usize, entries);
-        assert_eq!(parts.original_ids.len(), vertices);
+        assert!(parts.original_ids.as_ref().is_none_or(|ids| ids.len() == vertices));
         assert!(parts.vertex_labels.as_ref().is_none_or(|l| l.len() == vertices));
         assert!(parts.edge_labels.as_ref().is_none_or(|l| l.len() == entries));
         let Parts { offsets, neighbours, vertex_labels, edge_labels, .. } = parts;
@@ -228,7 +231,7 @@ impl Graph {
             neighbours,
             vertex_labels,
             edge_labels,
-            original_ids,
+            original_ids: Ids::of(vertices, original_ids),
             names,
             order,
             stats,
@@ -330,12 +333,17 @@ impl Graph {
     /// Id of vertex `v` in the input: a number, or a position among the names of vertices.
     #[inline]
     pub fn original_id(&self, v: VertexId) -> u64 {
-        self.original_ids[v as usize]
+        self.original_ids.of_vertex(v)
     }
 
     /// The ids of the input, by vertex.
     pub fn original_ids(&self) -> &[u64] {
-        &self.original_ids
+        self.original_ids.all()
+    }
+
+    /// Whether the ids of the input are the numbers of the vertices.
+    pub fn ids_are_numbers(&self) -> bool {
+        self.original_ids.are_numbers()
     }
 
     /// Meaning of the vertex numbers.

@@ -50,7 +50,7 @@ pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
         neighbours,
         vertex_labels,
         edge_labels,
-        original_ids,
+        original_ids: original_ids.stored(),
         names,
         order,
         stats,

@@ -35,7 +35,7 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
         notes.push(format!("{format} holds no vertices without edges: {alone}"));
     }
     let first = entry.first_id;
-    let own = |(&id, own): (&u64, u64)| id == own;
+    let own = |(v, own): (VertexId, u64)| graph.original_id(v) == own;
     if names.vertices.is_some() && ids && !texts {
         notes.push(format!(
             "{format} holds no names of vertices: they are numbered from 0 as their names first came"
@@ -52,7 +52,7 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
             ));
         }
     }
-    if !ids && (names.vertices.is_some() || !graph.original_ids().iter().zip(first..).all(own)) {
+    if !ids && (names.vertices.is_some() || !(0..).zip(first..).take(graph.vertices()).all(own)) {
         notes.push(format!(
             "vertices are numbered from {first} in the order of the graph: their own ids are left \
              out"

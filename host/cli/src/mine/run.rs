@@ -55,14 +55,13 @@ impl Common {
         let mut query = self.query(&task, per)?;
         self.options.check(&self.device, &task, query.list)?;
         self.keeping(per.is_some())?;
-        let any_order = self.planned(&query, &ranks)?;
+        let order = self.planned(&query, &ranks)?;
         let miner = self.miner(per.is_some(), output, &ranks, &context)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }
         let _keeper = self.limit(&mut context)?;
-        let LoadedGraph { graph, format, notes, load, prepare } =
-            self.prepared(!any_order, &context)?;
+        let LoadedGraph { graph, format, notes, load, prepare } = self.prepared(order, &context)?;
         if let Some(task) = options.resolved(&graph)? {
             query.task = task;
         }
@@ -142,9 +141,9 @@ impl Common {
         Ok(Query::new(task.clone()).answer(answer).list(list))
     }
 
-    /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Whether the
-    /// order of the vertices doesn't matter.
-    fn planned(&self, query: &Query, ranks: &Ranks) -> Result<bool> {
+    /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Returns the
+    /// order of the vertices to mine in, and whether a local graph keeps that of its input.
+    fn planned(&self, query: &Query, ranks: &Ranks) -> Result<(Order, bool)> {
         let memory = self.options.budget(&self.device)?.map(|budget| budget.bytes);
         let ask = Ask::new(query).memory(memory);
         let engine = self.options.unopened(&self.device)?;
@@ -158,9 +157,14 @@ impl Common {
             (false, false) => engine.plan(&ask).map(Some),
         };
         let plan = plan.map_err(|error| self.with_a_way_out(error, &ask))?;
-        // Lists and the memory-limited path depend on the order of vertices.
+        // Lists, samples and the memory-limited path depend on the order of vertices.
+        let sampled = matches!(query.answer, query::Answer::Estimate(_));
         let alone = !query.list && memory.is_none();
-        Ok(alone && plan.is_some_and(|plan| plan.any_order))
+        Ok(match plan.filter(|_| alone) {
+            Some(plan) if plan.any_order => (Order::Input, false),
+            Some(_) => (Order::RankOn1, engine.device().kind == "cpu" && !sampled),
+            None => (Order::RankOn1, false),
+        })
     }
 
     /// A refusal, with the devices that answer the question or the option that stands in the way.
@@ -251,11 +255,14 @@ impl Common {
         })
     }
 
-    /// The graph, in the order of Rank(ON_1) if the task needs it.
-    fn prepared(&self, ranked: bool, context: &Context) -> Result<LoadedGraph> {
+    /// The graph in the order to mine in.
+    fn prepared(
+        &self,
+        (order, keep_local): (Order, bool),
+        context: &Context,
+    ) -> Result<LoadedGraph> {
         let begun = Instant::now();
-        let order = if ranked { Order::RankOn1 } else { Order::Input };
-        let loaded = self.graph.load_in(order, context)?;
+        let loaded = self.graph.load_in(order, keep_local, context)?;
         let load = begun.elapsed() - loaded.ordering;
         let (format, prepare) = (loaded.format, loaded.ordering);
         Ok(LoadedGraph { graph: loaded.graph, format, notes: loaded.notes, load, prepare })

@@ -176,7 +176,7 @@ fn units(graph: &Resident, oriented: &Oriented, k: usize, job: Job<'_>) -> Group
 pub(super) fn count(graph: &Resident, k: usize, job: Job<'_>) -> Result<(u128, bool)> {
     // Shares and processes divide start vertices; where memory is limited, rows are read in the order of the file.
     let whole = job.units.share().is_none() && job.others.is_none() && job.context.budget.is_none();
-    if whole && flat::is_flat(graph.graph.view()) {
+    if whole && graph.graph.view().is_flat() {
         return Ok(flat::count(graph.graph.view(), k, job.context));
     }
     if k == 3 {

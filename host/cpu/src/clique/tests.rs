@@ -273,7 +273,7 @@ proptest! {
     ) {
         let graph = graph(17, edges);
         let context = Context::with_threads(threads);
-        prop_assert!(flat::is_flat(graph.view()));
+        prop_assert!(graph.view().is_flat());
         let tried = tried(&graph);
         for k in 3..9 {
             prop_assert_eq!(flat::count(graph.view(), k, &context), (tried.get(k).copied().unwrap_or(0), true), "k = {}", k);
@@ -290,7 +290,7 @@ fn flat_graphs_of_several_blocks_have_the_cliques_of_any() {
         let edges = (0..n - 3).flat_map(|v| [(v, v + 1), (v, v + 2), (v, v + 3)]);
         let graph = graph(n, edges.map(|(u, v)| (name(u), name(v))));
         let context = Context::with_threads(2);
-        assert!(flat::is_flat(graph.view()));
+        assert!(graph.view().is_flat());
         let resident = Resident::new(&graph);
         let oriented = resident.oriented(&context).unwrap();
         assert_eq!(
@@ -307,7 +307,7 @@ fn flat_graphs_of_several_blocks_have_the_cliques_of_any() {
 #[test]
 fn a_hub_is_not_flat() {
     let star = |leaves: u64| graph(leaves + 1, (1..=leaves).map(|v| (0, v)));
-    assert!(flat::is_flat(star(16).view()) && !flat::is_flat(star(17).view()));
+    assert!(star(16).view().is_flat() && !star(17).view().is_flat());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use gramer_pattern::plan::homomorphism::Shape;
 use gramer_pattern::task::Induced;
 use tracing::debug;
 
-use super::too_many;
+use super::{sides, too_many};
 use crate::clique::almost;
 use crate::homomorphism::{self, CountFailure, Decomposition};
 use crate::{Job, Resident, clique, cycle, motif};
@@ -23,6 +23,8 @@ const FAR: f64 = 100.0;
 const SHARE_OF_FORMS: f64 = 0.55;
 /// Cost of the closed forms of all five-vertex patterns relative to triangles and 4-cycles.
 const FORMS_OF_FIVE: f64 = 12.0;
+/// Paths of two edges that take seconds; with more of them, common neighbours are compared with a search.
+const MANY_PATHS: f64 = 1e9;
 /// Maximum number of vertices of a pattern that is decomposed: the 8-path has some 200 quotients.
 const DECOMPOSED: usize = 8;
 /// Maximum number of vertices of a motif.
@@ -37,6 +39,8 @@ pub(super) enum Method {
     Cliques,
     /// Common neighbours of smaller cliques.
     AlmostCliques,
+    /// Common neighbours of two or three vertices.
+    Sides,
     /// Paths of two edges that meet.
     Cycles,
     /// The equations or closed forms that give all motifs of the size.
@@ -52,6 +56,7 @@ impl Method {
             Method::Search => "search plan",
             Method::Cliques => "cliques",
             Method::AlmostCliques => "common neighbours of cliques",
+            Method::Sides => "common neighbours of two or three vertices",
             Method::Cycles => "cycles",
             Method::Motifs => "motif equations",
             Method::Homomorphisms => "homomorphisms",
@@ -112,6 +117,20 @@ pub(super) fn count(
     }
     let shape = homomorphism::shape(view);
     let search = search * SEARCH_STEP;
+    let paths = shape.walks / 2.0;
+    if induced == Induced::Edge
+        && let Some(sides) = sides::sides(pattern)
+        && paths < search.max(MANY_PATHS)
+    {
+        debug!(search, paths, "estimated elements that a search and common neighbours visit");
+        let (count, complete) = sides::count(view, sides, job);
+        let count = count.and_then(|count| u128::try_from(count).ok());
+        return match count {
+            Some(count) => Ok(MethodChoice::Count(count, complete, Method::Sides)),
+            None if complete => Err(too_many(false)),
+            None => Ok(MethodChoice::Count(0, false, Method::Sides)),
+        };
+    }
     let motifs = motifs(k, view, &shape);
     debug!(search, motifs, "estimated elements that each way visits");
     let forms = k == MOTIF && motif::cost_of_six(view, &shape).is_some();

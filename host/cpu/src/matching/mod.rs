@@ -26,6 +26,7 @@ mod memo;
 mod method;
 mod occurrence;
 mod search;
+mod sides;
 mod space;
 #[cfg(test)]
 mod tests;

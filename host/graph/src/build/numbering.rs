@@ -37,6 +37,11 @@ pub(super) enum IdTable {
 }
 
 impl Numbering {
+    /// Whether it led to ranks.
+    pub fn was_ranked(self) -> bool {
+        matches!(self, Numbering::Ranked { .. })
+    }
+
     #[inline]
     pub fn of(&self, id: u64) -> VertexId {
         match self {

@@ -14,17 +14,19 @@ use super::numbering::{IdTable, Numbering, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{DropCounts, RowSet, numbered_in_order};
 use super::{EdgeBlock, Pairs};
+use crate::local::{FLAT, are_close};
 use crate::prepare::ranked;
 use crate::{Order, VertexId};
 use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
-/// The rows of edges without labels in one of the orders, made by one thread.
+/// The rows of edges without labels, made by one thread: in one of the orders, or, with `true`, in that of the input
+/// where it is [kept](crate::local).
 pub(super) fn made(
     numbered: IdTable,
     blocks: Vec<EdgeBlock>,
-    order: Order,
+    order: (Order, bool),
     context: &Context,
 ) -> Result<RowSet<VertexId>> {
     match are_narrow(&blocks) {
@@ -36,7 +38,7 @@ pub(super) fn made(
 fn made_with<P: Position>(
     numbered: IdTable,
     mut blocks: Vec<EdgeBlock>,
-    order: Order,
+    order: (Order, bool),
     context: &Context,
 ) -> Result<RowSet<VertexId>> {
     let cancel = &context.cancel;
@@ -53,8 +55,11 @@ fn made_with<P: Position>(
     let spare = spare_of(blocks);
     let halves = Halves::of(rows, cancel)?;
     match order {
-        Order::Input => halves.in_order(known, &used, spare, cancel),
-        Order::RankOn1 => halves.ranked(known, &used, spare, context),
+        (Order::RankOn1, true) if halves.are_local() => {
+            halves.in_order(known, &used, spare, cancel)
+        }
+        (Order::Input, _) => halves.in_order(known, &used, spare, cancel),
+        (Order::RankOn1, _) => halves.ranked(known, &used, spare, context),
     }
 }
 
@@ -113,6 +118,12 @@ impl<P: Position> Halves<P> {
             rows.ends[v] = P::of((from + kept) as u64);
         }
         Ok(Halves { rows, degrees })
+    }
+
+    /// As [`crate::View::is_local`].
+    fn are_local(&self) -> bool {
+        self.degrees.iter().all(|&degree| degree as usize <= FLAT)
+            && are_close(self.degrees.len(), |v| self.rows.row(v))
     }
 
     /// The rows in the order of the input. `known` are numbers and ids of the vertices, where they have some already;
@@ -332,8 +343,8 @@ mod tests {
                     number_ids(&mut blocks, declared, threads, None, &context.cancel).unwrap();
                 let cancel = &context.cancel;
                 let made = match (threads, wide) {
-                    (1, true) => made_with::<u64>(numbered, blocks, order, &context),
-                    (1, false) => made_with::<u32>(numbered, blocks, order, &context),
+                    (1, true) => made_with::<u64>(numbered, blocks, (order, false), &context),
+                    (1, false) => made_with::<u32>(numbered, blocks, (order, false), &context),
                     (_, true) => dealt::made_with::<u64>(numbered, blocks, threads, cancel),
                     (_, false) => dealt::made_with::<u32>(numbered, blocks, threads, cancel),
                 };
@@ -364,7 +375,7 @@ mod tests {
             let numbered = number_ids(&mut blocks, (vec![], 0..0), threads, None, cancel).unwrap();
             cancel.cancel();
             let made = match threads {
-                1 => made(numbered, blocks, order, &context),
+                1 => made(numbered, blocks, (order, false), &context),
                 _ => dealt::made(numbered, blocks, threads, cancel),
             };
             assert!(made.is_err());

@@ -62,7 +62,7 @@ pub(super) fn with_edge_labels(graph: &Graph, mut draw: LabelSampler) -> Graph {
         neighbours: view.neighbours.to_vec().into(),
         vertex_labels: view.vertex_labels.map(|l| l.to_vec().into()),
         edge_labels: Some(labels.into()),
-        original_ids: graph.original_ids().to_vec().into(),
+        original_ids: Some(graph.original_ids().to_vec().into()),
         names: graph.names().clone(),
         order: graph.order(),
         stats: graph.stats(),

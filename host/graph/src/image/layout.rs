@@ -15,7 +15,6 @@ use crate::{
     BuildStats, Dictionaries, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Names, Order, Parts, View,
 };
 use gramer_base::Storage;
-use gramer_base::budget::ArrayFile;
 use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::mapping::Mapping;
@@ -234,12 +233,24 @@ impl Layout {
     }
 
     /// Finds a modification of the file by checksums and the bytes between sections.
-    fn changed(&self, bytes: &[u8], cancel: &Cancel) -> Result<Option<&'static str>> {
+    fn changed(
+        &self,
+        bytes: &[u8],
+        source: &Source,
+        cancel: &Cancel,
+    ) -> Result<Option<&'static str>> {
         for (at, checksum) in &self.sections {
             let mut hash = Xxh3::new();
-            for part in bytes[at.clone()].chunks(AT_ONCE) {
+            for from in at.clone().step_by(AT_ONCE) {
                 cancel.check()?;
-                hash.update(part);
+                let part = from..at.end.min(from + AT_ONCE);
+                hash.update(&bytes[part.clone()]);
+                // Most tasks name no vertex.
+                if let Source::Map(map) = source
+                    && self.original_ids.as_ref() == Some(at)
+                {
+                    map.let_go_of(part);
+                }
             }
             if hash.digest() != *checksum {
                 return Ok(Some("the checksum of its data is wrong"));
@@ -291,7 +302,7 @@ impl Layout {
     ) -> Result<Graph> {
         let cancel = &context.cancel;
         let damaged = |what: &str| Err(damaged(path, what));
-        if verify && let Some(what) = self.changed(bytes, cancel)? {
+        if verify && let Some(what) = self.changed(bytes, source, cancel)? {
             return damaged(what);
         }
         let (offsets, neighbours) = match &self.rows {
@@ -338,14 +349,13 @@ impl Layout {
                 }
             }
         }
-        let original_ids = match &self.original_ids {
-            Some(at) => source.storage(bytes, at),
-            None => own_ids(self.vertices as u64, context)?,
-        };
+        let original_ids: Option<Storage<u64>> =
+            self.original_ids.as_ref().map(|at| source.storage(bytes, at));
         let names = self.dictionaries(path, bytes, source)?;
         if verify {
             let labels = [vertex_labels.as_deref(), edge_labels.as_deref()];
-            if let Some(what) = wrong_names(&names, &original_ids, labels, cancel)? {
+            let ids = (original_ids.as_deref(), self.vertices);
+            if let Some(what) = wrong_names(&names, ids, labels, cancel)? {
                 return damaged(what);
             }
         }
@@ -365,7 +375,7 @@ impl Layout {
 /// Finds a fault in the texts behind ids and labels of an image.
 fn wrong_names(
     names: &Dictionaries,
-    ids: &[u64],
+    (ids, all): (Option<&[u64]>, usize),
     labels: [Option<&[Label]>; 2],
     cancel: &Cancel,
 ) -> Result<Option<&'static str>> {
@@ -376,7 +386,7 @@ fn wrong_names(
         }
     }
     if let Some(names) = vertices
-        && ids.iter().any(|&id| id >= names.len() as u64)
+        && ids.map_or(all > names.len(), |ids| ids.iter().any(|&id| id >= names.len() as u64))
     {
         return Ok(Some("a vertex has no name"));
     }
@@ -401,19 +411,6 @@ fn largest(numbers: &[u32], cancel: &Cancel) -> Result<u32> {
         largest = part.iter().copied().fold(largest, u32::max);
     }
     Ok(largest)
-}
-
-/// Ids that are the numbers of the vertices.
-fn own_ids(vertices: u64, context: &Context) -> Result<Storage<u64>> {
-    let Some(budget) = &context.budget else {
-        return Ok((0..vertices).collect::<Vec<_>>().into());
-    };
-    let mut ids = ArrayFile::create(&budget.folder)?;
-    for first in (0..vertices).step_by(1 << 16) {
-        context.cancel.check()?;
-        ids.append(&(first..vertices.min(first + (1 << 16))).collect::<Vec<_>>())?;
-    }
-    ids.finish()
 }
 
 /// Bytes or elements that are looked at between looks at the stop flag: milliseconds.

@@ -153,9 +153,9 @@ fn write_with(
     if let Some(labels) = view.edge_labels {
         sections.push(section(kind::EDGE_LABELS, true, bytemuck::cast_slice(labels)));
     }
-    let ids = graph.original_ids();
-    if !ids.iter().zip(0..).all(|(&id, v)| id == v) {
-        sections.push(section(kind::ORIGINAL_IDS, true, bytemuck::cast_slice(ids)));
+    if !graph.ids_are_numbers() {
+        let ids = bytemuck::cast_slice(graph.original_ids());
+        sections.push(section(kind::ORIGINAL_IDS, true, ids));
     }
     let names = graph.names();
     let of = [&names.vertices, &names.vertex_labels, &names.edge_labels];

@@ -84,7 +84,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
         neighbours,
         vertex_labels: vertex_labels.map(Into::into),
         edge_labels,
-        original_ids: original_ids.into(),
+        original_ids: Some(original_ids.into()),
         names: graph.names().clone(),
         order: Order::RankOn1,
         stats: graph.stats(),

@@ -66,7 +66,6 @@ pub(crate) use whole::text_at;
 use self::text::{ParsedInput, Text, parse_source};
 use self::whole::{opened_again, vertex_table};
 use super::{Graph, Order};
-use crate::prepare::renumber;
 use gramer_base::context::Context;
 use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, shown};
@@ -91,10 +90,11 @@ pub struct GraphFile {
 
 impl GraphFile {
     /// Brings the graph in the order that is wanted.
-    fn order(&mut self, order: Order, context: &Context) -> Result<()> {
-        if order == Order::RankOn1 && self.graph.order() != order {
-            let begun = Instant::now();
-            self.graph = self.graph.guarded(|| renumber(&self.graph, context))?;
+    fn order(&mut self, options: &ReadOptions, context: &Context) -> Result<()> {
+        let begun = Instant::now();
+        let ordered = || self.graph.ordered(options.order, options.keep_local, context);
+        if let Some(graph) = self.graph.guarded(ordered)? {
+            self.graph = graph;
             self.ordering = begun.elapsed();
         }
         Ok(())
@@ -156,7 +156,7 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Gra
     if !options.vertex_labels {
         loaded.graph = loaded.graph.with_vertex_labels(None);
     }
-    loaded.order(options.order, context)?;
+    loaded.order(options, context)?;
     info!(
         format = %loaded.format,
         bytes = loaded.bytes,
@@ -197,7 +197,7 @@ pub fn read_bytes(
     let open = || Source::from_bytes(path, bytes.clone()).map(Some);
     let source = Source::from_bytes(path, bytes.clone())?;
     let mut loaded = read_source(source, &open, options, context)?;
-    loaded.order(options.order, context)?;
+    loaded.order(options, context)?;
     Ok(loaded)
 }
 
@@ -244,6 +244,10 @@ fn read_source(
 fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFile> {
     let Text { path, builder, names, format, guessed, compression, bytes, .. } = text;
     let Text { mut notes, claims, first_loop, .. } = text;
+    let mut builder = builder;
+    if options.keep_local {
+        builder.keep_local_order();
+    }
     // What the graph asks for is more than there is: then the file must be named.
     // A table of labels names rows in the order of the input.
     let labelled = options.labels.is_some() || options.vertex_table.is_some();

@@ -92,6 +92,8 @@ pub struct ReadOptions {
     /// it. One thread makes rows of a text in that order at once, unless edges have labels, vertices have them from a file,
     /// or memory is limited. With [`Order::Input`] an image keeps the order that it has.
     pub order: Order,
+    /// Whether a [local](crate::local) graph keeps the order of its input in place of [`Order::RankOn1`].
+    pub keep_local: bool,
 }
 
 /// See [`ReadOptions::max_vertices`].
@@ -112,6 +114,7 @@ impl Default for ReadOptions {
             verify: true,
             max_vertices: None,
             order: Order::Input,
+            keep_local: false,
         }
     }
 }
