@@ -49,7 +49,7 @@ fn measure(name: &str, text: &[u8]) {
     std::fs::write(&path, text).expect("room for the graph");
     let parse = best(|| parse_only(&path, &options, &context).expect("a graph"));
     let whole = best(|| read(&path, &options, &context).expect("a graph"));
-    let ranked = ReadOptions { order: Order::RankOn1, ..options.clone() };
+    let ranked = ReadOptions { order: Order::RankOn1.into(), ..options.clone() };
     let ready = best(|| read(&path, &ranked, &context).expect("a graph"));
     let in_turn = best(|| {
         let graph = read(&path, &options, &context).expect("a graph").graph;

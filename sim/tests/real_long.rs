@@ -53,7 +53,7 @@ long_runs! {
 fn motifs5(file: &str) {
     let Some(folder) = support::environment::data() else { return };
     let (context, machine) = (Context::default(), named("set-plans32").unwrap().unwrap());
-    let options = ReadOptions { order: Order::RankOn1, ..ReadOptions::default() };
+    let options = ReadOptions { order: Order::RankOn1.into(), ..ReadOptions::default() };
     let graph = read(&folder.join(file), &options, &context).unwrap().graph;
     let known = |task: &Task| -> Vec<u128> {
         let found = Cpu.run(&graph, task, None, &context).unwrap();

@@ -24,7 +24,7 @@ use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{Compression, Format};
 use gramer_graph::write::{remarks, write_labels, write_text};
-use gramer_graph::{Graph, Order, Summary, image, in_input_order};
+use gramer_graph::{AskedOrder, Graph, Order, Summary, image, in_input_order};
 
 /// The subcommands of `gramer graph`.
 #[derive(Debug, Subcommand)]
@@ -241,8 +241,7 @@ fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
     let _keeper = args.limit.keep(&mut context)?;
     let _meter = Meter::new("converting", context.progress.clone());
     let _plan = context.progress.plan(|| vec![3.0, 1.0]);
-    let (order, keep_local) = args.target.order()?;
-    let graph = args.graph.load_as_part(order, keep_local, &context)?.graph;
+    let graph = args.graph.load_as_part(args.target.order()?, &context)?.graph;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
     args.target.write(graph, &name.unwrap_or_default(), &context)
 }
@@ -291,22 +290,22 @@ impl Target {
         })
     }
 
-    /// The order in which the graph is written, and whether a local graph keeps that of its input.
-    fn order(&self) -> Result<(Order, bool)> {
+    /// The order in which the graph is written.
+    fn order(&self) -> Result<AskedOrder> {
         Ok(match (self.order, self.format()?) {
-            (Some(OrderArg::Rank), _) => (Order::RankOn1, false),
-            (None, Format::Image) => (Order::RankOn1, true),
-            (Some(OrderArg::Input), _) | (None, _) => (Order::Input, false),
+            (Some(OrderArg::Rank), _) => Order::RankOn1.into(),
+            (None, Format::Image) => AskedOrder { order: Order::RankOn1, keep_local: true },
+            (Some(OrderArg::Input), _) | (None, _) => Order::Input.into(),
         })
     }
 
     pub(super) fn write(&self, graph: Graph, name: &str, context: &Context) -> Result<()> {
         let format = self.format()?;
         let order = self.order()?;
-        let graph = graph.guarded(|| match order {
-            (Order::RankOn1, true) if graph.view().is_local() => Ok(graph.clone()),
-            (Order::RankOn1, _) => renumber(&graph, context),
-            (Order::Input, _) => in_input_order(&graph, context),
+        let graph = graph.guarded(|| match order.order {
+            Order::RankOn1 if order.keep_local && graph.view().is_local() => Ok(graph.clone()),
+            Order::RankOn1 => renumber(&graph, context),
+            Order::Input => in_input_order(&graph, context),
         })?;
         if self.labels_out.is_some() && !graph.has_vertex_labels() {
             return Err(Error::usage("--labels-out is given, but the graph has no vertex labels"));

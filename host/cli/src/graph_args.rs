@@ -10,7 +10,7 @@ use crate::options::told;
 use gramer_base::context::Context;
 use gramer_base::error::{Place, Result};
 use gramer_graph::read::{Columns, Format, GraphFile, Ids, ReadOptions, VertexTable, read};
-use gramer_graph::{Graph, Order};
+use gramer_graph::{AskedOrder, Graph, Order};
 
 /// Which graph, and how to read it.
 #[derive(Debug, Clone, clap::Args)]
@@ -164,16 +164,16 @@ impl GraphArgs {
     /// # Errors
     /// As [`read`].
     pub fn load_with_notes(&self, context: &Context) -> Result<GraphFile> {
-        self.load_in(Order::Input, false, context)
+        self.load_in(Order::Input.into(), context)
     }
 
     /// As [`GraphArgs::load_with_notes`], with the vertices in this order ([`ReadOptions::order`]).
     ///
     /// # Errors
     /// As [`read`].
-    pub fn load_in(&self, order: Order, keep_local: bool, context: &Context) -> Result<GraphFile> {
+    pub fn load_in(&self, order: AskedOrder, context: &Context) -> Result<GraphFile> {
         let meter = Meter::new("reading", context.progress.clone());
-        let loaded = self.read_in(order, keep_local, context);
+        let loaded = self.read_in(order, context);
         drop(meter);
         self.with_notes(loaded?)
     }
@@ -182,19 +182,14 @@ impl GraphArgs {
     ///
     /// # Errors
     /// As [`read`].
-    pub fn load_as_part(
-        &self,
-        order: Order,
-        keep_local: bool,
-        context: &Context,
-    ) -> Result<GraphFile> {
-        self.with_notes(self.read_in(order, keep_local, context)?)
+    pub fn load_as_part(&self, order: AskedOrder, context: &Context) -> Result<GraphFile> {
+        self.with_notes(self.read_in(order, context)?)
     }
 
-    fn read_in(&self, order: Order, keep_local: bool, context: &Context) -> Result<GraphFile> {
+    fn read_in(&self, order: AskedOrder, context: &Context) -> Result<GraphFile> {
         // Its bytes, then its rows.
         let _plan = context.progress.plan(|| vec![6.0, 4.0]);
-        read(&self.graph, &ReadOptions { order, keep_local, ..self.options() }, context)
+        read(&self.graph, &ReadOptions { order, ..self.options() }, context)
     }
 
     fn with_notes(&self, mut loaded: GraphFile) -> Result<GraphFile> {

@@ -160,7 +160,7 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
     if let Some(bad) = args.top.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
         return Err(Error::usage(format!("--top is {bad}, but must be above 0 and at most 100")));
     }
-    let graph = args.graph.load_in(Order::RankOn1, false, context)?.graph;
+    let graph = args.graph.load_in(Order::RankOn1.into(), context)?.graph;
     let ranking = graph.guarded(|| ranking(args, &graph, context))?;
     super::print(|out| match args.output {
         Output::Json => pretty(&ranking, out),

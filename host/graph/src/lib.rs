@@ -50,6 +50,21 @@ pub enum Order {
     RankOn1,
 }
 
+/// An order that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedOrder {
+    /// The order.
+    pub order: Order,
+    /// Whether a [local](local) graph keeps the order of its input in place of [`Order::RankOn1`].
+    pub keep_local: bool,
+}
+
+impl From<Order> for AskedOrder {
+    fn from(order: Order) -> Self {
+        AskedOrder { order, keep_local: false }
+    }
+}
+
 /// An undirected simple graph: no self loops, no parallel edges, every edge in both rows, rows sorted by neighbour.
 /// Its arrays never change, and clones share them.
 ///

@@ -4,7 +4,7 @@
 use tracing::info;
 
 use super::prepare::renumber;
-use super::{Builder, Graph, Order, VertexId, View};
+use super::{AskedOrder, Builder, Graph, Order, VertexId, View};
 use gramer_base::context::Context;
 use gramer_base::error::Result;
 
@@ -34,13 +34,9 @@ impl View<'_> {
 }
 
 impl Graph {
-    /// The graph in an order that it doesn't have. `None` if it has it, or, with `keep_local`, [is local](View::is_local).
-    pub(crate) fn ordered(
-        &self,
-        order: Order,
-        keep_local: bool,
-        context: &Context,
-    ) -> Result<Option<Self>> {
+    /// The graph in an order that it doesn't have. `None` if it has it, or keeps its own.
+    pub(crate) fn ordered(&self, asked: AskedOrder, context: &Context) -> Result<Option<Self>> {
+        let AskedOrder { order, keep_local } = asked;
         if order == Order::Input || self.order() == order {
             return Ok(None);
         }

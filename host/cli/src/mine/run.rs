@@ -24,7 +24,7 @@ use gramer_engine::{
     Ask, Column, Engine, EngineExt, Outcome, Precision, Query, Reply, Run, SampledCounts, Sink,
 };
 use gramer_graph::read::Format;
-use gramer_graph::{Graph, Order};
+use gramer_graph::{AskedOrder, Graph, Order};
 use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
@@ -142,8 +142,8 @@ impl Common {
     }
 
     /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Returns the
-    /// order of the vertices to mine in, and whether a local graph keeps that of its input.
-    fn planned(&self, query: &Query, ranks: &Ranks) -> Result<(Order, bool)> {
+    /// order of the vertices to mine in.
+    fn planned(&self, query: &Query, ranks: &Ranks) -> Result<AskedOrder> {
         let memory = self.options.budget(&self.device)?.map(|budget| budget.bytes);
         let ask = Ask::new(query).memory(memory);
         let engine = self.options.unopened(&self.device)?;
@@ -161,9 +161,12 @@ impl Common {
         let sampled = matches!(query.answer, query::Answer::Estimate(_));
         let alone = !query.list && memory.is_none();
         Ok(match plan.filter(|_| alone) {
-            Some(plan) if plan.any_order => (Order::Input, false),
-            Some(_) => (Order::RankOn1, engine.device().kind == "cpu" && !sampled),
-            None => (Order::RankOn1, false),
+            Some(plan) if plan.any_order => Order::Input.into(),
+            Some(_) => {
+                let keep_local = engine.device().kind == "cpu" && !sampled;
+                AskedOrder { order: Order::RankOn1, keep_local }
+            }
+            None => Order::RankOn1.into(),
         })
     }
 
@@ -256,13 +259,9 @@ impl Common {
     }
 
     /// The graph in the order to mine in.
-    fn prepared(
-        &self,
-        (order, keep_local): (Order, bool),
-        context: &Context,
-    ) -> Result<LoadedGraph> {
+    fn prepared(&self, order: AskedOrder, context: &Context) -> Result<LoadedGraph> {
         let begun = Instant::now();
-        let loaded = self.graph.load_in(order, keep_local, context)?;
+        let loaded = self.graph.load_in(order, context)?;
         let load = begun.elapsed() - loaded.ordering;
         let (format, prepare) = (loaded.format, loaded.ordering);
         Ok(LoadedGraph { graph: loaded.graph, format, notes: loaded.notes, load, prepare })

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use tracing::debug_span;
 
-use super::{Dictionaries, Graph, Label, Order, Parts, VertexId};
+use super::{AskedOrder, Dictionaries, Graph, Label, Order, Parts, VertexId};
 use gramer_base::context::{CancelPoll, Context};
 use gramer_base::error::{Error, Result};
 use gramer_base::memory::{self, zeroed};
@@ -369,7 +369,8 @@ impl Builder {
     /// [`Error::Unsupported`] for more than 2^32 - 2 vertices, too little memory, or labels of edges with a
     /// budget; [`Error::Io`] where a file can't be written; [`Error::Interrupted`] after Ctrl-C.
     pub fn build_in(self, order: Order, context: &Context) -> Result<Graph> {
-        let keeps_local = self.keeps_local && self.vertex_labels.is_empty();
+        let keep_local = self.keeps_local && self.vertex_labels.is_empty();
+        let asked = AskedOrder { order, keep_local };
         let Builder { mut blocks, current, mut declared, declared_range, vertex_labels, .. } = self;
         if current.len() > 0 {
             blocks.push(current);
@@ -411,7 +412,7 @@ impl Builder {
             (numbering, ids, start, neighbours.into(), Some(labels), dropped)
         } else {
             let RowSet { numbering, ids, start, rows, dropped } = match at_once {
-                true => plain::made(numbered, blocks, (order, keeps_local), context)?,
+                true => plain::made(numbered, blocks, asked, context)?,
                 false => dealt::made(numbered, blocks, threads, cancel)?,
             };
             (numbering, ids, start, rows.into(), None, dropped)
@@ -446,7 +447,7 @@ impl Builder {
             order: if ranked { Order::RankOn1 } else { Order::Input },
             stats,
         });
-        Ok(graph.ordered(order, keeps_local, context)?.unwrap_or(graph))
+        Ok(graph.ordered(asked, context)?.unwrap_or(graph))
     }
 }
 

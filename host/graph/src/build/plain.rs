@@ -16,29 +16,28 @@ use super::rows::{DropCounts, RowSet, numbered_in_order};
 use super::{EdgeBlock, Pairs};
 use crate::local::{FLAT, are_close};
 use crate::prepare::ranked;
-use crate::{Order, VertexId};
+use crate::{AskedOrder, Order, VertexId};
 use gramer_base::context::{Cancel, CancelPoll, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
-/// The rows of edges without labels, made by one thread: in one of the orders, or, with `true`, in that of the input
-/// where it is [kept](crate::local).
+/// The rows of edges without labels, made by one thread in the order that is asked for.
 pub(super) fn made(
     numbered: IdTable,
     blocks: Vec<EdgeBlock>,
-    order: (Order, bool),
+    asked: AskedOrder,
     context: &Context,
 ) -> Result<RowSet<VertexId>> {
     match are_narrow(&blocks) {
-        true => made_with::<u32>(numbered, blocks, order, context),
-        false => made_with::<u64>(numbered, blocks, order, context),
+        true => made_with::<u32>(numbered, blocks, asked, context),
+        false => made_with::<u64>(numbered, blocks, asked, context),
     }
 }
 
 fn made_with<P: Position>(
     numbered: IdTable,
     mut blocks: Vec<EdgeBlock>,
-    order: (Order, bool),
+    asked: AskedOrder,
     context: &Context,
 ) -> Result<RowSet<VertexId>> {
     let cancel = &context.cancel;
@@ -54,12 +53,11 @@ fn made_with<P: Position>(
     let rows = HalfRowBuilder::<_, P>::of(vertices, &blocks, &mut used, 1, cancel, |v, _| v)?;
     let spare = spare_of(blocks);
     let halves = Halves::of(rows, cancel)?;
-    match order {
-        (Order::RankOn1, true) if halves.are_local() => {
-            halves.in_order(known, &used, spare, cancel)
+    match asked.order {
+        Order::RankOn1 if !(asked.keep_local && halves.are_local()) => {
+            halves.ranked(known, &used, spare, context)
         }
-        (Order::Input, _) => halves.in_order(known, &used, spare, cancel),
-        (Order::RankOn1, _) => halves.ranked(known, &used, spare, context),
+        _ => halves.in_order(known, &used, spare, cancel),
     }
 }
 
@@ -343,8 +341,8 @@ mod tests {
                     number_ids(&mut blocks, declared, threads, None, &context.cancel).unwrap();
                 let cancel = &context.cancel;
                 let made = match (threads, wide) {
-                    (1, true) => made_with::<u64>(numbered, blocks, (order, false), &context),
-                    (1, false) => made_with::<u32>(numbered, blocks, (order, false), &context),
+                    (1, true) => made_with::<u64>(numbered, blocks, order.into(), &context),
+                    (1, false) => made_with::<u32>(numbered, blocks, order.into(), &context),
                     (_, true) => dealt::made_with::<u64>(numbered, blocks, threads, cancel),
                     (_, false) => dealt::made_with::<u32>(numbered, blocks, threads, cancel),
                 };
@@ -375,7 +373,7 @@ mod tests {
             let numbered = number_ids(&mut blocks, (vec![], 0..0), threads, None, cancel).unwrap();
             cancel.cancel();
             let made = match threads {
-                1 => made(numbered, blocks, (order, false), &context),
+                1 => made(numbered, blocks, order.into(), &context),
                 _ => dealt::made(numbered, blocks, threads, cancel),
             };
             assert!(made.is_err());

@@ -92,7 +92,7 @@ impl GraphFile {
     /// Brings the graph in the order that is wanted.
     fn order(&mut self, options: &ReadOptions, context: &Context) -> Result<()> {
         let begun = Instant::now();
-        let ordered = || self.graph.ordered(options.order, options.keep_local, context);
+        let ordered = || self.graph.ordered(options.order, context);
         if let Some(graph) = self.graph.guarded(ordered)? {
             self.graph = graph;
             self.ordering = begun.elapsed();
@@ -245,13 +245,13 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<GraphFi
     let Text { path, builder, names, format, guessed, compression, bytes, .. } = text;
     let Text { mut notes, claims, first_loop, .. } = text;
     let mut builder = builder;
-    if options.keep_local {
+    if options.order.keep_local {
         builder.keep_local_order();
     }
     // What the graph asks for is more than there is: then the file must be named.
     // A table of labels names rows in the order of the input.
     let labelled = options.labels.is_some() || options.vertex_table.is_some();
-    let order = if labelled { Order::Input } else { options.order };
+    let order = if labelled { Order::Input } else { options.order.order };
     context.progress.begin(1);
     let less = names.vertices.as_ref().map_or(0, |names| names.memory() as u64);
     let graph =

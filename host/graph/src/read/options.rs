@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::Order;
 use crate::format::Format;
+use crate::{AskedOrder, Order};
 use gramer_base::choice::Choice;
 
 /// Interpretation of vertex ids in edge lists.
@@ -91,9 +91,7 @@ pub struct ReadOptions {
     /// The order of the vertices: with [`Order::RankOn1`] the graph is what [`renumber`](crate::prepare::renumber) makes of
     /// it. One thread makes rows of a text in that order at once, unless edges have labels, vertices have them from a file,
     /// or memory is limited. With [`Order::Input`] an image keeps the order that it has.
-    pub order: Order,
-    /// Whether a [local](crate::local) graph keeps the order of its input in place of [`Order::RankOn1`].
-    pub keep_local: bool,
+    pub order: AskedOrder,
 }
 
 /// See [`ReadOptions::max_vertices`].
@@ -113,8 +111,7 @@ impl Default for ReadOptions {
             edge_labels: true,
             verify: true,
             max_vertices: None,
-            order: Order::Input,
-            keep_local: false,
+            order: Order::Input.into(),
         }
     }
 }

@@ -124,7 +124,7 @@ impl Args {
         // A model takes minutes to build: what no core does is refused before, and before the graph is read.
         supports(&base, &mined, None)?;
         variations.iter().try_for_each(|varied| varied.parameter.check(&base))?;
-        let graph = self.graph.load_in(Order::RankOn1, false, &context)?.graph;
+        let graph = self.graph.load_in(Order::RankOn1.into(), &context)?.graph;
         supports(&base, &mined, Some(&graph))?;
         let points: Vec<Point> = combinations(&variations)
             .iter()
