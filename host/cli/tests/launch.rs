@@ -183,13 +183,14 @@ fn mined(words: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// One cluster and two, with an image for cliques alone and with one of all lists.
+/// One cluster and two, with an image for cliques alone and with one of all lists, on one memory channel and on eight.
 #[test]
 fn the_set_core_counts_as_the_cpu_does() {
     let Some(_) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (graph, _) = graphs(folder.path());
-    for (device, units) in [("emulator:set-small", 1), ("emulator:set", 2)] {
+    for (device, units) in [("emulator:set-small", 1), ("emulator:set", 2), ("emulator:set-hbm", 2)]
+    {
         for task in [&["clique", "-k", "4"][..], &["motif", "-k", "4"]] {
             let words = [&["mine"], task, &[&graph, "--json"]].concat();
             let expected = mined(&words);
