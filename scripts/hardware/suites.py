@@ -21,7 +21,8 @@ SUITE = [
 ]
 
 # A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
-SET_CORE = ["sim/tests/set.rs", "sim/tests/support/set.rs"]
+SET_CORE = ["sim/tests/set.rs", "sim/tests/support/set.rs", "sim/tests/support/set_bench.rs",
+            "sim/tests/support/set_corners.rs"]
 SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv",
                 "sim/tests/set_wedge_counters.tsv"]
 # Of houses and 5-cycles: by the whole core.
