@@ -55,7 +55,7 @@ pub enum Order {
 pub struct AskedOrder {
     /// The order.
     pub order: Order,
-    /// Whether a [local](local) graph keeps the order of its input in place of [`Order::RankOn1`].
+    /// Whether a [local] graph keeps the order of its input in place of [`Order::RankOn1`].
     pub keep_local: bool,
 }
 

@@ -175,10 +175,12 @@ fn tables_for_people() {
 #[test]
 fn wrong_use_is_2_and_failure_is_1() {
     let Some(case) = Case::new() else { return };
-    let wrong: [(&[&str], &str); 18] = [
+    let wrong: [(&[&str], &str); 20] = [
         (&["match", "GRAPH"], "--pattern"),
         (&["match", "--pattern", "house", "GRAPH"], "no set core with search plans"),
-        (&["clique", "-k", "3", "GRAPH", "--part", "2"], "options of match alone"),
+        (&["clique", "-k", "3", "GRAPH", "--part", "2"], "--part is an option of the set core"),
+        (&["clique", "-k", "3", "GRAPH", "--part", "0"], "--part must be at least 1"),
+        (&["clique", "-k", "3", "GRAPH", "--dram", "sram"], "must be ddr4, hbm2 or ideal"),
         (&["motif", "-k", "3", "GRAPH", "--pus", "1"], "options of match alone"),
         (&["clique", "-k", "2", "GRAPH"], "-k is 2, but must be 3 to 16"),
         (&["motif", "-k", "6", "GRAPH"], "3 to 5 on machine small"),
@@ -263,6 +265,35 @@ fn patterns_by_search_plans() {
         assert_eq!(output.status.code(), Some(2), "{pattern} {more:?}: {text}");
         assert!(text.contains(part), "{pattern} {more:?}: {text}");
     }
+}
+
+/// Every other segment of a graph that is larger than a cluster: estimated cycles, and no counts.
+#[test]
+fn a_part_of_the_segments_gives_an_estimate() {
+    let Some(case) = Case::new() else { return };
+    let large = case.folder.path().join("large.txt");
+    let edge = |n: u64| {
+        let scattered = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+        format!("{} {}\n", scattered % 4000, scattered / 4000 % 4000)
+    };
+    std::fs::write(&large, (0..300_000).map(edge).collect::<String>()).unwrap();
+    let run = |graph: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer-lab"));
+        command.current_dir(environment::root()).args(["simulate", "clique", "-k", "3"]);
+        command.args(["--machine", "machines/set-small.yaml", "--load", "--part", "2", "--json"]);
+        command.arg(graph).output().unwrap()
+    };
+    let output = run(&large);
+    let text = String::from_utf8_lossy(&output.stderr);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{text}"));
+    let number = |name: &str| found[name].as_u64().unwrap();
+    assert!(number("segments_in_all") > number("segments") && number("segments") > 0);
+    let simulated = found["passes"][0]["cycles"].as_u64().unwrap();
+    assert!(number("cycles") > simulated, "{} and {simulated}", number("cycles"));
+    assert!(found["results"].as_array().unwrap().is_empty());
+    let output = run(&case.graph);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && text.contains("fits on chip"), "{text}");
 }
 
 #[test]

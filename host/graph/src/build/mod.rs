@@ -340,6 +340,11 @@ impl Builder {
         self.build_in(Order::Input, context)
     }
 
+    /// The order of the graph: where vertices have labels, none is kept.
+    fn asked(&self, order: Order) -> AskedOrder {
+        AskedOrder { order, keep_local: self.keeps_local && self.vertex_labels.is_empty() }
+    }
+
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices, apart from the sort of
     /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read in
     /// addition to its arrays by vertex, 20 if several threads make rows, and 24 with edge labels. With a budget, rows
@@ -369,8 +374,7 @@ impl Builder {
     /// [`Error::Unsupported`] for more than 2^32 - 2 vertices, too little memory, or labels of edges with a
     /// budget; [`Error::Io`] where a file can't be written; [`Error::Interrupted`] after Ctrl-C.
     pub fn build_in(self, order: Order, context: &Context) -> Result<Graph> {
-        let keep_local = self.keeps_local && self.vertex_labels.is_empty();
-        let asked = AskedOrder { order, keep_local };
+        let asked = self.asked(order);
         let Builder { mut blocks, current, mut declared, declared_range, vertex_labels, .. } = self;
         if current.len() > 0 {
             blocks.push(current);

@@ -63,6 +63,7 @@ pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
     }
     let of_match = options.pattern.is_some() || options.pus.is_some();
     usage(!of_match, || "--pattern and --pus are options of match alone".into())?;
+    usage(options.part > 0, || "--part must be at least 1".into())?;
     let in_parts = options.part == 1 || a.core == Core::Set;
     usage(in_parts, || "--part is an option of the set core alone".into())?;
     usage(options.clusters.is_none() || a.core == Core::Set && task != MiningTask::Fsm, || {

@@ -301,7 +301,12 @@ pub fn mine(asked: &SetRequest<'_>) -> Result<SetResult> {
     let (before, estimate) = (vec![], vec![0.0; clusters.len()]);
     let mut bench =
         Bench { asked, core, total: Total::default(), clusters, before, estimate, done };
-    match stays(machine, size, longest(view), task)? {
+    let whole = stays(machine, size, longest(view), task)?;
+    ensure!(
+        !whole || asked.part == 1,
+        "--part is for graphs in segments, and this one fits on chip"
+    );
+    match whole {
         true => bench.whole(view, task)?,
         false => bench.segments(view, task)?,
     }
