@@ -245,8 +245,8 @@ pub struct Argument {
     /// The DDR bank of that buffer, for the first compute unit where each has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<u32>,
-    /// Each compute unit has its own bank: that of the next is the next one, or with [`SetCore::channels`] as many further,
-    /// round and round.
+    /// Each compute unit has its own bank: that of the next is the next one, or as many further as there are
+    /// [`set::SetCore::channels`], round and round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_bank: bool,
     /// Meaning.
