@@ -289,7 +289,7 @@ impl<T: Copy> Dram<T> {
         self.close();
     }
 
-    /// Gives one column command: the first of a group, reads in turn before a change of direction.
+    /// Gives one column command, to the next group in round robin whose first access is ready.
     fn column(&mut self) -> Option<(T, u64)> {
         let (now, device) = (self.now, self.device);
         let count = self.groups.len();

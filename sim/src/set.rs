@@ -81,7 +81,7 @@ pub fn list(
     Ok(outcome)
 }
 
-/// What each channel has of an image: the lines of its number, in turn.
+/// Shares an image out over the channels: line n goes to channel n mod `channels`.
 fn parts(image: &[u8], channels: usize) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![]; channels];
     for (at, line) in image.chunks(LINE).enumerate() {

@@ -122,7 +122,7 @@ fn motifs_of_lists_of_every_length() {
     }
 }
 
-/// Products and sums that don't fit stay at the largest value, and the status says so.
+/// Products and sums that overflow saturate, and the status reports it.
 #[test]
 fn products_stay_at_their_largest_value() {
     let machine = narrow();

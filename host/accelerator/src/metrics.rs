@@ -34,11 +34,11 @@ pub struct Residency {
     pub images_written: u64,
     /// Launches that loaded an image on chip.
     pub images_loaded: u64,
-    /// Times that the host made the units of a launch.
+    /// Launches whose units the host made; the other launches take kept ones.
     pub streams_built: u64,
-    /// Launches that were enqueued before the one before them had ended.
+    /// Launches that waited on the device while another one ran.
     pub ahead: u64,
-    /// Launches that were enqueued, and then not needed.
+    /// Launches without use for the answer, which no other metric counts.
     pub dropped: u64,
 }
 

@@ -14,7 +14,7 @@ pub const FLAT: usize = 16;
 const LEAST: usize = if cfg!(test) { 64 } else { 1 << 16 };
 /// Part of the vertices that neighbours of a vertex are close in: random numbers are close in one of 32 cases.
 const CLOSE: usize = 64;
-/// One of so many rows is looked at.
+/// Distance between two rows of the sample.
 const SAMPLE: usize = 16;
 
 impl View<'_> {

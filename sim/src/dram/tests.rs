@@ -52,7 +52,7 @@ fn random_reads_are_far_slower() {
     assert!(hbm2 < most(&HBM2_1800) && hbm2 > 3.0, "{hbm2} GB/s");
 }
 
-/// Rows of one bank in turn: an activate a row cycle (tRAS + tRP), but for clocks of the controller.
+/// Each read of another row of one bank takes a row cycle (tRAS + tRP), rounded up to the controller's clock.
 #[test]
 fn one_bank_gives_a_line_in_a_row_cycle() {
     for device in [&DDR4_2400, &HBM2_1800] {

@@ -38,7 +38,7 @@ fn lists_whose_length_is_in_the_image() {
     let operations = [Operation::Cliques { k: 4 }, Operation::Paths];
     let field =
         |name: &str, unit: &[u8]| machine.streams.input.field("unit", name).unwrap().get(unit);
-    // Lists of so many lines that each place of the port is the last one's.
+    // Four lengths: the last line of a list takes each place of the port once.
     for lines in 0..4 {
         let (hubs, leaves) = (3, 4 * u64::from(QUARTERS_LONG) + 30 + 16 * lines);
         let dense = (hubs..hubs + 40).flat_map(|v| (hubs..v).map(move |u| (u, v)));

@@ -1,4 +1,4 @@
-//! Launches of the set core over a resident image: each is enqueued before the one before it has ended, so that the device
+//! Launches of the set core over a resident image: each is enqueued while the previous one runs, so that the device
 //! waits for no host between them, and the host makes the next streams meanwhile.
 //!
 //! A compute unit has several slots, sets of buffers for one launch each. A slot keeps its streams on the device: the same

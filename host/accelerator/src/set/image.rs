@@ -74,7 +74,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// Adds the list of the member at this place, of which cliques read so many lines.
+    /// Adds a member's list: `at` is the place of the member, `lines` the part of its list that cliques read.
     pub fn add(&mut self, at: usize, lines: u32) {
         // Without a branch: which members are read is hard to predict.
         let read = u64::from(lines > 0);

@@ -46,7 +46,7 @@ pub struct SetRequest<'a> {
     pub load: bool,
     /// Number of the machine's clusters to simulate, with their units.
     pub clusters: usize,
-    /// Only every so-many-th segment of a cluster is simulated.
+    /// With N, every N-th segment of a cluster is simulated; 1: all.
     pub part: usize,
     /// Settings of the simulation.
     pub simulation: &'a Simulation,
@@ -214,7 +214,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The segments of a cluster, or a part of them: from the middle of the first so many on.
+    /// Runs the segments of a cluster; with a part of N every N-th, the first from the middle of N.
     fn cluster_segments(&mut self, at: usize, mut segments: Segments<'_>) -> Result<()> {
         let (machine, part) = (self.asked.accelerator, self.asked.part);
         let before = self.cycles(at);
