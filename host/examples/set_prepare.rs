@@ -22,18 +22,15 @@ const CLUSTERS: usize = 2;
 
 /// Least milliseconds of a step.
 fn best<T>(work: impl Fn() -> T) -> (f64, T) {
-    let mut least = f64::INFINITY;
-    loop {
-        let mut last = None;
-        for _ in 0..TIMES {
-            let begun = cpu_time::of_thread();
-            last = Some(std::hint::black_box(work()));
-            least = least.min((cpu_time::of_thread() - begun).as_secs_f64() * 1e3);
-        }
-        if let Some(last) = last {
-            return (least, last);
-        }
-    }
+    let once = || {
+        let begun = cpu_time::of_thread();
+        let made = std::hint::black_box(work());
+        ((cpu_time::of_thread() - begun).as_secs_f64() * 1e3, made)
+    };
+    (1..TIMES).fold(once(), |(least, _), _| {
+        let (took, made) = once();
+        (least.min(took), made)
+    })
 }
 
 fn main() -> Result<()> {

@@ -45,11 +45,12 @@ fn sequential_reads_have_the_measured_rates() {
 fn random_reads_are_far_slower() {
     let ddr4 = rate(&DDR4_2400, &random(50_000));
     let hbm2 = rate(&HBM2_1800, &random(50_000));
-    eprintln!("random: DDR4 {ddr4:.2} GB/s, HBM2 {hbm2:.2} GB/s");
     // No more than the activates of a window, one for each line.
     let most = |device: &Device| 64_000.0 * device.activates as f64 / device.window as f64;
-    assert!(ddr4 < 0.8 * most(&DDR4_2400) && ddr4 > 4.0, "{ddr4} GB/s");
-    assert!(hbm2 < most(&HBM2_1800) && hbm2 > 3.0, "{hbm2} GB/s");
+    assert!(ddr4 < most(&DDR4_2400) && hbm2 < most(&HBM2_1800), "{ddr4} and {hbm2} GB/s");
+    // What docs/reference/verification.md says.
+    assert!((8.7..8.9).contains(&ddr4), "{ddr4} GB/s");
+    assert!((4.35..4.5).contains(&hbm2), "{hbm2} GB/s");
 }
 
 /// Each read of another row of one bank takes a row cycle (tRAS + tRP), rounded up to the controller's clock.

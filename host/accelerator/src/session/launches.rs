@@ -179,7 +179,7 @@ impl Session {
         let ahead = flying.back().map(|launch| launch.slot);
         let mut loads = false;
         for ((unit, place), stream) in placed(&mut self.cards).zip(streams.iter()) {
-            unit.launch(series, place, stream, (slot, ahead), held)?;
+            unit.launch(series, place, stream, slot, ahead, held)?;
             loads |= !unit.slots[slot].here;
         }
         self.launches += 1;
@@ -277,7 +277,7 @@ impl Session {
             }
             // Nothing was found that counts: with more room for each of fewer walkers it begins again.
             unit.retries += 1;
-            unit.launch(series, place, &fewer, (slot, None), false)?;
+            unit.launch(series, place, &fewer, slot, None, false)?;
             let events = std::mem::take(&mut unit.slots[slot].events);
             let begun = Instant::now();
             unit.wait(series.stop, &events, place.name)?;
@@ -297,7 +297,8 @@ impl ComputeUnit {
         series: &Series<'_>,
         place: Place<'_>,
         stream: &InStream,
-        (slot, ahead): (usize, Option<usize>),
+        slot: usize,
+        ahead: Option<usize>,
         held: bool,
     ) -> Result<()> {
         let Place { name, places, .. } = place;

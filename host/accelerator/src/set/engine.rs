@@ -46,9 +46,14 @@ pub(crate) struct SetResident {
     streams: KeptStreams<StreamKey>,
 }
 
-/// What streams over all units of a whole image are of: its number, the operations, the order of their units, and the
-/// clusters.
-type StreamKey = (u64, Vec<Operation>, Arrange, usize);
+/// What streams over all units of a whole image are of.
+#[derive(Clone, PartialEq)]
+struct StreamKey {
+    image: u64,
+    operations: Vec<Operation>,
+    arrange: Arrange,
+    clusters: usize,
+}
 
 /// Context of a run of one pass.
 struct SetRun<'a> {
@@ -305,7 +310,7 @@ impl SetResident {
                 true => Arrange::ByWork,
                 false => Arrange::ByAddress,
             };
-            let of = (number, operations, arrange, clusters);
+            let of = StreamKey { image: number, operations, arrange, clusters };
             let (streams, new) = self.streams(machine, image, of, units);
             built.set(built.get() + u64::from(new));
             streams
@@ -341,9 +346,9 @@ impl SetResident {
         of: StreamKey,
         asked: Units<'_>,
     ) -> (Streams, bool) {
-        let make = |(_, operations, arrange, clusters): &StreamKey| {
-            let work = units(self.graph.view(), image, operations, asked);
-            deal(machine, operations, work, *clusters, *arrange)
+        let make = |of: &StreamKey| {
+            let work = units(self.graph.view(), image, &of.operations, asked);
+            deal(machine, &of.operations, work, of.clusters, of.arrange)
         };
         match asked.share() {
             None => self.streams.get(of.clone(), || make(&of)),
@@ -416,7 +421,8 @@ mod tests {
         let resident = SetResident::new(&graph, || 7);
         let image = SetImage::new(graph.view(), Lists::Both, 1).unwrap();
         let streams = |k, arrange| {
-            let of = (7, vec![Operation::Cliques { k }], arrange, 2);
+            let operations = vec![Operation::Cliques { k }];
+            let of = StreamKey { image: 7, operations, arrange, clusters: 2 };
             resident.streams(&machine, &image, of, Units::All)
         };
         let (first, made) = streams(3, Arrange::ByWork);

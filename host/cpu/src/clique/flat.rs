@@ -52,8 +52,9 @@ pub(super) fn count(graph: View<'_>, k: usize, context: &Context) -> (u128, bool
 
 /// Vertices that are to be compared.
 struct Listed {
-    /// Pairs: the vertex with the row, and the one that may be in it. Larger cliques have only the first of both.
+    /// Of a pair the vertex with the row; for larger cliques the largest vertex.
     rows: Vec<VertexId>,
+    /// Of a pair the vertex that may be in the row; for larger cliques the number of neighbours before the vertex.
     members: Vec<VertexId>,
     len: usize,
 }

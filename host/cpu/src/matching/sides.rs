@@ -480,15 +480,13 @@ fn sets_portable(
     cancel: &Cancel,
 ) -> ControlFlow<()> {
     found.reach(64 * words);
-    if words == 1 {
-        for (number, set) in bits.iter().enumerate() {
-            bits[..number].iter().for_each(|other| found.add((set & other).count_ones()));
-        }
-        return ControlFlow::Continue(());
-    }
     for (number, set) in bits.chunks_exact(words.max(1)).enumerate() {
         if cancel.is_cancelled() {
             return ControlFlow::Break(());
+        }
+        if let [set] = set {
+            bits[..number].iter().for_each(|other| found.add((set & other).count_ones()));
+            continue;
         }
         for other in bits[..number * words].chunks_exact(words.max(1)) {
             let both = set.iter().zip(other).map(|(a, b)| (a & b).count_ones()).sum();

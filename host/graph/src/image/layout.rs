@@ -354,8 +354,8 @@ impl Layout {
         let names = self.dictionaries(path, bytes, source)?;
         if verify {
             let labels = [vertex_labels.as_deref(), edge_labels.as_deref()];
-            let ids = (original_ids.as_deref(), self.vertices);
-            if let Some(what) = wrong_names(&names, ids, labels, cancel)? {
+            let (ids, vertices) = (original_ids.as_deref(), self.vertices);
+            if let Some(what) = wrong_names(&names, vertices, ids, labels, cancel)? {
                 return damaged(what);
             }
         }
@@ -372,10 +372,11 @@ impl Layout {
     }
 }
 
-/// Finds a fault in the texts behind ids and labels of an image.
+/// Finds a fault in the texts behind labels and ids of an image; without ids they are the numbers of `all` vertices.
 fn wrong_names(
     names: &Dictionaries,
-    (ids, all): (Option<&[u64]>, usize),
+    all: usize,
+    ids: Option<&[u64]>,
     labels: [Option<&[Label]>; 2],
     cancel: &Cancel,
 ) -> Result<Option<&'static str>> {

@@ -82,8 +82,13 @@ struct PlacedImage {
     vertices: OnceLock<Vec<VertexId>>,
 }
 
-/// What streams of a plan from all roots are of: the machine, its clusters, and the plan.
-type StreamKey = (String, usize, Program);
+/// What streams of a plan from all roots are of.
+#[derive(PartialEq)]
+struct StreamKey {
+    machine: String,
+    clusters: usize,
+    program: Program,
+}
 
 /// A graph's images in the view's order and in that of labels, each built when a plan first needs it, and that for wedges.
 #[derive(Default)]
@@ -179,7 +184,8 @@ impl PlanInput<'_> {
         };
         let (streams, new) = match (self.roots.share(), self.may) {
             (None, None) => {
-                let key = (machine.machine.name.clone(), clusters, program.clone());
+                let (machine, program) = (machine.machine.name.clone(), program.clone());
+                let key = StreamKey { machine, clusters, program };
                 self.images.streams.get(key, make)
             }
             _ => (Arc::new(make()), true),

@@ -34,8 +34,14 @@ pub struct WedgeImages {
     streams: KeptStreams<StreamKey>,
 }
 
-/// What streams of all roots are of: the machine, its clusters, and the shape, or 5-motifs.
-type StreamKey = (String, usize, Option<Shape>);
+/// What streams of all roots are of.
+#[derive(PartialEq)]
+struct StreamKey {
+    machine: String,
+    clusters: usize,
+    /// `None`: 5-motifs.
+    shape: Option<Shape>,
+}
 
 impl WedgeImages {
     /// What `run` does with the image, of which it hears whether it was built now; `None` for a graph that has no room on the machine in this form.
@@ -79,7 +85,7 @@ impl WedgeImages {
         let begun = Instant::now();
         let (machine, clusters) = (runs.machine().clone(), runs.clusters());
         self.with(&machine, view, |image, built| {
-            let key = (machine.machine.name.clone(), clusters, shape);
+            let key = StreamKey { machine: machine.machine.name.clone(), clusters, shape };
             let (streams, new) = self.streams.get(key, || make(&machine, image, clusters));
             runs.note_preparation(begun.elapsed(), Made { image: built, streams: new });
             runs.sums(&Job { image, streams: &streams })
