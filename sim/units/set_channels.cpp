@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
       while (contiguous < lines && there[contiguous]) ++contiguous;
       b.check(d.loaded_o <= contiguous || contiguous == lines, "%u lines are said to be there, %u are", d.loaded_o, contiguous);
       if (d.all_o) b.equal(all_came, lines, "all_o");
-      bool waits = d.busy_o || d.word_valid_i;
+      bool waits = d.busy_o || d.word_valid_i || word_asked != word_came;
       for (auto &queue : under_way) waits |= !queue.empty();
       if (waits || (!d.all_o && !stopped)) rest = 24;
       else --rest;

@@ -99,11 +99,11 @@ int main(int argc, char **argv) {
            "paths", "a block in parts", "a block whose lengths are asked for", "no operation"},
           argc, argv);
   Cluster c(b);
-  for (int n = 0; n < 42; ++n) {
+  for (int n = 0; n < 60; ++n) {
     // Sparse, dense, with a large clique, with a hub, complete.
     const unsigned kind = n % 6;
     const uint32_t vertices = kind == 5 ? 20 + b.random(30) : kind == 2 ? 80 + b.random(120)
-                              : n == 4 ? 700 : kind == 4 ? 30 + b.random(800) : 30 + b.random(300);
+                              : n == 4 || n == 10 ? 700 : kind == 4 ? 30 + b.random(800) : 30 + b.random(300);
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     auto random_edges = [&](uint64_t m) {
       for (uint64_t e = 0; e < m; ++e) edges.push_back({uint32_t(b.random(vertices)), uint32_t(b.random(vertices))});
@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
     case 3: random_edges(vertices * 3), clique(10 + b.random(16)), most = 9; break;
     case 4: // hubs before all others, or vertices with long lists behind all others
       random_edges(vertices * 3);
-      ranked = b.chance(50);
+      ranked = n != 10 && b.chance(50);
       for (uint32_t v = 0; v < 4; ++v) {
         const uint32_t hub = ranked ? v : vertices - 1 - v;
         for (uint32_t w = 0; w < std::min(vertices, LIST_ENTRIES); ++w) edges.push_back({hub, w});

@@ -12,8 +12,9 @@ int main(int argc, char **argv) {
   d.start_i = d.stop_i = d.word_valid_i = d.rvalid_i = 0;
   d.arready_i = 1;
   b.reset(d.rst_i);
-  for (int run = 0; run < 60; ++run) {
-    const uint32_t lines = run == 0 ? 0 : run == 1 ? 1 : run % 4 == 0 ? 400 + b.random(500) : run == 10 ? 100 : b.random(200);
+  for (int run = 0; run < 160; ++run) {
+    const bool stops = run > 10 && b.chance(15); // before all lines are requested
+    const uint32_t lines = run == 0 ? 0 : run == 1 ? 1 : run % 4 == 0 || stops ? 400 + b.random(500) : run == 10 ? 100 : b.random(200);
     // Addresses of all 64 bits, and at both ends of them.
     const uint64_t last = ~0ull - 64 * 1024 + 1;
     const uint64_t base = run % 5 == 2 ? 0 : run % 5 == 3 ? last : std::min<uint64_t>(b.random() & ~63ull, last);
@@ -24,7 +25,7 @@ int main(int argc, char **argv) {
     if (run == 4) answer = 25, wait = 0;
     if (run == 8) answer = 100, wait = 0;
     const bool fails = b.chance(20), words = b.chance(60);
-    const uint32_t stop_at = run > 10 && b.chance(15) ? b.random(lines + 1) : ~0u;
+    const uint32_t stop_at = stops ? b.random(lines / 3) : ~0u;
     const uint32_t key = b.random();
     struct Read { uint64_t address; unsigned id; };
     std::vector<Read> under_way;
