@@ -85,13 +85,13 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
     let rules: [Rule; 10] = [
         check_ranges,
         check_name,
+        set::check,
         check_ids,
         check_depth,
         check_memories,
         check_dictionary,
         check_kernels,
         check_names,
-        set::check,
         check_contract,
     ];
     let path = path.to_path_buf();

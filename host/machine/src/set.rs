@@ -421,6 +421,10 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
             return Err((key.into(), value.to_string(), rule));
         }
     }
+    if a.memory.ddr_banks < s.channels {
+        let rule = format!("must not be below set.channels, {}", s.channels);
+        return Err(("memory.ddr_banks".into(), a.memory.ddr_banks.to_string(), rule));
+    }
     if s.plan_levels != 0 && !(2..=PLAN_LEVELS).contains(&s.plan_levels) {
         let rule = format!("must be 0 or from 2 to {PLAN_LEVELS}");
         return Err(("set.plan_levels".into(), s.plan_levels.to_string(), rule));
