@@ -1,7 +1,8 @@
 // Triangles at the head of their lowest arc.
 //
 // In `heads` the host sets T (lanes that share a head), R (heads of a work-group), TILE (lanes that read one list together) and
-// HASH and HASH_BITS (size of the table of targets, a power of two; without them the targets are searched).
+// HASH and HASH_BITS (size of the table of targets, a power of two; without them the targets are searched), and with
+// them RESIDUES (bits of a bitmap, a power of two).
 //
 // A triangle u < v < w is met at v, which has a table of its targets: what the list of each u with an arc to v has
 // behind v is looked up in it. Such a span is its first place and the one behind its last. That looks up a number for
@@ -31,6 +32,16 @@ __kernel void head_spans(__global const uint *restrict offsets, __global const u
 #else
 
 #ifdef HASH
+// A bitmap of the targets' numbers modulo RESIDUES rejects most numbers with one read and no loop, in which lanes wait
+// for each other. Behind a head whose number is among the last RESIDUES it is exact.
+inline void put_residue(volatile __local uint *residues, uint number) {
+    atomic_or(residues + number / 32 % (RESIDUES / 32), 1u << (number % 32));
+}
+
+inline uint has_residue(__local const uint *residues, uint number) {
+    return residues[number / 32 % (RESIDUES / 32)] >> (number % 32) & 1;
+}
+
 // A table of numbers plus 1; 0 is an empty slot. At most half full.
 inline void put_number(volatile __local uint *table, uint number) {
     uint at = (number * 0x9e3779b1u) >> (32 - HASH_BITS);
@@ -59,21 +70,34 @@ void heads(__global const uint *restrict offsets, __global const uint *restrict 
     const uint place = get_local_id(0) / T;
     const uint number = get_group_id(0) * R + place;
     uint begin = 0, n = 0, from = 0, to = 0;
+#ifdef HASH
+    bool exact = false;
+#endif
     if (number < count) {
         const uint4 task = tasks[first + number];
         begin = offsets[INDEX(task.x, vertices, 81)];
         n = offsets[task.x + 1] - begin;
         from = task.y;
         to = task.z;
+#ifdef HASH
+        exact = task.x + RESIDUES >= vertices;
+#endif
     }
 #ifdef HASH
-    __local uint tables[R][HASH];
+    __local uint tables[R][HASH], bitmaps[R][RESIDUES / 32];
     __local uint *const table = tables[place];
-    for (uint i = lane; i < HASH; i += T)
+    __local uint *const residues = bitmaps[place];
+    for (uint i = lane; i < RESIDUES / 32; i += T)
+        residues[i] = 0;
+    for (uint i = lane; i < HASH && !exact; i += T)
         table[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lane; i < n; i += T)
-        put_number(table, targets[INDEX(begin + i, arcs, 82)]);
+    for (uint i = lane; i < n; i += T) {
+        const uint target = targets[INDEX(begin + i, arcs, 82)];
+        put_residue(residues, target);
+        if (!exact)
+            put_number(table, target);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     ulong total = 0;
@@ -85,11 +109,21 @@ void heads(__global const uint *restrict offsets, __global const uint *restrict 
         i += T / TILE;
         if (i < to)
             next = spans[INDEX(i, all_spans, 84)];
+#ifdef HASH
+        if (exact) {
+            uint found = 0;
 #pragma unroll 4
+            for (uint e = span.x + lane % TILE; e < span.y; e += TILE)
+                found += has_residue(residues, targets[INDEX(e, arcs, 85)]);
+            total += found;
+            continue;
+        }
+#endif
         for (uint e = span.x + lane % TILE; e < span.y; e += TILE) {
             const uint id = targets[INDEX(e, arcs, 85)];
 #ifdef HASH
-            total += has_number(table, id);
+            if (has_residue(residues, id) != 0)
+                total += has_number(table, id);
 #else
             const uint at = lower_bound(targets, begin, begin + n, id);
             total += at < begin + n && targets[at] == id;

@@ -32,10 +32,13 @@ const CLASSES: [Class; 3] = [
     Class { targets: 512, lanes: 256, heads: 1 },
     Class { targets: 2048, lanes: 512, heads: 1 },
 ];
+/// Bits of the bitmap that rejects numbers: of the random graph of 2^20 vertices the last 32,768 are all but a few of those
+/// that are looked up.
+const RESIDUES: usize = 1 << 15;
 /// Lanes that share a head with more targets.
 const LANES_ABOVE: usize = 512;
 /// Minimum and maximum of lanes that read a list together.
-const TILE: (usize, usize) = (4, 32);
+const TILE: (usize, usize) = (4, 16);
 /// Parts of the work for each compute unit, about, and the work of one at least: in sixteen lookups.
 const PARTS_EACH: u64 = 32;
 const LEAST: u64 = 128;
@@ -219,13 +222,14 @@ fn program(
     // A processor takes lanes one after the other.
     line("TILE", if device.limits.portable { 1 } else { tile.min(lanes) });
     let mut name = String::from("heads");
-    let room = |table: usize| 4 * heads * table + 8 * lanes * heads <= device.limits.local;
+    let room = |table: usize| heads * (4 * table + RESIDUES / 8 + 8 * lanes) <= device.limits.local;
     // Twice as many entries as there may be targets. A processor clears a large table longer than it searches.
     let most = if device.limits.portable { CLASSES.len() - 1 } else { CLASSES.len() };
     let table = CLASSES[..most].get(class).map(|c| 2 * c.targets).filter(|&table| room(table));
     if let Some(table) = table {
         line("HASH", table);
         line("HASH_BITS", table.ilog2() as usize);
+        line("RESIDUES", RESIDUES);
         write!(name, " of {}", table / 2).expect("text");
     }
     device.program(&name, &[COMMON, &defines, HEADS])
@@ -246,6 +250,6 @@ mod tests {
 
     #[test]
     fn short_lists_have_few_lanes() {
-        assert_eq!([tile(0, 0), tile(10, 10), tile(16, 10), tile(1000, 10)], [4, 4, 16, 32]);
+        assert_eq!([tile(0, 0), tile(10, 10), tile(8, 10), tile(1000, 10)], [4, 4, 8, 16]);
     }
 }
