@@ -1,7 +1,7 @@
-// As local.cl, for roots with more targets than fit into local memory: table and rows lie in global
-// memory, a slot for each work-group.
+// As local.cl, for roots with more targets than fit into local memory: rows lie in global memory, a slot for each
+// work-group, and so does the table of more than TARGETS targets.
 //
-// The lanes look at the host's word each LOOK_EACH steps.
+// The host sets TARGETS, HASH and HASH_BITS (`targets.clh`). The lanes look at the host's word each LOOK_EACH steps.
 //
 // `slots` holds for each group 4 · span words of table and span · words of rows; `words` = ⌈span / 32⌉.
 
@@ -12,6 +12,7 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
                __global uint *restrict edges, __global uint *restrict fault,
                __global uint *slots, const uint span, const ulong slot_words) {
     __local ulong totals[BIG];
+    __local uint near[HASH], ids[TARGETS];
 #if K > 3
     __local uint ended;
     uint steps = 0;
@@ -32,8 +33,12 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
         while ((1u << bits) < 2 * n)
             bits += 1;
         const uint mask = (1u << bits) - 1;
-        for (uint i = lane; i <= mask; i += BIG)
-            table[i] = 0;
+        const bool is_near = n <= TARGETS;
+        for (uint i = lane; i < (is_near ? HASH : mask + 1); i += BIG)
+            if (is_near)
+                near[i] = 0;
+            else
+                table[i] = 0;
         for (uint i = lane; i < n * w; i += BIG)
             rows[i] = 0;
 #if K > 3
@@ -43,26 +48,36 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
 #endif
         barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
         for (uint i = lane; i < n; i += BIG) {
+            if (is_near) {
+                ids[i] = targets[begin + i];
+                put_target(near, ids[i], i);
+                continue;
+            }
             uint at = (targets[begin + i] * 0x9e3779b1u) >> (32 - bits);
             while (atomic_cmpxchg(table + at, 0u, i + 1) != 0)
                 at = (at + 1) & mask;
         }
-        barrier(CLK_GLOBAL_MEM_FENCE);
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
         ulong total = 0;
         for (uint i = lane / 32; i + 1 < n; i += BIG / 32) {
             const uint source = INDEX(targets[begin + i], vertices, 23);
             const uint end = INDEX(offsets[source + 1], arcs + 1, 24);
             for (uint e = offsets[source] + lane % 32; e < end; e += 32) {
                 const uint id = targets[e];
-                uint at = (id * 0x9e3779b1u) >> (32 - bits);
-                uint j = table[at];
-                while (j != 0 && targets[begin + j - 1] != id) {
-                    at = (at + 1) & mask;
+                uint j;
+                if (is_near) {
+                    j = find_target(near, ids, id);
+                } else {
+                    uint at = (id * 0x9e3779b1u) >> (32 - bits);
                     j = table[at];
+                    while (j != 0 && targets[begin + j - 1] != id) {
+                        at = (at + 1) & mask;
+                        j = table[at];
+                    }
+                    j -= 1;
                 }
-                if (j == 0)
+                if (j == NO_TARGET)
                     continue;
-                j -= 1;
 #if K == 3
                 total += 1;
 #else
@@ -89,12 +104,28 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
             if (STOPPED_OFTEN || (++steps % LOOK_EACH == 0 && stopped(fault)))
                 break;
             const uint j = item / w, word = item % w;
+#if K == 4
+            // Rows of four members are on their way together.
+            for (uint x = own; x <= word; x += TILE) {
+                const uint mine = row[j * w + x];
+                uint bits = row[item], found = 0;
+                while (bits != 0) {
+                    uint others[4];
+#pragma unroll
+                    for (uint b = 0; b < 4; b++) {
+                        const uint i = 32 * word + 31 - clz(bits & -bits);
+                        others[b] = bits == 0 ? 0 : row[i * w + x];
+                        bits &= bits - 1;
+                    }
+#pragma unroll
+                    for (uint b = 0; b < 4; b++)
+                        found += popcount(mine & others[b]);
+                }
+                total += found;
+            }
+#else
             for (uint bits = row[item]; bits != 0 && go_on; bits &= bits - 1) {
                 const uint i = 32 * word + top_bit(bits & -bits);
-#if K == 4
-                for (uint x = own; x <= word; x += TILE)
-                    total += popcount(row[j * w + x] & row[i * w + x]);
-#else
                 // The set of a level is what the rows of its members have in common. Of each level: the word
                 // whose members are met, those that are left of it, and the lane's word of the set.
                 uint members[LAST + 3], at[LAST + 1], left[LAST + 1], mine[LAST + 1];
@@ -147,8 +178,8 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
                     mine[level + 1] = own <= y && own < w ? mine[level] & row[by + own] : 0;
                     level += 1;
                 }
-#endif
             }
+#endif
         }
 #endif
 #ifdef PER_TASK

@@ -44,6 +44,8 @@ const BIG: &str = include_str!("../../kernels/local_big.cl");
 const BIG_LANES: usize = 512;
 /// Lanes of it that read a row together.
 const BIG_TILE: usize = 32;
+/// Maximum number of targets of a root that `local_big` looks up in local memory.
+const BIG_TARGETS: usize = 1024;
 
 /// Steps of `local_big`, of up to a microsecond each, between two looks whether it is to end.
 const LOOK_EACH: usize = 1 << 14;
@@ -95,7 +97,10 @@ fn program(
         // A processor takes lanes one after the other.
         line("TILE", if device.limits.portable { 1 } else { lanes.min(BIG_TILE) });
         line("LOOK_EACH", LOOK_EACH);
-        return device.program(&format!("local_big of {k}"), &[&defines, COMMON, BIG]);
+        line("TARGETS", BIG_TARGETS);
+        line("HASH", 2 * BIG_TARGETS);
+        line("HASH_BITS", BIG_TARGETS.ilog2() as usize + 1);
+        return device.program(&format!("local_big of {k}"), &[&defines, COMMON, TARGETS, BIG]);
     };
     line("W", class.words);
     line("T", class.lanes);
