@@ -18,6 +18,17 @@ __kernel void read_all(__global const uint4 *restrict items, const uint count, _
         out[0] = all.x;
 }
 
+// Reads a power of two of items again and again, from another place in each round.
+__kernel void read_again(__global const uint4 *restrict items, const uint count, const uint rounds,
+                         __global uint *restrict out) {
+    uint4 all = (uint4)(0, 0, 0, 0);
+    for (uint round = 0; round < rounds; round++)
+        for (uint i = get_global_id(0); i < count; i += get_global_size(0))
+            all ^= items[(i + 0x9e3779b1u * round) & (count - 1)];
+    if ((all.x ^ all.y ^ all.z ^ all.w) == NEVER)
+        out[0] = all.x;
+}
+
 // Members that a set of registers shares with rows of local memory, a word at a time; lanes read neighbouring words.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void count_words(__global uint *restrict out, const uint steps) {

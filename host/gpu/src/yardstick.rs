@@ -13,6 +13,10 @@ const YARDSTICK: &str = include_str!("../kernels/yardstick.cl");
 const WORDS_BITS: u32 = 10;
 /// Words, or lookups, of a step.
 const OF_STEP: u32 = 8;
+/// Quads of words that the cache of all compute units holds: 8 MiB, more than the caches of the units hold of it.
+const CACHED: u32 = 1 << 19;
+/// Times that these are read in a launch.
+const ROUNDS: u32 = 64;
 /// Runs of each; the quickest counts.
 const RUNS: u32 = 5;
 
@@ -25,6 +29,8 @@ pub struct Yardsticks {
     pub answer: f64,
     /// Bytes per second that kernels read of the device's memory.
     pub bytes: f64,
+    /// Bytes per second that kernels read of 8 MiB, which lie in the cache that all compute units share.
+    pub cached: f64,
     /// Words per second of which the members in common with a word of local memory are counted.
     pub words: f64,
     /// Numbers per second that are not found in a table in local memory.
@@ -55,6 +61,14 @@ impl Yardsticks {
         let on = Bench { device, program: &program, lanes };
         let nothing = [Arg::Buffer(out.raw()), Arg::U32(0)];
         let read = [Arg::Buffer(items.raw()), Arg::U32(quads as u32), Arg::Buffer(out.raw())];
+        let quads_again = CACHED.min(1 << (quads as u32).max(1).ilog2());
+        let rounds = if portable { 1 } else { ROUNDS };
+        let again = [
+            Arg::Buffer(items.raw()),
+            Arg::U32(quads_again),
+            Arg::U32(rounds),
+            Arg::Buffer(out.raw()),
+        ];
         let loops = [Arg::Buffer(out.raw()), Arg::U32(steps)];
         const LAUNCHES: u32 = 200;
         let of_steps = (groups * lanes) as f64 * f64::from(steps) * f64::from(OF_STEP);
@@ -65,6 +79,8 @@ impl Yardsticks {
                 out.read(&device.queue, &mut [0])
             })?,
             bytes: 16.0 * quads as f64 / on.time("read_all", &read, groups, 1)?,
+            cached: 16.0 * f64::from(rounds) * f64::from(quads_again)
+                / on.time("read_again", &again, groups, 1)?,
             words: of_steps / on.time("count_words", &loops, groups, 1)?,
             lookups: of_steps / on.time("look_up", &loops, groups, 1)?,
         })
@@ -116,6 +132,7 @@ mod tests {
         assert!(0.0 < found.launch && found.launch < 0.1, "{found:?}");
         assert!(0.0 < found.answer && found.answer < 1.0, "{found:?}");
         assert!((1e7..1e13).contains(&found.bytes), "{found:?}");
+        assert!((1e7..1e14).contains(&found.cached), "{found:?}");
         // Below a word per lane of a vector and cycle of a thousand cores.
         assert!((1e6..1e14).contains(&found.words), "{found:?}");
         assert!((1e6..1e14).contains(&found.lookups), "{found:?}");

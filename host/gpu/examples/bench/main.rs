@@ -424,10 +424,11 @@ fn main() -> Result<(), Failure> {
     let measured = if options.bounds { Some(MeasuredDevice::open(&options)?) } else { None };
     if let Some(MeasuredDevice { most, .. }) = &measured {
         println!(
-            "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} G words and {:.0} G lookups per second",
+            "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} GB of the cache, {:.0} G words and {:.0} G lookups per second",
             1e6 * most.launch,
             1e6 * most.answer,
             most.bytes / 1e9,
+            most.cached / 1e9,
             most.words / 1e9,
             most.lookups / 1e9
         );
