@@ -9,10 +9,11 @@
 //
 // An event of a slot (an issue, an edge line, a vertex record) passes the pipeline once and leaves with the slot's
 // next access, so the port is busy whenever an event is available. Candidates of a line that pass the tests on
-// ids are kept as a mask. Connectivity to vertex j is tested by binary search of the lines of j's list, one line
-// per probe. A test that settles the candidate (a missing edge of a clique; an edge to a vertex before position i,
-// whose list has already yielded this candidate) skips to the next candidate; so does the last vertex of an
-// embedding, which needs no context.
+// ids are kept as a mask. Connectivity to vertex j is tested by binary search of the lines of a list, one line
+// per probe: j's list for the candidate, or with CANDIDATE_CHECK the candidate's list for j, after a read of the
+// candidate's record. A test that settles the candidate (a missing edge of a clique; an edge to a vertex before
+// position i, whose list has already yielded this candidate) skips to the next candidate; so does the last vertex
+// of an embedding, which needs no context.
 module gramer_extender
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -79,7 +80,7 @@ module gramer_extender
     END,       // the token leaves: the list is done
     READ,      // read the line to scan
     SEARCH_ON, // read another line of the searched list
-    SEARCH,    // begin the search in the list of position j
+    SEARCH,    // begin the search for the edge to position j
     TAKE,      // take the candidate at `spot`, then search or fetch
     FETCH      // fetch the candidate's record
   } action_e;
@@ -98,12 +99,18 @@ module gramer_extender
     id_t     vertex;    // the candidate
     mask_t   mask;      // its connectivity so far
     size_t   j;         // position under test
-    edge_t   list_lo;   // bounds of the list of position j
+    edge_t   list_lo;   // bounds of the searched list
     edge_t   list_hi;
     eline_t  probe;     // line being probed
     eline_t  probe_lo;  // remaining lines
     eline_t  probe_hi;
   } context_t;
+
+  // With CANDIDATE_CHECK, the rest of a slot's context.
+  typedef struct packed {
+    record_t record; // of the candidate
+    id_t     id;     // of position j: the searched id
+  } check_t;
 
   // ---------------------------------------------------------------- select
 
@@ -142,6 +149,18 @@ module gramer_extender
   (* ram_style = "distributed" *) context_t contexts [SLOTS];
   (* ram_style = "distributed" *) line_t    lines    [SLOTS]; // scanned line of each slot
   context_t context_read;
+  check_t   check_read, check_done;
+
+  if (CANDIDATE_CHECK != 0) begin : gen_checks
+    (* ram_style = "distributed" *) check_t checks [SLOTS];
+
+    assign check_read = checks[x1_slot_q];
+    always_ff @(posedge clk_i) if (x5_valid_q) checks[x5_slot_q] <= check_done;
+  end else begin : gen_no_checks
+    assign check_read = '0;
+    logic unused;
+    assign unused = &{1'b0, check_done};
+  end
 
   logic     x2_valid_q;
   event_e   x2_event_q;
@@ -186,13 +205,14 @@ module gramer_extender
     x2_event_q  <= x1_event_q;
     x2_slot_q   <= x1_slot_q;
     x2_line_q   <= x1_line_q;
-    x2_record_q <= x1_record_q;
+    x2_record_q <= CANDIDATE_CHECK != 0 && x1_event_q == LINE ? check_read.record : x1_record_q;
     x2_q        <= context_read;
     x2_root_q   <= x1_issue_q.root;
     x2_ids_q    <= early_ids_i;
     // Positions are tested in order; position i is known to be adjacent.
     x2_next_j_q <= asked.j + 1'b1 == size_t'(asked.cursor.i) ? asked.j + size_t'(2) : asked.j + 1'b1;
-    x2_operand_q <= probing ? asked.vertex : asked.threshold;
+    if (CANDIDATE_CHECK != 0 && x1_event_q == VERTEX) x2_next_j_q <= asked.j; // the first test
+    x2_operand_q <= !probing ? asked.threshold : CANDIDATE_CHECK != 0 ? check_read.id : asked.vertex;
     x2_first_q  <= probing ? first_in(asked.probe, asked.list_lo)
                            : first_in(asked.line, asked.cursor.lo);
     x2_limit_q  <= probing ? limit_in(asked.probe, asked.list_hi)
@@ -240,7 +260,7 @@ module gramer_extender
   action_e  x3_else_q;
   size_t    x3_next_j_q;
   logic [IDS-1:0] good;
-  logic     labels, clique, earlier, more, complete;
+  logic     labels, clique, earlier, more, complete, tested, untested;
 
   assign good   = config_i.ascending ? ~less & ~equal : less;
   assign labels = config_i.app == APP_FSM;
@@ -248,7 +268,10 @@ module gramer_extender
 
   assign earlier  = x2_q.j < size_t'(x2_q.cursor.i);
   assign more     = x2_next_j_q < x2_q.size;
-  assign complete = !more && x2_q.last && !labels; // no further access is needed
+  // No further access is needed: the record is there, or nobody needs it.
+  assign tested   = !more && (CANDIDATE_CHECK != 0 || (x2_q.last && !labels));
+  assign complete = tested && x2_q.last;
+  assign untested = CANDIDATE_CHECK != 0 && x2_q.j < x2_q.size; // a record whose candidate has tests to come
 
   // Precomputes the inputs of the decision, which takes the whole next stage.
   always_ff @(posedge clk_i) begin
@@ -269,17 +292,17 @@ module gramer_extender
         x3_else_q <= x2_root_q ? FETCH : x2_q.cursor.lo >= x2_q.cursor.hi ? END : READ;
       end
       VERTEX: begin
-        {x3_over_hit_q, x3_over_miss_q} <= {2{x2_q.last}};
-        {x3_emit_hit_q, x3_emit_miss_q} <= '1;
-        x3_else_q <= LEAVE;
+        {x3_over_hit_q, x3_over_miss_q} <= {2{x2_q.last && !untested}};
+        {x3_emit_hit_q, x3_emit_miss_q} <= {2{!untested}};
+        x3_else_q <= untested ? SEARCH : LEAVE;
       end
       default: begin
         // A missing edge settles a clique; an edge to a vertex before position i settles the others.
         x3_over_hit_q  <= scans || complete || (!clique && earlier);
         x3_over_miss_q <= scans || complete || clique;
-        x3_emit_hit_q  <= !scans && complete && (clique || !earlier);
-        x3_emit_miss_q <= !scans && complete && !clique;
-        x3_else_q      <= more ? SEARCH : FETCH;
+        x3_emit_hit_q  <= !scans && tested && (clique || !earlier);
+        x3_emit_miss_q <= !scans && tested && !clique;
+        x3_else_q      <= more ? SEARCH : CANDIDATE_CHECK != 0 ? LEAVE : FETCH;
       end
     endcase
     x3_valid_q  <= !rst_i && x2_valid_q;
@@ -380,6 +403,7 @@ module gramer_extender
   action_e  x4_action_q;
   slot_t    x4_slot_q;
   context_t x4_q;
+  record_t  x4_record_q;
   logic [SPOT_W-1:0] x4_spot_q;
 
   always_ff @(posedge clk_i) begin
@@ -387,6 +411,7 @@ module gramer_extender
     x4_action_q <= action;
     x4_slot_q   <= x3_slot_q;
     x4_q        <= next;
+    x4_record_q <= CANDIDATE_CHECK != 0 ? x3_record_q : '0;
     x4_spot_q   <= spot;
     x4_emit_q   <= !rst_i && x3_valid_q && emit;
     // The current candidate, before the next one is taken.
@@ -413,10 +438,20 @@ module gramer_extender
   action_e  x5_action_q;
   slot_t    x5_slot_q;
   context_t x5_q;
-  edge_t    x5_lo_q, x5_hi_q; // bounds of the list of position j
+  record_t  x5_record_q;
+  edge_t    x5_lo_q, x5_hi_q; // bounds of the searched list
   eline_t   x5_end_q; // last line of the remaining scanned list
   id_t      x5_id_q;
   line_t    line_read;
+  record_t  searched;
+
+  always_comb begin
+    searched = x4_record_q;
+    if (CANDIDATE_CHECK == 0) begin
+      searched.offset = list_offset_i;
+      searched.degree = list_degree_i;
+    end
+  end
 
   assign line_read   = lines[x4_slot_q];
   assign list_row_o  = x4_slot_q;
@@ -430,21 +465,24 @@ module gramer_extender
     x5_action_q <= x4_action_q;
     x5_slot_q   <= x4_slot_q;
     x5_q        <= x4_q;
-    x5_lo_q     <= list_offset_i;
-    x5_hi_q     <= list_offset_i + edge_t'(list_degree_i);
+    x5_record_q <= x4_record_q;
+    x5_lo_q     <= searched.offset;
+    x5_hi_q     <= searched.offset + edge_t'(searched.degree);
     x5_id_q     <= list_id_i;
     x5_end_q    <= config_i.ascending ? x4_q.cursor.lo[EDGE_W-1:4]
                                       : eline_t'((x4_q.cursor.hi - 1'b1) >> 4);
     if (x4_action_q == TAKE) begin
       x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
       // The second vertex of an embedding needs no connectivity test.
-      x5_action_q <= x4_q.j < x4_q.size ? SEARCH : FETCH;
+      x5_action_q <= CANDIDATE_CHECK == 0 && x4_q.j < x4_q.size ? SEARCH : FETCH;
     end
   end
 
   // ---------------------------------------------------------------- 5: request
 
   context_t done;
+
+  assign check_done = '{record: x5_record_q, id: x5_id_q};
 
   always_comb begin
     done = x5_q;
@@ -469,7 +507,7 @@ module gramer_extender
                       && (x5_action_q == READ || x5_action_q == SEARCH || x5_action_q == SEARCH_ON);
     edge_request_q.slot <= x5_slot_q;
     edge_request_q.line <= x5_action_q == READ ? done.line : done.probe;
-    edge_request_q.rank <= x5_id_q;
+    edge_request_q.rank <= CANDIDATE_CHECK != 0 && x5_action_q != READ ? x5_q.vertex : x5_id_q;
     vertex_valid_q <= !rst_i && x5_valid_q && x5_action_q == FETCH;
     vertex_request_q.slot   <= x5_slot_q;
     vertex_request_q.vertex <= x5_q.vertex;

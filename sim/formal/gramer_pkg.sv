@@ -15,6 +15,7 @@ package gramer_pkg;
   localparam int unsigned COUNT_W    = 4;
   localparam int unsigned LABEL_BITS = 2;
   localparam int unsigned COMPACTION = 1;
+  localparam int unsigned CANDIDATE_CHECK = 0;
   localparam int unsigned MAX_MOTIF  = 3;
   localparam int unsigned STEALING_BUFFER = 2;
 endpackage

@@ -254,22 +254,26 @@ fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4
 #[test]
 fn random_tasks_that_are_stopped_and_continued() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
-    let (from, cases) = seeds(150);
-    let mut model = instance(&library);
+    stopped_cases(&a, &library, 150, "random_tasks_that_are_stopped_and_continued");
+}
+
+fn stopped_cases(a: &Accelerator, library: &std::path::Path, most: u64, test: &str) {
+    let (from, cases) = seeds(most);
+    let mut model = instance(library);
     let mut met = [0; 4];
     for seed in from..from + cases {
-        fresh(&library, &mut model, seed);
-        match random_stops(&a, &mut model, seed) {
+        fresh(library, &mut model, seed);
+        match random_stops(a, &mut model, seed) {
             Ok(runs) => met.iter_mut().zip(runs).for_each(|(sum, n)| *sum += n),
             Err(error) => panic!(
                 "seed {seed}: {error}\nrepeat with: GRAMER_INITIAL={} GRAMER_SEED={seed} cargo test \
-                 -p gramer-sim --test core random_tasks_that_are_stopped_and_continued",
+                 -p gramer-sim --test core {test}",
                 model.seed
             ),
         }
     }
     eprintln!("{cases} cases; runs done, full, aborted, failed: {met:?}");
-    assert!(cases < 150 || met.iter().all(|&n| n >= 25), "{met:?}");
+    assert!(cases < most || met.iter().all(|&n| n >= 25), "{met:?}");
 }
 
 /// A complete graph of 40 vertices: a task that does not end in a test's time.
@@ -467,14 +471,27 @@ fn seeds(cases: u64) -> (u64, u64) {
 
 fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
     let Some((a, library)) = core(machine) else { return };
+    random_cases_on(&a, &library, cases, most_vertices, test, |_| Ok(()));
+}
+
+/// `also` is a further check of an outcome.
+fn random_cases_on(
+    a: &Accelerator,
+    library: &std::path::Path,
+    cases: u64,
+    most_vertices: usize,
+    test: &str,
+    also: impl Fn(&Outcome) -> Result<(), String>,
+) {
     let (from, cases) = seeds(cases);
     let most_vertices = number("GRAMER_VERTICES").map_or(most_vertices, |n| n as usize);
-    let mut model = instance(&library);
+    let mut model = instance(library);
     let mut met = [0; CORNERS.len()];
     let mut deepest = 0;
     for seed in from..from + cases {
-        fresh(&library, &mut model, seed);
-        match random_case(&a, &mut model, seed, most_vertices) {
+        fresh(library, &mut model, seed);
+        let found = random_case(a, &mut model, seed, most_vertices);
+        match found.and_then(|outcome| also(&outcome).map(|()| outcome)) {
             Ok(outcome) => {
                 for (sum, name) in met.iter_mut().zip(CORNERS) {
                     *sum += outcome.sum(name);
@@ -494,7 +511,8 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
         assert!(missed.is_empty(), "corners that no case met: {missed:?}");
         assert!(deepest >= 7, "the deepest embedding had {deepest} vertices");
     }
-    eprintln!("{cases} cases on {machine}: {:?}", CORNERS.iter().zip(met).collect::<Vec<_>>());
+    let name = &a.machine.name;
+    eprintln!("{cases} cases on {name}: {:?}", CORNERS.iter().zip(met).collect::<Vec<_>>());
 }
 
 #[test]
@@ -507,12 +525,16 @@ fn random_tasks() {
 #[test]
 fn counters_are_as_last_seen() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
-    let path = support::root().join("sim/tests/counters.tsv");
-    let mut model = instance(&library);
+    counters_are(&a, &library, "sim/tests/counters.tsv", "counters_are_as_last_seen");
+}
+
+fn counters_are(a: &Accelerator, library: &std::path::Path, file: &str, test: &str) {
+    let path = support::root().join(file);
+    let mut model = instance(library);
     let mut text = String::from("task\tcounter\tvalues\n");
     for seed in 0..40 {
         let mut rng = fastrand::Rng::with_seed(1000 + seed);
-        let mut case = draw(&a, &mut rng, 400);
+        let mut case = draw(a, &mut rng, 400);
         if case.settings.application == Application::Motif {
             case.settings.k = 3;
             (case.settings.dictionary, case.settings.patterns) = motifs(3);
@@ -529,7 +551,7 @@ fn counters_are_as_last_seen() {
         case.simulation.timing.reorder = false;
         case.simulation.back_pressure = 0;
         let outcome =
-            run(&a, &mut model, &case.graph, &case.units, &case.settings, &case.simulation)
+            run(a, &mut model, &case.graph, &case.units, &case.settings, &case.simulation)
                 .unwrap_or_else(|e| panic!("seed {seed}: {e:#}"));
         for name in outcome.counters.keys() {
             text += &format!("{seed}\t{name}\t{:?}\n", outcome.sums(name));
@@ -544,7 +566,7 @@ fn counters_are_as_last_seen() {
     assert!(
         text == before,
         "seed 0: now and before: {different:?}\nif that is what was meant: GRAMER_BLESS=1 cargo \
-         test -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
+         test -p gramer-sim --test core {test}, and look at the diff"
     );
 }
 
@@ -617,6 +639,46 @@ fn counts_stay_at_their_largest_value_and_say_so() {
 #[test]
 fn random_tasks_without_compaction() {
     random_cases("machines/uncompacted.yaml", 60, 60, "random_tasks_without_compaction");
+}
+
+/// The small machine with the paper's connectivity check.
+fn small_candidate() -> Option<(Accelerator, std::path::PathBuf)> {
+    if support::no_verilator() {
+        return None;
+    }
+    let text = "base: small.yaml\nmachine: {name: small_candidate, check: candidate}\n";
+    let path = support::root().join("machines/small_candidate.yaml");
+    let a = Accelerator::parse(text, &path).unwrap();
+    let library = model::build(&a, Build::default()).unwrap();
+    Some((a, library))
+}
+
+/// With the paper's check every candidate's record is read once, and that of every unit's start.
+#[test]
+fn random_tasks_with_the_candidate_s_lists() {
+    let Some((a, library)) = small_candidate() else { return };
+    let test = "random_tasks_with_the_candidate_s_lists";
+    random_cases_on(&a, &library, 150, 60, test, |outcome| {
+        let candidates: u64 = outcome.sums("pu.candidates").iter().sum();
+        let [records, units] = ["pu.vertex_accesses", "core.work_units"].map(|n| outcome.sum(n));
+        match records == candidates + units {
+            true => Ok(()),
+            false => Err(format!("{records} records of {candidates} candidates, {units} units")),
+        }
+    });
+}
+
+#[test]
+fn random_tasks_with_the_candidate_s_lists_that_are_stopped() {
+    let Some((a, library)) = small_candidate() else { return };
+    stopped_cases(&a, &library, 150, "random_tasks_with_the_candidate_s_lists_that_are_stopped");
+}
+
+#[test]
+fn counters_with_the_candidate_s_lists_are_as_last_seen() {
+    let Some((a, library)) = small_candidate() else { return };
+    let test = "counters_with_the_candidate_s_lists_are_as_last_seen";
+    counters_are(&a, &library, "sim/tests/candidate_counters.tsv", test);
 }
 
 #[test]

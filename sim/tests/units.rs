@@ -359,6 +359,12 @@ fn pattern_buffer_uncounted() {
     bench("pattern_buffer", "gramer_pattern_buffer", &[], "base: uncounted.yaml");
 }
 
+// The extender that reads the candidate's record and list.
+#[test]
+fn extender_candidate() {
+    bench("extender", "gramer_extender", &[], "base: small.yaml\nmachine: {check: candidate}");
+}
+
 // The scheduler that keeps whole states in its ancestor buffers.
 #[test]
 fn scheduler_whole() {

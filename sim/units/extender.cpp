@@ -24,6 +24,8 @@ struct Walk {
   uint32_t threshold = 0;
   Cursor cursor;
   std::deque<Expected> expected;
+  std::deque<uint32_t> records; // with CANDIDATE_CHECK, those that will be read: of each candidate
+  uint32_t candidate = 0;       // whose record was read last
   uint64_t at = 0; // earliest cycle of its issue
   int access = 0;  // outstanding: 1 an edge line, 2 a record
   uint64_t address = 0;
@@ -36,7 +38,7 @@ int main(int argc, char **argv) {
            "part of a list", "part that is empty", "vertex of the embedding in the list", "clique", "clique without an edge",
            "edge to an earlier vertex", "extended at the last position", "deepest embedding",
            "largest motif", "search in the first line", "search in the last line",
-           "search beyond a list", "list without the candidate", "last vertex with its label",
+           "search beyond a list", "list without the searched id", "last vertex with its label",
            "token goes on after a last vertex", "token comes back with what is left",
            "largest id", "largest edge position", "line and record together",
            "issue waits", "stalled with an answer there", "all slots busy", "killed", "killed while stalled",
@@ -98,16 +100,19 @@ int main(int argc, char **argv) {
     };
     // The candidates of [lo, hi) in the order of the walk; those that are dropped are counted only.
     unsigned dropped = 0;
+    std::deque<uint32_t> all; // with those that are dropped
     auto candidates = [&](const std::vector<uint32_t> &ids, unsigned i, uint64_t lo, uint64_t hi, unsigned &number) {
       std::deque<Expected> found;
       const uint32_t t = threshold_of(ids, i);
       number = dropped = 0;
+      all.clear();
       for (uint64_t step = 0; step < (hi > lo ? hi - lo : 0); ++step) {
         const uint64_t e = c.ascending ? hi - 1 - step : lo + step;
         const uint32_t w = edges[e - base];
         if (!beyond(w, t)) break;
         if (std::count(ids.begin(), ids.end(), w)) continue;
         ++number;
+        all.push_back(w);
         unsigned mask = 0;
         for (unsigned j = 0; j < ids.size(); ++j) mask |= adjacent(ids[j], w) << j;
         const bool drop = c.app == CLIQUE ? mask != (1u << ids.size()) - 1 : (mask & ((1u << i) - 1)) != 0;
@@ -159,6 +164,7 @@ int main(int argc, char **argv) {
           w.threshold = start;
           w.cursor = {0, 0, b.random(4), b.random(1ull << 32)};
           w.expected = {{start, 0, 0}};
+          w.records = {start};
           continue;
         }
         // An embedding that the search reaches: grown by candidates that are not dropped.
@@ -192,6 +198,7 @@ int main(int argc, char **argv) {
         w.threshold = threshold_of(w.ids, i);
         unsigned number;
         w.expected = candidates(w.ids, i, w.cursor.lo, w.cursor.hi, number);
+        w.records = all;
         expect_taken[w.ids.size() + 1] += number;
         const unsigned s = w.ids.size();
         const uint64_t lo = w.cursor.lo, hi = w.cursor.hi;
@@ -217,13 +224,15 @@ int main(int argc, char **argv) {
             const uint32_t x = edges[e - base];
             if (!beyond(x, w.threshold)) continue;
             for (unsigned j = 0; j < s; ++j) {
-              const auto &l = neighbours[w.ids[j] - id_base];
+              if (CANDIDATE_CHECK && std::count(w.ids.begin(), w.ids.end(), x)) continue;
+              const auto &l = neighbours[(CANDIDATE_CHECK ? x : w.ids[j]) - id_base];
+              const uint32_t id = CANDIDATE_CHECK ? w.ids[j] : x;
               if (j == i || l.size() < 20) continue;
-              const unsigned at = std::distance(l.begin(), l.lower_bound(x));
-              b.hit("search in the first line", l.count(x) && at < 8);
-              b.hit("search in the last line", l.count(x) && at + 8 >= l.size());
-              b.hit("search beyond a list", at == l.size() || (at == 0 && *l.begin() != x));
-              b.hit("list without the candidate", !l.count(x));
+              const unsigned at = std::distance(l.begin(), l.lower_bound(id));
+              b.hit("search in the first line", l.count(id) && at < 8);
+              b.hit("search in the last line", l.count(id) && at + 8 >= l.size());
+              b.hit("search beyond a list", at == l.size() || (at == 0 && *l.begin() != id));
+              b.hit("list without the searched id", !l.count(id));
             }
           }
       }
@@ -292,9 +301,12 @@ int main(int argc, char **argv) {
         w.access = 1;
         w.address = request.line;
         bool own = false;
-        for (uint32_t id : w.ids) {
+        std::vector<uint32_t> lists = w.ids;
+        if (CANDIDATE_CHECK) lists = {w.ids[w.cursor.i], w.candidate};
+        for (uint32_t id : lists) {
+          if (id != request.rank) continue;
           const Record &r = of(id);
-          own |= id == request.rank && r.degree && r.offset >> 4 <= w.address && w.address <= (r.offset + r.degree - 1) >> 4;
+          own |= r.degree && r.offset >> 4 <= w.address && w.address <= (r.offset + r.degree - 1) >> 4;
         }
         b.check(own, "line 0x%llx is not of the list of vertex %u", (unsigned long long)w.address, request.rank);
         b.hit("largest edge position", w.address == (1ull << (EDGE_W - 4)) - 1);
@@ -303,7 +315,13 @@ int main(int argc, char **argv) {
         const auto request = VertexRequest::of(d.vertex_request_o);
         Walk &w = walk[request.slot];
         b.check(w.state == Walk::WALKS && !w.access, "a slot has two accesses");
-        b.check(!w.expected.empty() && request.vertex == w.expected[0].vertex, "the record of a wrong vertex");
+        if (CANDIDATE_CHECK) {
+          b.check(!w.records.empty() && request.vertex == w.records[0], "the record of a wrong vertex");
+          w.candidate = request.vertex;
+          w.records.pop_front();
+        } else {
+          b.check(!w.expected.empty() && request.vertex == w.expected[0].vertex, "the record of a wrong vertex");
+        }
         w.access = 2;
         w.address = request.vertex;
       }
@@ -323,7 +341,7 @@ int main(int argc, char **argv) {
         b.equal(f[8], w.key, "the key");
         b.equal(f[9], w.cursor.i, "the cursor's position");
         b.equal(f[10], w.cursor.last, "the cursor's last position");
-        if (!last || c.app == FSM)
+        if (!last || c.app == FSM || CANDIDATE_CHECK)
           b.check(Record{f[5], uint32_t(f[6]), uint32_t(f[7])} == of(x.vertex), "a wrong record");
         b.hit("last vertex with its label", last && c.app == FSM);
         b.hit("start vertex", w.root);
@@ -340,6 +358,8 @@ int main(int argc, char **argv) {
           unsigned number;
           const auto rest = candidates(w.ids, w.cursor.i, w.cursor.lo, w.cursor.hi, number);
           b.check(rest == w.expected, "the cursor loses or repeats a candidate");
+          if (CANDIDATE_CHECK) b.check(all == w.records, "a record is not read, or twice");
+          w.records = all;
           b.hit("token comes back with what is left", !rest.empty());
           w.state = killed ? Walk::FREE : Walk::WAITS;
           w.at = b.cycle + 5 + b.random(10);
@@ -350,6 +370,7 @@ int main(int argc, char **argv) {
         Walk &w = walk[e[0]];
         b.check(w.state == Walk::WALKS, "a list ends that is not walked");
         b.check(killed || (w.expected.empty() && !w.root), "a list ends too early");
+        b.check(killed || !CANDIDATE_CHECK || w.records.empty(), "a candidate's record was not read");
         if (!w.root) {
           b.equal(e[1], w.cursor.i, "the ended list's position");
           b.equal(e[2], w.cursor.last, "the ended list's last position");

@@ -129,6 +129,10 @@ pub struct Machine {
     /// An ancestor entry holds the extending vertex and its cursor alone (figure 10 of the paper)
     /// instead of the whole state of the embedding.
     pub compaction: bool,
+    /// Whose lists are searched for the edges between a candidate and the embedding. A description without it has the
+    /// embedding's.
+    #[serde(default)]
+    pub check: Check,
     /// Partitions of the on-chip memory, a power of two, 1 to 16, at least [`Memory::ddr_banks`].
     pub partitions: u32,
     /// PUs and partitions count events ([`Counters::pu`], [`Counters::partition`]). A machine without
@@ -144,6 +148,24 @@ pub struct Machine {
     pub clock_mhz: u32,
     /// FPGA part.
     pub part: String,
+}
+
+/// Whose lists the connectivity check reads (section II-B of the paper).
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// Those of the embedding's vertices, for the candidate. Its record is read only if the embedding grows.
+    #[default]
+    Embedding,
+    /// The candidate's record and its list, for the embedding's vertices, as in the paper.
+    Candidate,
+}
+
+impl Check {
+    /// The one of this name in a description.
+    pub fn named(name: &str) -> Option<Self> {
+        serde_yaml::from_str(name).ok()
+    }
 }
 
 /// How the on-chip memory is divided (section IV of the paper).

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
-const MACHINES: [(&str, &str, &str); 14] = [
+const MACHINES: [(&str, &str, &str); 15] = [
     ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
     ("card", "the paper's machine for a card", include_str!("../machines/card.yaml")),
     ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
@@ -20,6 +20,11 @@ const MACHINES: [(&str, &str, &str); 14] = [
         "uncounted",
         "small, without performance counters",
         include_str!("../machines/uncounted.yaml"),
+    ),
+    (
+        "candidate",
+        "the paper's connectivity check",
+        include_str!("../machines/candidate.yaml"),
     ),
     ("uniform", "all on-chip memory is cache", include_str!("../machines/uniform.yaml")),
     ("set", "the set core, 16 PUs", include_str!("../machines/set.yaml")),

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::check::ValueFault;
-use crate::{Accelerator, Core, ENTRIES_A_LINE, verilog};
+use crate::{Accelerator, Check, Core, ENTRIES_A_LINE, verilog};
 
 mod products;
 
@@ -402,6 +402,10 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
     if !a.machine.performance_counters {
         let rule = "the set core always has them: leave the key out";
         return Err(("machine.performance_counters".into(), "false".into(), rule.into()));
+    }
+    if a.machine.check != Check::Embedding {
+        let rule = "the set core intersects whole lists: leave the key out";
+        return Err(("machine.check".into(), "candidate".into(), rule.into()));
     }
     for (key, value, low, high) in [
         ("set.channels", s.channels, 1, a.machine.partitions.min(CHANNELS)),

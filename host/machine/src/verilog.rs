@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{Accelerator, Core, LAMBDA_MAX, LAMBDA_STEPS, LINE_BYTES, Layout, layout, set};
+use crate::{Accelerator, Check, Core, LAMBDA_MAX, LAMBDA_STEPS, LINE_BYTES, Layout, layout, set};
 
 /// Name, value and meaning of every number of the machine that `rtl/` and `hls/` use.
 pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
@@ -16,6 +16,8 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("DEPTH", m.depth, "vertices of the largest embedding");
     number("STEALING_BUFFER", m.stealing_buffer, "candidates a PU");
     number("COMPACTION", u32::from(m.compaction), "1: ancestor buffers hold cursors alone");
+    let candidate = u32::from(m.check == Check::Candidate);
+    number("CANDIDATE_CHECK", candidate, "1: the connectivity check reads the candidate's list");
     number("PARTITIONS", m.partitions, "partitions of the on-chip memory");
     let counted = u32::from(m.performance_counters);
     number("PERFORMANCE_COUNTERS", counted, "1: PUs and partitions count events");

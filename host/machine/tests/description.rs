@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, header, named, verilog, vitis};
+use gramer_machine::{Accelerator, Check, header, named, verilog, vitis};
 
 const PAPER: &str = include_str!("../../../accelerator.yaml");
 
@@ -83,6 +83,25 @@ fn performance_counters_are_there_unless_the_machine_leaves_them_out() {
         ),
         "{refused}"
     );
+}
+
+#[test]
+fn the_check_is_of_the_embedding_s_lists_unless_said() {
+    let line = PAPER.lines().find(|line| line.contains("  check: embedding")).unwrap();
+    assert_eq!(parse(&PAPER.replace(&format!("{line}\n"), "")), parse(PAPER));
+    let candidate = named::named("candidate").unwrap().unwrap();
+    assert_eq!(candidate.machine.check, Check::Candidate);
+    for (machine, number) in [(parse(PAPER).unwrap(), 0), (candidate, 1)] {
+        assert!(verilog::package(&machine).contains(&format!("CANDIDATE_CHECK = {number};")));
+    }
+    let refused = message("check: embedding", "check: candidates");
+    assert!(refused.starts_with("machine.yaml: machine.check: unknown variant"), "{refused}");
+    assert!(refused.contains("line 10 ") && refused.ends_with("did you mean `candidate`?"));
+    let set = "base: machines/set-small.yaml\nmachine: {check: candidate}";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let refused = Accelerator::parse(set, &root.join("set.yaml")).unwrap_err().to_string();
+    let rule = "machine.check is candidate, but the set core intersects whole lists: leave the key out";
+    assert!(refused.ends_with(rule), "{refused}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ package gramer_pkg;
   localparam int unsigned DEPTH = 16; // vertices of the largest embedding
   localparam int unsigned STEALING_BUFFER = 16; // candidates a PU
   localparam int unsigned COMPACTION = 1; // 1: ancestor buffers hold cursors alone
+  localparam int unsigned CANDIDATE_CHECK = 0; // 1: the connectivity check reads the candidate's list
   localparam int unsigned PARTITIONS = 8; // partitions of the on-chip memory
   localparam int unsigned PERFORMANCE_COUNTERS = 1; // 1: PUs and partitions count events
   localparam int unsigned SLR_REGISTERS = 0; // on each path between regions of the die
