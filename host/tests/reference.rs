@@ -389,6 +389,63 @@ fn motifs_beyond_the_dictionary() {
     }
 }
 
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// The paper's connectivity check differs in the accesses alone: the record of each candidate, and its list.
+    #[test]
+    fn the_candidate_s_list_says_the_same(small in graphs(9, PLAIN)) {
+        let graph = small.graph();
+        let view = graph.view();
+        let context = Context::default();
+        let units: Vec<WorkUnit> = Units::All.iter(view).collect();
+        for comparison in BOTH {
+            let (by_embedding, motifs) = explore(view, comparison, Motifs::new(4));
+            let mut e = Explorer::new(view, comparison, Motifs::new(4), &context)
+                .with_candidate_check()
+                .with_accesses();
+            prop_assert!(e.run_units(&units).is_continue());
+            let c = e.counters().clone();
+            let read = &e.accesses().unwrap().vertices;
+            for i in 1..4 {
+                let records = by_embedding.vertex_accesses[i] + by_embedding.candidates_by_depth[i + 1];
+                prop_assert_eq!(c.vertex_accesses[i], records);
+                prop_assert_eq!(read[i].iter().sum::<u64>(), records);
+            }
+            // Lists are walked alike, and each search ends within the list that is searched.
+            prop_assert_eq!(c.entries_scanned, by_embedding.entries_scanned);
+            let counts = e.into_primitives().counts().collect::<HashMap<_, _>>();
+            prop_assert_eq!(counts, motifs.counts().collect::<HashMap<_, _>>());
+            let equal = Counters {
+                vertex_accesses: c.vertex_accesses,
+                edge_accesses: c.edge_accesses,
+                ..by_embedding.clone()
+            };
+            prop_assert_eq!(c, equal);
+        }
+    }
+}
+
+/// A hub of three leaves and a triangle at one of them, by hand: which entries a search compares.
+#[test]
+fn a_check_reads_the_list_of_the_candidate() {
+    // 0 – 1, 0 – 2, 0 – 3, 1 – 2. Ascending, embedding 0 1 has the candidates 2 and 3 of list 0 and 2 of list 1.
+    let graph = Small::from_edges(4, &[(0, 1), (0, 2), (0, 3), (1, 2)]).graph();
+    let context = Context::default();
+    let accesses = |candidate: bool| {
+        let e = Explorer::new(graph.view(), Comparison::Ascending, Motifs::new(3), &context);
+        let mut e = if candidate { e.with_candidate_check() } else { e }.with_accesses();
+        assert!(e.run_units(&[WorkUnit { start: 0, first: 0, limit: 1 }]).is_continue());
+        let all = e.accesses().unwrap();
+        (all.vertices[2].clone(), all.edges[2].clone())
+    };
+    // Entries by list: 0: 1 2 3, 1: 0 2, 2: 0 1, 3: 0. Walks of 0 and 1 visit each of their entries.
+    // For 2 of list 0 the second entry of list 1 is compared, for 3 the same; for 2 of list 1 the second of list 0.
+    assert_eq!(accesses(false), (vec![1, 1, 0, 0], vec![1, 2, 1, 1, 3, 0, 0, 0]));
+    // Of list 2 the second entry, 1, then, for 0, both; of list 3 the only one. 2 is read twice, 3 once.
+    assert_eq!(accesses(true), (vec![1, 1, 2, 1], vec![1, 1, 1, 1, 1, 1, 2, 1]));
+}
+
 #[test]
 fn figure_4_of_the_paper() {
     // Vertex 8 of the paper's sample graph has 3 edges of 12: it is in 3 of the 12 embeddings of

@@ -21,11 +21,7 @@ const MACHINES: [(&str, &str, &str); 15] = [
         "small, without performance counters",
         include_str!("../machines/uncounted.yaml"),
     ),
-    (
-        "candidate",
-        "the paper's connectivity check",
-        include_str!("../machines/candidate.yaml"),
-    ),
+    ("candidate", "the paper's connectivity check", include_str!("../machines/candidate.yaml")),
     ("uniform", "all on-chip memory is cache", include_str!("../machines/uniform.yaml")),
     ("set", "the set core, 16 PUs", include_str!("../machines/set.yaml")),
     (

@@ -100,7 +100,8 @@ fn the_check_is_of_the_embedding_s_lists_unless_said() {
     let set = "base: machines/set-small.yaml\nmachine: {check: candidate}";
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let refused = Accelerator::parse(set, &root.join("set.yaml")).unwrap_err().to_string();
-    let rule = "machine.check is candidate, but the set core intersects whole lists: leave the key out";
+    let rule =
+        "machine.check is candidate, but the set core intersects whole lists: leave the key out";
     assert!(refused.ends_with(rule), "{refused}");
 }
 

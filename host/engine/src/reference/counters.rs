@@ -13,7 +13,8 @@ pub type ByDepth = [u64; SMALL_VERTICES + 1];
 /// Accesses follow figures 4 and 5 of the paper: an embedding that is extended reads the record
 /// (offset, degree, label) of each of its vertices once, then walks and searches their lists; an
 /// *edge access* is one entry of a list visited by a walk, or compared in a binary search.
-/// Where the application needs labels, the record of each new vertex is read for its label.
+/// Where the application needs labels, the record of each new vertex is read for its label. With
+/// [`Explorer::with_candidate_check`](super::Explorer::with_candidate_check) the record of each candidate is read instead.
 /// Walks are always complete, as in the paper. An implementation that ends a walk where the order
 /// of the list allows it, that keeps records, or that fetches a line of entries at a time has
 /// fewer.

@@ -77,6 +77,7 @@ pub struct Explorer<'a, P> {
     embedding: Embedding,
     counters: Counters,
     accesses: Option<Accesses>,
+    candidate_check: bool,
     limit: u64,
     embeddings: u64,
 }
@@ -102,6 +103,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
             embedding: Embedding::default(),
             counters: Counters::default(),
             accesses: None,
+            candidate_check: false,
             limit: u64::MAX,
             embeddings: 0,
         }
@@ -111,6 +113,14 @@ impl<'a, P: Primitives> Explorer<'a, P> {
     /// often as there are iterations.
     pub fn with_accesses(mut self) -> Self {
         self.accesses = Some(Accesses::new(self.view, self.primitives.size().saturating_sub(1)));
+        self
+    }
+
+    /// Checks the connectivity of a candidate as section II-B of the paper does: reads the record of each candidate and
+    /// searches its list for the other vertices of the embedding, instead of their lists for the candidate. Only the
+    /// accesses differ.
+    pub fn with_candidate_check(mut self) -> Self {
+        self.candidate_check = true;
         self
     }
 
@@ -214,7 +224,8 @@ impl<'a, P: Primitives> Explorer<'a, P> {
         }
         self.embeddings += 1;
         self.counters.embeddings_by_depth[size] += 1;
-        if self.primitives.needs_labels() {
+        // The check has read the candidate's record.
+        if self.primitives.needs_labels() && !self.candidate_check {
             self.read_record(size - 1, self.embedding.vertices[size - 1]);
         }
         if self.primitives.process(&self.embedding).is_break() {
@@ -236,8 +247,13 @@ impl<'a, P: Primitives> Explorer<'a, P> {
     /// `position`; `None` as soon as that settles that `w` is not wanted.
     fn connectivity(&mut self, position: usize, w: VertexId) -> Option<u16> {
         let mut mask = 1 << position;
+        if self.candidate_check {
+            self.read_record(self.embedding.size(), w);
+        }
         for other in (0..self.embedding.size()).filter(|&other| other != position) {
-            if self.search(self.embedding.vertices[other], w) {
+            let vertex = self.embedding.vertices[other];
+            let (list, id) = if self.candidate_check { (w, vertex) } else { (vertex, w) };
+            if self.search(list, id) {
                 if other < position {
                     return None;
                 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, Core, ENTRIES_A_LINE, Layout, RECORDS_A_LINE, lambda_steps};
+use gramer_machine::{
+    Accelerator, Check, Core, ENTRIES_A_LINE, Layout, RECORDS_A_LINE, lambda_steps,
+};
 
 use gramer_base::error::{Error, Result};
 use gramer_graph::View;
@@ -36,10 +38,12 @@ pub enum Parameter {
     CyclesABeat,
     /// Order in which ids are compared.
     Order,
+    /// Whose lists the connectivity check reads.
+    Check,
 }
 
 /// Name on the command line, title of an axis, what it takes.
-const TABLE: [(Parameter, &str, &str, &str); 13] = [
+const TABLE: [(Parameter, &str, &str, &str); 14] = [
     (Parameter::Slots, "slots", "slots of a PU", "1 to 32"),
     (Parameter::ProcessingUnits, "processing_units", "processing units", "1 to 16, powers of two"),
     (Parameter::Partitions, "partitions", "memory partitions", "1 to 16, powers of two"),
@@ -53,6 +57,7 @@ const TABLE: [(Parameter, &str, &str, &str); 13] = [
     (Parameter::Latency, "latency", "DDR latency in cycles", "1 to 10000"),
     (Parameter::CyclesABeat, "cycles_a_beat", "cycles between beats of a bank", "1 to 1000"),
     (Parameter::Order, "order", "order of comparison", "descending, ascending"),
+    (Parameter::Check, "check", "lists of the connectivity check", "embedding, candidate"),
 ];
 
 impl Parameter {
@@ -151,6 +156,7 @@ impl Setting {
             Parameter::Latency => within(whole, 1.0, 10_000.0)?,
             Parameter::CyclesABeat => within(whole, 1.0, 1000.0)?,
             Parameter::Order => word(&["descending", "ascending"])?,
+            Parameter::Check => word(&["embedding", "candidate"])?,
         };
         Ok(Setting { parameter, text: text.to_string(), number })
     }
@@ -262,6 +268,9 @@ impl Point {
         }
         if let Some(partitions) = number(Parameter::Partitions) {
             divide(&mut machine, partitions as u32);
+        }
+        if let Some(check) = word(Parameter::Check).and_then(Check::named) {
+            machine.machine.check = check;
         }
         if let Some(slots) = number(Parameter::Slots) {
             // Fewer than the machine has are a switch of the run; more are another machine.

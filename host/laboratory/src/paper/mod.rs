@@ -16,6 +16,7 @@
 //! | `sampling` | accuracy of samples |
 //! | `inputs` | the graphs |
 //! | `lab` | sweeps on the simulated machine |
+//! | `checks` | the machine's connectivity check and the paper's |
 //! | `cells` | points by their settings, figures as text |
 //! | `verdict` | the rule of the verdicts |
 //! | `claims` | claims as rows of the report and of claims.csv |
@@ -28,6 +29,7 @@
 mod accesses;
 mod beyond;
 mod cells;
+mod checks;
 pub(crate) mod claims;
 mod design;
 pub(crate) mod earlier;
@@ -50,7 +52,7 @@ mod waits;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, Check};
 
 pub(crate) use cells::csv_table;
 use cells::{
@@ -174,7 +176,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 25] = [
+const NUMBERS: [&str; 26] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
@@ -189,6 +191,7 @@ const NUMBERS: [&str; 25] = [
     "figure-14a",
     "figure-14b",
     "figure-3",
+    "figure-3-accesses",
     "figure-3-waits",
     "figure-5",
     "figure-8",
@@ -303,21 +306,22 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
             "Written by `gramer-lab paper`. Cycles are those of the core in SystemVerilog, simulated \
              cycle by cycle with Verilator on the machine `{}` ({} PUs of {} slots, {} partitions, \
              {} MHz) with the memory model of its description; no card was used. Each count was \
-             compared with the CPU engine's. Model and simulation: {} (a hash of Verilator's version, the description, `rtl/` and the memory model). \
-             Graphs: {}.",
+             compared with the CPU engine's. Its connectivity check searches {}; figures 3, 12 and 14 are also of \
+             the other check (column `check`; rows of claims named *candidate*): the paper's reads the candidate's record \
+             and list (section II-B). Model and simulation: {} (a hash of Verilator's version, the description, `rtl/` \
+             and the memory model). Graphs: {}.",
             m.name,
             m.processing_units,
             m.slots,
             m.partitions,
             m.clock_mhz,
+            match m.check {
+                Check::Embedding => "the lists of the embedding (`check: embedding`)",
+                Check::Candidate => "the list of the candidate (`check: candidate`)",
+            },
             models(&lab.model.borrow(), before),
             graphs.join(", ")
         ),
-        "The core's connectivity check isn't the paper's: it searches the lists of the embedding for the candidate, where \
-         the paper reads the candidate's record and list (section II-B). Its vertex memory gets far fewer accesses for \
-         that (3-MC of a graph makes one for each vertex and edge: figure-12.csv), and figures 3 and 12 are of another \
-         stream of accesses than the paper's."
-            .into(),
         "Each claim is compared in two orders: *ascending* by Rank(ON_1), the paper's, makes \
          hubs the roots of the largest trees; *descending* is the default here."
             .into(),

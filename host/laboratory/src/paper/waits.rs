@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use super::checks::{CHECKS, accesses, of_check};
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, span};
 use super::{Csv, Lab, NOT_RUN, at, axis_names, csv_table, of_task, short};
 use crate::explore::PointResult;
@@ -16,18 +17,31 @@ const WAITS: [Metric; 4] = [Metric::Busy, Metric::WaitMemory, Metric::WaitInside
 
 /// Waits of the PUs, and cache misses of algorithm 1 on a CPU.
 pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {
-    let settings = [Parameter::Order, Parameter::Slots];
+    let settings = [Parameter::Check, Parameter::Order, Parameter::Slots];
     let mut csv = Csv::new(&settings);
     let slots = format!("slots=1,{}", lab.base.machine.slots);
-    let mut stalls = Stalls::new();
+    let mut stalls = CHECKS.map(|_| Stalls::new());
     for (input, task) in lab.cases(&["clique:3", "clique:5", "motif:3"]) {
-        let all = lab.sweep(input, task, &["order=descending,ascending", &slots])?;
+        let check = format!("check={}", lab.checks(input).join(","));
+        let all = lab.sweep(input, task, &[&check, "order=descending,ascending", &slots])?;
         csv.add(input, task, &settings, &all);
-        stalls.case(&input.name, task, &all);
+        for (check, stalls) in lab.checks(input).iter().zip(&mut stalls) {
+            stalls.case(&input.name, task, &of_check(&all, check));
+        }
     }
-    let claims = vec![stalls.claim()];
-    let mut blocks = stalls.blocks();
+    let [embedding, candidate] = stalls;
+    let claims = vec![
+        embedding.claim(),
+        Claim {
+            place: "figure 3 (candidate)",
+            claim: "the same",
+            why: "as above".into(),
+            ..candidate.claim()
+        },
+    ];
+    let mut blocks = embedding.blocks(candidate);
     blocks.push(Block::File("figure-3.csv".into(), csv.0));
+    blocks.extend(accesses(lab)?);
     blocks.extend(cachegrind(lab)?);
     Ok(Section { title: "Figure 3: waits for memory".into(), blocks, claims })
 }
@@ -120,9 +134,16 @@ impl Stalls {
         }
     }
 
-    pub(super) fn blocks(mut self) -> Vec<Block> {
+    /// Text, numbers of both checks, and plots of the first.
+    pub(super) fn blocks(mut self, mut candidate: Stalls) -> Vec<Block> {
         let division = self.divide();
+        candidate.divide();
+        let named = |(check, stalls): (&str, &Stalls)| -> Vec<Vec<String>> {
+            stalls.rows.iter().map(|row| [&[check.into()][..], row].concat()).collect()
+        };
+        let rows: Vec<_> = CHECKS.into_iter().zip([&self, &candidate]).flat_map(named).collect();
         let header = [
+            "check",
             "case",
             "port busy %",
             "waits for memory %",
@@ -139,7 +160,7 @@ impl Stalls {
                  hidden (figure-3.csv). *Inside* is a token in the PU's own pipeline. Memory on the \
                  chip is the whole machine's, so the misses are first touches. {division}"
             )),
-            Block::File("figure-3-waits.csv".into(), csv_table(&header, &self.rows)),
+            Block::File("figure-3-waits.csv".into(), csv_table(&header, &rows)),
         ];
         let (x, groups) = axis_names(&self.cases);
         for (order, series) in ORDERS.iter().zip(self.series) {

@@ -51,6 +51,15 @@ fn the_structure_is_another_machine_with_the_same_memory() {
 }
 
 #[test]
+fn the_check_is_of_the_machine() {
+    let base = point(&[], 100, 400).unwrap();
+    assert_eq!(point(&["check=embedding"], 100, 400).unwrap().machine, base.machine);
+    let p = point(&["check=candidate"], 100, 400).unwrap();
+    assert_eq!((p.machine.machine.check, p.options.len()), (Check::Candidate, 0));
+    assert_eq!(usage(&["check=both"]), "check is \"both\", but takes embedding, candidate");
+}
+
+#[test]
 fn all_layouts_hold_equally_many_lines() {
     // p2p-gnutella08: 6301 records in 1576 lines, 41554 entries in 2598 lines.
     let p = point(&["on_chip=10%", "policy=locality"], 6301, 41554).unwrap();
