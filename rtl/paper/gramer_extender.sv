@@ -10,10 +10,9 @@
 // An event of a slot (an issue, an edge line, a vertex record) passes the pipeline once and leaves with the slot's
 // next access, so the port is busy whenever an event is available. Candidates of a line that pass the tests on
 // ids are kept as a mask. Connectivity to vertex j is tested by binary search of the lines of a list, one line
-// per probe: j's list for the candidate, or with CANDIDATE_CHECK the candidate's list for j, after a read of the
-// candidate's record. A test that settles the candidate (a missing edge of a clique; an edge to a vertex before
-// position i, whose list has already yielded this candidate) skips to the next candidate; so does the last vertex
-// of an embedding, which needs no context.
+// per probe: j's for the candidate, or with CANDIDATE_CHECK the candidate's, whose record was read first, for j. A
+// test that settles the candidate (a missing edge of a clique; an edge to a vertex before position i, whose list
+// has already yielded this candidate) skips to the next; so does the last vertex of an embedding (no context).
 module gramer_extender
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -106,11 +105,8 @@ module gramer_extender
     eline_t  probe_hi;
   } context_t;
 
-  // With CANDIDATE_CHECK, the rest of a slot's context.
-  typedef struct packed {
-    record_t record; // of the candidate
-    id_t     id;     // of position j: the searched id
-  } check_t;
+  // With CANDIDATE_CHECK, the rest of a context: the candidate's record, and the searched id, that of position j.
+  typedef struct packed { record_t record; id_t id; } check_t;
 
   // ---------------------------------------------------------------- select
 
@@ -149,19 +145,7 @@ module gramer_extender
   (* ram_style = "distributed" *) context_t contexts [SLOTS];
   (* ram_style = "distributed" *) line_t    lines    [SLOTS]; // scanned line of each slot
   context_t context_read;
-  check_t   check_read, check_done;
-
-  if (CANDIDATE_CHECK != 0) begin : gen_checks
-    (* ram_style = "distributed" *) check_t checks [SLOTS];
-
-    assign check_read = checks[x1_slot_q];
-    always_ff @(posedge clk_i) if (x5_valid_q) checks[x5_slot_q] <= check_done;
-  end else begin : gen_no_checks
-    assign check_read = '0;
-    logic unused;
-    assign unused = &{1'b0, check_done};
-  end
-
+  check_t   check_read; // '0 without CANDIDATE_CHECK
   logic     x2_valid_q;
   event_e   x2_event_q;
   slot_t    x2_slot_q;
@@ -205,14 +189,16 @@ module gramer_extender
     x2_event_q  <= x1_event_q;
     x2_slot_q   <= x1_slot_q;
     x2_line_q   <= x1_line_q;
-    x2_record_q <= CANDIDATE_CHECK != 0 && x1_event_q == LINE ? check_read.record : x1_record_q;
+    x2_record_q <= x1_record_q;
+    if (CANDIDATE_CHECK != 0 && x1_event_q == LINE) x2_record_q <= check_read.record;
     x2_q        <= context_read;
     x2_root_q   <= x1_issue_q.root;
     x2_ids_q    <= early_ids_i;
     // Positions are tested in order; position i is known to be adjacent.
     x2_next_j_q <= asked.j + 1'b1 == size_t'(asked.cursor.i) ? asked.j + size_t'(2) : asked.j + 1'b1;
     if (CANDIDATE_CHECK != 0 && x1_event_q == VERTEX) x2_next_j_q <= asked.j; // the first test
-    x2_operand_q <= !probing ? asked.threshold : CANDIDATE_CHECK != 0 ? check_read.id : asked.vertex;
+    x2_operand_q <= probing ? asked.vertex : asked.threshold;
+    if (CANDIDATE_CHECK != 0 && probing) x2_operand_q <= check_read.id;
     x2_first_q  <= probing ? first_in(asked.probe, asked.list_lo)
                            : first_in(asked.line, asked.cursor.lo);
     x2_limit_q  <= probing ? limit_in(asked.probe, asked.list_hi)
@@ -260,7 +246,7 @@ module gramer_extender
   action_e  x3_else_q;
   size_t    x3_next_j_q;
   logic [IDS-1:0] good;
-  logic     labels, clique, earlier, more, complete, tested, untested;
+  logic     labels, fetches, clique, earlier, more, complete, tested, untested;
 
   assign good   = config_i.ascending ? ~less & ~equal : less;
   assign labels = config_i.app == APP_FSM;
@@ -268,10 +254,11 @@ module gramer_extender
 
   assign earlier  = x2_q.j < size_t'(x2_q.cursor.i);
   assign more     = x2_next_j_q < x2_q.size;
-  // No further access is needed: the record is there, or nobody needs it.
-  assign tested   = !more && (CANDIDATE_CHECK != 0 || (x2_q.last && !labels));
-  assign complete = tested && x2_q.last;
-  assign untested = CANDIDATE_CHECK != 0 && x2_q.j < x2_q.size; // a record whose candidate has tests to come
+  assign fetches  = labels && CANDIDATE_CHECK == 0; // the record of a last vertex is still to come
+  assign complete = !more && x2_q.last && !fetches; // no further access is needed
+  // The last test of a candidate whose record is there or isn't needed; a record before the first test.
+  assign tested   = CANDIDATE_CHECK != 0 ? !more : complete;
+  assign untested = CANDIDATE_CHECK != 0 && x2_q.j < x2_q.size;
 
   // Precomputes the inputs of the decision, which takes the whole next stage.
   always_ff @(posedge clk_i) begin
@@ -302,7 +289,8 @@ module gramer_extender
         x3_over_miss_q <= scans || complete || clique;
         x3_emit_hit_q  <= !scans && tested && (clique || !earlier);
         x3_emit_miss_q <= !scans && tested && !clique;
-        x3_else_q      <= more ? SEARCH : CANDIDATE_CHECK != 0 ? LEAVE : FETCH;
+        x3_else_q      <= more ? SEARCH : FETCH;
+        if (CANDIDATE_CHECK != 0 && !more) x3_else_q <= LEAVE;
       end
     endcase
     x3_valid_q  <= !rst_i && x2_valid_q;
@@ -324,38 +312,14 @@ module gramer_extender
   mask_t          mask;
   size_t          first_j;
 
-  // Converts between line order and walk order.
-  function automatic logic [IDS-1:0] walked(input logic down, input logic [IDS-1:0] entries);
-    for (int e = 0; e < IDS; e++) walked[e] = down ? entries[IDS - 1 - e] : entries[e];
-  endfunction
-
-  // The first set entry alone.
-  function automatic logic [IDS-1:0] first_of(input logic [IDS-1:0] entries);
-    logic [IDS-1:0] below;
-    below = entries << 1;
-    for (int step = 1; step < IDS; step *= 2) below |= below << step;
-    return entries & ~below;
-  endfunction
-
-  // Its position in the line, or 0; and the position after it.
-  function automatic logic [SPOT_W-1:0] spot_of(input logic [IDS-1:0] one);
-    spot_of = '0;
-    for (int e = 0; e < IDS; e++) if (one[e]) spot_of |= SPOT_W'(e);
-  endfunction
-
-  function automatic logic [SPOT_W:0] after(input logic [IDS-1:0] one);
-    after = '0;
-    for (int e = 0; e < IDS; e++) if (one[e]) after |= (SPOT_W+1)'(e + 1);
-  endfunction
-
   assign first_j     = x3_q.cursor.i == '0 ? size_t'(1) : '0;
   assign pass        = x3_pass_q & ~x3_known_q;
   assign ahead       = walked(config_i.ascending, pass);
-  assign taken       = walked(config_i.ascending, first_of(ahead));
+  assign taken       = walked(config_i.ascending, first_entry(ahead));
   assign spot        = spot_of(taken);
   assign after_taken = after(taken);
   assign fails       = walked(config_i.ascending, x3_fail_q);
-  assign failed      = walked(config_i.ascending, first_of(fails));
+  assign failed      = walked(config_i.ascending, first_entry(fails));
   assign after_fail  = after(failed);
   assign line_after  = x3_q.line + 1'b1;
 
@@ -438,20 +402,10 @@ module gramer_extender
   action_e  x5_action_q;
   slot_t    x5_slot_q;
   context_t x5_q;
-  record_t  x5_record_q;
   edge_t    x5_lo_q, x5_hi_q; // bounds of the searched list
   eline_t   x5_end_q; // last line of the remaining scanned list
   id_t      x5_id_q;
   line_t    line_read;
-  record_t  searched;
-
-  always_comb begin
-    searched = x4_record_q;
-    if (CANDIDATE_CHECK == 0) begin
-      searched.offset = list_offset_i;
-      searched.degree = list_degree_i;
-    end
-  end
 
   assign line_read   = lines[x4_slot_q];
   assign list_row_o  = x4_slot_q;
@@ -465,24 +419,36 @@ module gramer_extender
     x5_action_q <= x4_action_q;
     x5_slot_q   <= x4_slot_q;
     x5_q        <= x4_q;
-    x5_record_q <= x4_record_q;
-    x5_lo_q     <= searched.offset;
-    x5_hi_q     <= searched.offset + edge_t'(searched.degree);
+    x5_lo_q     <= list_offset_i;
+    x5_hi_q     <= list_offset_i + edge_t'(list_degree_i);
+    if (CANDIDATE_CHECK != 0)
+      {x5_lo_q, x5_hi_q} <= {x4_record_q.offset, x4_record_q.offset + edge_t'(x4_record_q.degree)};
     x5_id_q     <= list_id_i;
     x5_end_q    <= config_i.ascending ? x4_q.cursor.lo[EDGE_W-1:4]
                                       : eline_t'((x4_q.cursor.hi - 1'b1) >> 4);
     if (x4_action_q == TAKE) begin
       x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
       // The second vertex of an embedding needs no connectivity test.
-      x5_action_q <= CANDIDATE_CHECK == 0 && x4_q.j < x4_q.size ? SEARCH : FETCH;
+      x5_action_q <= x4_q.j < x4_q.size ? SEARCH : FETCH;
+      if (CANDIDATE_CHECK != 0) x5_action_q <= FETCH;
     end
   end
 
   // ---------------------------------------------------------------- 5: request
 
   context_t done;
+  if (CANDIDATE_CHECK != 0) begin : gen_checks
+    (* ram_style = "distributed" *) check_t checks [SLOTS];
+    record_t record_q;
 
-  assign check_done = '{record: x5_record_q, id: x5_id_q};
+    assign check_read = checks[x1_slot_q];
+    always_ff @(posedge clk_i) begin
+      record_q <= x4_record_q;
+      if (x5_valid_q) checks[x5_slot_q] <= '{record: record_q, id: x5_id_q};
+    end
+  end else begin : gen_no_checks
+    assign check_read = '0;
+  end
 
   always_comb begin
     done = x5_q;
@@ -507,7 +473,8 @@ module gramer_extender
                       && (x5_action_q == READ || x5_action_q == SEARCH || x5_action_q == SEARCH_ON);
     edge_request_q.slot <= x5_slot_q;
     edge_request_q.line <= x5_action_q == READ ? done.line : done.probe;
-    edge_request_q.rank <= CANDIDATE_CHECK != 0 && x5_action_q != READ ? x5_q.vertex : x5_id_q;
+    edge_request_q.rank <= x5_id_q;
+    if (CANDIDATE_CHECK != 0 && x5_action_q != READ) edge_request_q.rank <= x5_q.vertex;
     vertex_valid_q <= !rst_i && x5_valid_q && x5_action_q == FETCH;
     vertex_request_q.slot   <= x5_slot_q;
     vertex_request_q.vertex <= x5_q.vertex;

@@ -255,6 +255,30 @@ package gramer_types_pkg;
     return hi[EDGE_W-1:4] == line ? {1'b0, hi[3:0]} : (SPOT_W+1)'(IDS);
   endfunction
 
+  // Converts between line order and walk order.
+  function automatic logic [IDS-1:0] walked(input logic down, input logic [IDS-1:0] entries);
+    for (int e = 0; e < IDS; e++) walked[e] = down ? entries[IDS - 1 - e] : entries[e];
+  endfunction
+
+  // The first set entry alone.
+  function automatic logic [IDS-1:0] first_entry(input logic [IDS-1:0] entries);
+    logic [IDS-1:0] below;
+    below = entries << 1;
+    for (int step = 1; step < IDS; step *= 2) below |= below << step;
+    return entries & ~below;
+  endfunction
+
+  // Its position in the line, or 0; and the position after it.
+  function automatic logic [SPOT_W-1:0] spot_of(input logic [IDS-1:0] one);
+    spot_of = '0;
+    for (int e = 0; e < IDS; e++) if (one[e]) spot_of |= SPOT_W'(e);
+  endfunction
+
+  function automatic logic [SPOT_W:0] after(input logic [IDS-1:0] one);
+    after = '0;
+    for (int e = 0; e < IDS; e++) if (one[e]) after |= (SPOT_W+1)'(e + 1);
+  endfunction
+
   // Whether `a` lies beyond `b` in the order of comparison.
   function automatic logic beyond(input logic ascending, input id_t a, input id_t b);
     return ascending ? a > b : a < b;

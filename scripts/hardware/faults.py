@@ -77,7 +77,9 @@ def blank(text):
     # What the small machine is built without.
     for absent in [r"(?m)^( *)end else begin : gen_far\b.*?^\1end\b",
                    r"begin : gen_states.*?end else begin", r"begin : gen_no_(?:pad|counters).*?\bend\b",
-                   r"if \((?:\w+ && )?COMPACTION == 0(?: && \w+)?\).*?\bend\b"]:
+                   r"if \((?:\w+ && )?COMPACTION == 0(?: && \w+)?\).*?\bend\b",
+                   r"if \(CANDIDATE_CHECK != 0\) begin : gen_checks.*?end else begin",
+                   r"if \(CANDIDATE_CHECK != 0[^;]*;"]:
         text = re.sub(absent, spaces, text, flags=re.S)
     return text
 
@@ -117,7 +119,7 @@ def expressions(code):
     unique, reach = [], 0
     for start, end, enable in sorted(set(found)):
         # What a build decides is no fault of its logic.
-        decided = re.search(r"'\{|COMPACTION|UNIFORM|PERFORMANCE_COUNTERS", code[start:end])
+        decided = re.search(r"'\{|COMPACTION|CANDIDATE_CHECK|UNIFORM|PERFORMANCE_COUNTERS", code[start:end])
         if start >= max(reach, body) and not decided:
             unique.append((start, end, enable))
             reach = end
