@@ -34,6 +34,7 @@ cases() {
 cases 1000 random_tasks
 cases 1000 random_tasks_that_are_stopped_and_continued
 cases 400 random_tasks_without_compaction
+cases 400 random_tasks_with_the_candidate_s_lists
 cases 400 random_tasks_in_a_uniform_memory
 cases 200 random_tasks_on_the_paper_s_machine
 cases 200 random_tasks_with_registers_between_regions

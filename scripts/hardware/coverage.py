@@ -31,7 +31,7 @@ WORK = ROOT / "target/coverage"
 # Other machines of the paper's core have the same lines, except the variants named in the reasons.
 CORES = {
     "paper": (
-        ("core", "control"), ("paper", "counters_are", "without_compaction", "uniform", "counts_stay", "on_the_set_core"),
+        ("core", "control"), ("paper", "counters_are", "without_compaction", "candidate_s", "uniform", "counts_stay", "on_the_set_core"),
         ("accelerator.yaml", "machines/small.yaml"), FOLDER / "coverage.md",
         """`sim/tests/core.rs` and `control.rs` on the machine `small` and variants with short stamps and with registers between
 regions, {cases} random tasks of each kind"""),
