@@ -142,6 +142,7 @@ module gramer_core
       config_q.stealing     <= registers[ARG_FLAGS >> 2][1];
       config_q.lru          <= registers[ARG_FLAGS >> 2][2];
       config_q.lists        <= registers[ARG_FLAGS >> 2][3];
+      config_q.filters      <= FILTER_WORDS != 0 && registers[ARG_FLAGS >> 2][4];
       config_q.slots        <= ($clog2(SLOTS+1))'(registers[ARG_SLOTS >> 2]);
       config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][LAMBDA_W-1:0];
       config_q.vertex_bound <= (VLINE_W+1)'(registers[ARG_VERTEX_BOUND >> 2]);
@@ -187,21 +188,25 @@ module gramer_core
 
   // ---------------------------------------------------------------- prefetcher, arbitrator
 
-  logic                  unit_valid, unit_ready, dictionary_write, count_clear;
+  logic                  unit_valid, unit_ready, dictionary_write, filter_write, count_clear;
   logic [31:0]           patterns, pad_at;
   logic [NUMBER_W-1:0]   clear_at, report_at, count_at;
   unit_t                 unit;
   key_t                  dictionary_key;
   entry_t                dictionary_entry;
+  logic [FILTER_AT_W-1:0] filter_at;
+  filter_word_t          filter_word;
   logic [PARTITIONS-1:0] vertex_pad_write, edge_pad_write;
   line_t                 pad_line;
   logic [PUS-1:0]        unit_pu_valid, unit_pu_ready;
 
   gramer_prefetcher i_prefetcher (
     .clk_i (clk), .rst_i (rst_q), .start_i (ready), .stop_i (stop_q),
+    .filters_i (config_q.filters),
     .tvalid_i (s_axis_in_tvalid), .tready_o (s_axis_in_tready),
     .tdata_i (s_axis_in_tdata), .tlast_i (s_axis_in_tlast),
     .patterns_o (patterns), .count_clear_o (count_clear), .count_at_o (clear_at),
+    .filter_write_o (filter_write), .filter_at_o (filter_at), .filter_word_o (filter_word),
     .dictionary_write_o (dictionary_write), .dictionary_key_o (dictionary_key),
     .dictionary_entry_o (dictionary_entry),
     .vertex_pad_write_o (vertex_pad_write), .edge_pad_write_o (edge_pad_write),
@@ -226,6 +231,7 @@ module gramer_core
     clear: clear, running: running, kill: kill_q, settings: config_q,
     unit_valid: unit_pu_valid, unit: unit, dictionary_write: dictionary_write,
     dictionary_key: dictionary_key, dictionary_entry: dictionary_entry,
+    filter_write: filter_write, filter_at: filter_at, filter_word: filter_word,
     count_clear: count_clear, count_at: count_at, counter_at: counter_at
   };
   assign to_partitions = '{
@@ -278,6 +284,7 @@ module gramer_core
       .vertex_answer_i (vertex_answer[p]),
       .dictionary_write_i (in.dictionary_write), .dictionary_key_i (in.dictionary_key),
       .dictionary_entry_i (in.dictionary_entry),
+      .filter_write_i (in.filter_write), .filter_at_i (in.filter_at), .filter_word_i (in.filter_word),
       .count_clear_i (in.count_clear), .count_at_i (in.count_at), .count_o (said.count),
       .saturated_o (said.saturated),
       .listed_more_o (more), .listed_take_i (take),

@@ -249,7 +249,7 @@ module gramer_extender
   logic     labels, fetches, clique, earlier, more, complete, tested, untested;
 
   assign good   = config_i.ascending ? ~less & ~equal : less;
-  assign labels = config_i.app == APP_FSM;
+  assign labels = config_i.app == APP_FSM || config_i.filters; // a last vertex needs its record
   assign clique = config_i.app == APP_CLIQUE;
 
   assign earlier  = x2_q.j < size_t'(x2_q.cursor.i);

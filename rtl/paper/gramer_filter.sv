@@ -1,6 +1,6 @@
 // Drops embeddings that must not be processed: duplicates, which another order of the same vertices also reaches
 // (canonicality, first-neighbour and order rule), and those the application rejects (vertex sets that are
-// not cliques; labelled patterns that were infrequent in the last run).
+// not cliques; labelled patterns that were infrequent in the last run) or the user's filter.
 //
 // The order tests are the extender's threshold; this module tests the connectivity mask. The dictionary look-up
 // takes one cycle, between the structural test and the application's test.
@@ -14,6 +14,7 @@ module gramer_filter
   // From the extender
   input  logic    found_valid_i,
   input  found_t  found_i,
+  input  logic    refused_i, // by the user's filter
   // Dictionary: answers in the next cycle
   output key_t    key_o,
   input  entry_t  entry_i,
@@ -57,7 +58,7 @@ module gramer_filter
     return old | bits;
   endfunction
 
-  logic    f1_valid_q, structure, f1_structure_q;
+  logic    f1_valid_q, structure, f1_structure_q, f1_refused_q;
   found_t  f1_q;
   key_t    key;
   mask_t   all, earlier;
@@ -78,13 +79,14 @@ module gramer_filter
   always_ff @(posedge clk_i) begin
     f1_valid_q     <= !rst_i && found_valid_i;
     f1_structure_q <= structure;
+    f1_refused_q   <= refused_i;
     f1_q           <= found_i;
     f1_q.key       <= key;
   end
 
   logic pass;
 
-  assign pass = f1_structure_q
+  assign pass = f1_structure_q && !f1_refused_q
       && (config_i.app != APP_FSM || f1_q.size == '0 || entry_i.known);
 
   assign valid_o  = f1_valid_q && pass;
@@ -98,10 +100,12 @@ module gramer_filter
   always_ff @(posedge clk_i) begin
     result_valid_q  <= !rst_i && f1_valid_q && !f1_q.last;
     result_q.slot   <= f1_q.slot;
-    result_q.accept <= pass;
+    // A start vertex has nothing to go back to: refused, it goes on without a list.
+    result_q.accept <= pass || f1_q.size == '0;
     result_q.size   <= f1_q.size;
     result_q.vertex <= f1_q.vertex;
     result_q.record <= f1_q.record;
+    if (f1_refused_q && f1_q.size == '0) result_q.record.degree <= '0;
     result_q.key    <= f1_q.key;
     result_q.cursor <= f1_q.cursor;
   end

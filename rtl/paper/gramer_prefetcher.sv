@@ -1,8 +1,9 @@
-// Parses the in-stream: header, dictionary, vertex scratchpad lines, edge scratchpad lines, work units. A small
+// Parses the in-stream: header, filter, dictionary, vertex scratchpad lines, edge scratchpad lines, work units. A small
 // FIFO buffers beats. Beats of 512 bits:
 //
 //   header      [31:0] dictionary beats  [63:32] vertex lines  [95:64] edge lines
 //               [127:96] patterns = counters to clear and report
+//   filter      one beat if the run has a filter: 8 words of 64 bits (filter_word_t)
 //   dictionary  32 entries of 16 bits: [15] known, [14:0] pattern number
 //   lines       line n of an array, in order
 //   work units  4 of 128 bits: [31:0] start, [63:32] first, [95:64] limit, [96] valid;
@@ -19,6 +20,7 @@ module gramer_prefetcher
   input  logic   rst_i,
   input  logic   start_i,
   input  logic   stop_i, // dispatch no further unit; held until the next start
+  input  logic   filters_i, // the run has a filter
   // Stream
   input  logic   tvalid_i,
   output logic   tready_o,
@@ -28,6 +30,10 @@ module gramer_prefetcher
   output logic [31:0] patterns_o,
   output logic   count_clear_o,
   output logic [NUMBER_W-1:0] count_at_o,
+  // Words of the filter
+  output logic   filter_write_o,
+  output logic [FILTER_AT_W-1:0] filter_at_o,
+  output filter_word_t filter_word_o,
   // Dictionary
   output logic   dictionary_write_o,
   output key_t   dictionary_key_o,
@@ -55,8 +61,8 @@ module gramer_prefetcher
   localparam int unsigned UNITS   = 4;  // per beat
   localparam int unsigned PART_SHIFT = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
-  typedef enum logic [2:0] {
-    IDLE, HEADER, CLEAR, DICTIONARY_, VERTEX_LINES, EDGE_LINES, WORK, FINISHED
+  typedef enum logic [3:0] {
+    IDLE, HEADER, CLEAR, FILTER, DICTIONARY_, VERTEX_LINES, EDGE_LINES, WORK, FINISHED
   } state_e;
 
   state_e      state_q;
@@ -81,6 +87,9 @@ module gramer_prefetcher
   assign entry = beat[32'(entry_q)*16 +: 16];
   assign unit  = beat[32'(unit_q)*128 +: 128];
 
+  assign filter_write_o     = state_q == FILTER && valid;
+  assign filter_at_o        = entry_q[FILTER_AT_W-1:0];
+  assign filter_word_o      = filter_word_t'(beat[32'(filter_at_o)*64 +: $bits(filter_word_t)]);
   assign count_clear_o      = state_q == CLEAR;
   assign count_at_o         = NUMBER_W'(at_q);
   assign dictionary_write_o = state_q == DICTIONARY_ && valid;
@@ -111,6 +120,7 @@ module gramer_prefetcher
   always_comb begin
     unique case (state_q)
       HEADER:       take = valid;
+      FILTER:       take = valid && filter_at_o == '1;
       DICTIONARY_:  take = valid && entry_q == 5'(ENTRIES - 1);
       VERTEX_LINES: take = valid;
       EDGE_LINES:   take = valid;
@@ -122,6 +132,9 @@ module gramer_prefetcher
   function automatic state_e after_dictionary(input logic [31:0] vertices, input logic [31:0] edges);
     return vertices != '0 ? VERTEX_LINES : edges != '0 ? EDGE_LINES : WORK;
   endfunction
+
+  state_e after_filter;
+  assign after_filter = dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
 
   // Before the header only a stopped run has a limit, since the kernel that reads the stream may start late.
   logic [$clog2(STREAM_WAIT):0] waited_q;
@@ -166,8 +179,12 @@ module gramer_prefetcher
           at_q <= at_q + 1'b1;
           if (at_q == last_pattern_q) begin
             at_q    <= '0;
-            state_q <= dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
+            state_q <= filters_i ? FILTER : after_filter;
           end
+        end
+        FILTER: if (valid) begin
+          entry_q <= take ? '0 : entry_q + 1'b1;
+          if (take) state_q <= after_filter;
         end
         DICTIONARY_: if (valid) begin
           entry_q <= entry_q + 1'b1;

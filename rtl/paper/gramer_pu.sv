@@ -1,9 +1,12 @@
 // Processing unit (figures 6 and 9): scheduler, extender, filter, process stage and their counters.
 //
-//   units ─► scheduler ─► extender ─► filter ─► process
-//                ▲            │          │
-//                └── ended ───┘          │
-//                └──────── result ───────┘
+//   units ─► scheduler ─► extender ─► filter program ─► filter ─► process
+//                ▲            │                           │
+//                └── ended ───┘                           │
+//                └───────────────── result ───────────────┘
+//
+// The filter program is there if the machine has words for it (FILTER_WORDS). Then the end of a list waits for as long
+// as a candidate may, so that no candidate outlives its slot's embedding.
 //
 // Listed embeddings leave through a FIFO; while it is nearly full, the extender accepts no new issue.
 (* keep_hierarchy = "yes" *) // assigned to a region of the die by the floorplan
@@ -36,6 +39,9 @@ module gramer_pu
   input  logic    dictionary_write_i,
   input  key_t    dictionary_key_i,
   input  entry_t  dictionary_entry_i,
+  input  logic    filter_write_i,
+  input  logic [FILTER_AT_W-1:0] filter_at_i,
+  input  filter_word_t filter_word_i,
   input  logic    count_clear_i,
   input  logic [NUMBER_W-1:0] count_at_i,
   output logic [COUNT_W-1:0] count_o,
@@ -55,10 +61,10 @@ module gramer_pu
 
   assign busy_o = busy_q;
 
-  logic    issue_valid, ended_valid, found_valid, result_valid;
+  logic    issue_valid, ended_valid, list_ended, found_valid, tested_valid, refused, result_valid;
   issue_t  issue;
-  ended_t  ended;
-  found_t  found;
+  ended_t  ended, list_end;
+  found_t  found, tested;
   result_t result;
   slot_t   row, early_row, list_row, copy_to;
   id_t     row_ids [DEPTH];
@@ -69,6 +75,7 @@ module gramer_pu
   key_t    row_key, table_key, key;
   entry_t  entry;
   id_t     table_id, list_id;
+  label_t  table_label;
   logic    table_write, table_copy, freed, stolen, scanned_valid, candidate;
   logic    passed, passed_last, passed_first, process_busy, pending;
   size_t   passed_size, candidate_size;
@@ -81,7 +88,7 @@ module gramer_pu
   ordinal_t listed_ordinal;
   slot_t    saved_row;
   row_t     saved, restored;
-  logic     listed, stall_q;
+  logic     listed, pause, stall_q;
 
   gramer_scheduler i_scheduler (
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
@@ -95,7 +102,7 @@ module gramer_pu
     .root_offset_i (root_offset), .root_degree_i (root_degree),
     .table_write_o (table_write), .table_lane_o (table_lane), .table_id_o (table_id),
     .table_offset_o (table_offset), .table_degree_o (table_degree), .table_key_o (table_key),
-    .table_copy_o (table_copy), .table_copy_to_o (copy_to),
+    .table_label_o (table_label), .table_copy_o (table_copy), .table_copy_to_o (copy_to),
     .saved_row_o (saved_row), .saved_i (saved), .restored_o (restored),
     .listed_slot_i (passed_slot), .listed_ordinal_o (listed_ordinal), .oldest_o,
     .busy_o (busy), .pending_o (pending), .freed_o (freed), .stolen_o (stolen)
@@ -120,7 +127,7 @@ module gramer_pu
   gramer_extender i_extender (
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
     .issue_valid_i (issue_valid), .issue_i (issue),
-    .ended_valid_o (ended_valid), .ended_o (ended),
+    .ended_valid_o (list_ended), .ended_o (list_end),
     .found_valid_o (found_valid), .found_o (found), .stall_i (stall_q),
     .early_row_o (early_row), .early_ids_i (early_ids),
     .list_row_o (list_row), .list_lane_o (list_lane), .list_id_i (list_id),
@@ -131,9 +138,39 @@ module gramer_pu
     .candidate_o (candidate), .candidate_size_o (candidate_size)
   );
 
+  if (FILTER_WORDS != 0) begin : gen_filter_program
+    // Cycles that the program takes at most.
+    localparam int unsigned LATENCY = FILTER_WORDS + 2;
+    logic [LATENCY-1:0] ended_q;
+    ended_t             end_q [LATENCY];
+
+    gramer_filter_program i_program (
+      .clk_i, .rst_i, .filters_i (config_i.filters),
+      .word_write_i (filter_write_i), .word_at_i (filter_at_i), .word_i (filter_word_i),
+      .row_i (row), .write_i (table_write), .lane_i (table_lane),
+      .degree_i (table_degree), .label_i (table_label), .copy_i (table_copy), .copy_to_i (copy_to),
+      .valid_i (found_valid), .found_i (found), .pause_o (pause),
+      .valid_o (tested_valid), .found_o (tested), .refused_o (refused)
+    );
+
+    always_ff @(posedge clk_i) begin
+      ended_q <= rst_i || clear_i ? '0 : {ended_q[LATENCY-2:0], list_ended};
+      end_q[0] <= list_end;
+      for (int stage = 1; stage < LATENCY; stage++) end_q[stage] <= end_q[stage-1];
+    end
+
+    assign ended_valid = config_i.filters ? ended_q[LATENCY-1] : list_ended;
+    assign ended       = config_i.filters ? end_q[LATENCY-1] : list_end;
+  end else begin : gen_no_filter_program
+    logic unused;
+    assign unused = &{1'b0, filter_write_i, filter_at_i, filter_word_i, table_label};
+    assign {pause, refused, tested_valid, tested} = {2'b0, found_valid, found};
+    assign {ended_valid, ended} = {list_ended, list_end};
+  end
+
   gramer_filter i_filter (
     .clk_i, .rst_i, .config_i,
-    .found_valid_i (found_valid), .found_i (found),
+    .found_valid_i (tested_valid), .found_i (tested), .refused_i (refused),
     .key_o (key), .entry_i (entry),
     .valid_o (passed), .last_o (passed_last), .size_o (passed_size), .first_o (passed_first),
     .number_o (number), .slot_o (passed_slot), .vertex_o (passed_vertex),
@@ -153,6 +190,7 @@ module gramer_pu
 
   localparam int unsigned LISTED  = 16; // capacity for waiting embeddings
   localparam int unsigned ROOM    = 8;  // exceeds the embeddings in flight from the extender
+  localparam int unsigned TESTED  = 3;  // embeddings in the filter program
 
   listed_t listing;
   logic [$clog2(LISTED):0] listed_q; // waiting embeddings
@@ -177,8 +215,9 @@ module gramer_pu
   always_ff @(posedge clk_i) begin
     if (rst_i) listed_q <= '0;
     else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed) - ($clog2(LISTED)+1)'(listed_take_i);
-    stall_q <= !rst_i && listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM);
-    busy_q  <= !rst_i && (busy != '0 || pending || found_valid || process_busy || listed_q != '0);
+    stall_q <= !rst_i && (pause || listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM)
+                                            - ($clog2(LISTED)+1)'(config_i.filters ? TESTED : 0));
+    busy_q  <= !rst_i && (busy != '0 || pending || tested_valid || process_busy || listed_q != '0);
   end
 
   // ---------------------------------------------------------------- counters

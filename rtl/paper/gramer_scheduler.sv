@@ -55,6 +55,7 @@ module gramer_scheduler
   output id_t     table_id_o,
   output edge_t   table_offset_o,
   output logic [31:0] table_degree_o,
+  output label_t  table_label_o,
   output key_t    table_key_o,
   output logic    table_copy_o,
   output slot_t   table_copy_to_o,
@@ -305,6 +306,7 @@ module gramer_scheduler
   assign table_id_o      = c_q.vertex;
   assign table_offset_o  = c_q.record.offset;
   assign table_degree_o  = c_q.record.degree;
+  assign table_label_o   = c_q.record.label;
   assign table_key_o     = c_q.key;
   assign divided         = c_valid_q && c_q.kind == STEAL;
   assign restores        = c_valid_q && (c_q.kind == BACK || c_q.kind == STEAL);

@@ -13,7 +13,7 @@ module gramer_settings_check
 
   localparam int unsigned SMALLEST     = 2; // vertices of an embedding
   localparam int unsigned LARGEST_FSM  = 3;
-  localparam int unsigned FLAGS        = 4; // defined bits
+  localparam int unsigned FLAGS        = FILTER_WORDS != 0 ? 5 : 4; // defined bits
   localparam int unsigned VERTEX_LINES = VERTEX_PAD_LINES * PARTITIONS;
   localparam int unsigned EDGE_LINES   = EDGE_PAD_LINES * PARTITIONS;
 

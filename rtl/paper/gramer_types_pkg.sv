@@ -25,6 +25,7 @@ package gramer_types_pkg;
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
   localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);
   localparam int unsigned WEIGHT_W = STAMP_W + LAMBDA_W;
+  localparam int unsigned FILTER_AT_W = 3; // position of a word in a beat of the in-stream
 
   typedef logic [ID_W-1:0]     id_t;
   typedef logic [EDGE_W-1:0]   edge_t;
@@ -52,6 +53,7 @@ package gramer_types_pkg;
     logic       stealing;
     logic       lru;       // replacement by recency alone (LRU)
     logic       lists;     // embeddings of k vertices leave as records
+    logic       filters;   // candidates are tested by the words of the run
     logic [LAMBDA_W-1:0] lambda;    // of equation (2), in eighths
     logic [$clog2(SLOTS+1)-1:0] slots; // in use
     logic [VLINE_W:0] vertex_bound; // vertex lines below it are high-priority
@@ -214,6 +216,37 @@ package gramer_types_pkg;
     logic [NUMBER_W-1:0] number; // of the pattern
   } entry_t;
 
+  // Operands and relation of a word of the filter; its fields are those of the in-stream.
+  typedef enum logic [1:0] {
+    LEFT_LABEL  = 2'd0, // of the new vertex
+    LEFT_DEGREE = 2'd1,
+    LEFT_CONSTANT = 2'd2
+  } left_e;
+
+  typedef enum logic [1:0] {
+    RIGHT_LABEL    = 2'd0, // of an earlier vertex
+    RIGHT_DEGREE   = 2'd1,
+    RIGHT_ADJACENT = 2'd2, // 1 if it is a neighbour of the new vertex
+    RIGHT_CONSTANT = 2'd3
+  } right_e;
+
+  typedef enum logic [1:0] {
+    RELATION_EQUAL   = 2'd0,
+    RELATION_LESS    = 2'd1,
+    RELATION_GREATER = 2'd2
+  } relation_e;
+
+  typedef struct packed {
+    logic        last;     // of the filter
+    logic        pairs;    // its condition is about every earlier vertex with the new one
+    logic        ends;     // its condition
+    logic        negated;
+    relation_e   relation;
+    right_e      right;
+    left_e       left;
+    logic [31:0] constant;
+  } filter_word_t;
+
   // Broadcast to all PUs.
   typedef struct packed {
     logic    clear; // before a run
@@ -225,6 +258,9 @@ package gramer_types_pkg;
     logic    dictionary_write;
     key_t    dictionary_key;
     entry_t  dictionary_entry;
+    logic    filter_write;
+    logic [FILTER_AT_W-1:0] filter_at;
+    filter_word_t filter_word;
     logic    count_clear;
     logic [NUMBER_W-1:0] count_at;
     logic [7:0] counter_at;

@@ -18,4 +18,5 @@ package gramer_pkg;
   localparam int unsigned CANDIDATE_CHECK = 0;
   localparam int unsigned MAX_MOTIF  = 3;
   localparam int unsigned STEALING_BUFFER = 2;
+  localparam int unsigned FILTER_WORDS = 0;
 endpackage

@@ -71,6 +71,8 @@ pub struct Settings {
     pub patterns: u32,
     /// Lists the embeddings, with room for this many beats of records.
     pub list: Option<u32>,
+    /// Words of the filter, at most 8; empty without one.
+    pub filter: Vec<u64>,
 }
 
 /// Settings of the simulation.
@@ -309,6 +311,7 @@ impl Inputs {
     ) -> Self {
         let (banks, edge_base) = graph.banks(a);
         let stream = in_stream(
+            &settings.filter,
             &settings.dictionary,
             settings.patterns,
             &graph.vertex_lines()[..on_chip.vertex_bound as usize],
@@ -364,7 +367,8 @@ pub fn run_inputs(
     let flags = u64::from(settings.ascending)
         | u64::from(settings.stealing) << 1
         | u64::from(settings.lru) << 2
-        | u64::from(settings.list.is_some()) << 3;
+        | u64::from(settings.list.is_some()) << 3
+        | u64::from(!settings.filter.is_empty()) << 4;
     let value = |name: &str| match name {
         "application" => settings.application as u64,
         "k" => u64::from(settings.k),

@@ -36,7 +36,7 @@ impl Bench {
     fn new(a: &Accelerator, library: &std::path::Path) -> Self {
         let stream = match a.set {
             Some(_) => vec![[0; 64]; 2],
-            None => in_stream(&[], 1, &[], &[], &[], false),
+            None => in_stream(&[], &[], 1, &[], &[], &[], false),
         };
         let mut bench = Bench {
             model: instance(library),

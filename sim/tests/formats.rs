@@ -71,9 +71,13 @@ fn both_write_the_same_banks_and_in_streams() {
             .map(|_| Unit { start: rng.u32(..), first: rng.u32(..), limit: rng.u32(..) })
             .collect();
         let (vertex_pad, edge_pad) = (&vertex_lines[..bounds.0], &edge_lines[..bounds.1]);
-        let own = in_stream(&dictionary, patterns, vertex_pad, edge_pad, &units, false);
+        let words: Vec<u64> = (0..rng.usize(..=8)).map(|_| rng.u64(..)).collect();
+        let mut beat: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        beat.resize(64, 0);
+        let beat: Option<[u8; 64]> = (!words.is_empty()).then(|| beat.try_into().unwrap());
+        let own = in_stream(&words, &dictionary, patterns, vertex_pad, edge_pad, &units, false);
         let bounds = (bounds.0 as u64, bounds.1 as u64);
-        let mut theirs = stream::head(&a, &dictionary, patterns, &image, bounds);
+        let mut theirs = stream::head(&a, beat.as_ref(), &dictionary, patterns, &image, bounds);
         let head = theirs.len() / 64;
         assert_eq!(head + units.len().div_ceil(UNITS_A_BEAT).max(1), own.len(), "case {case}");
         let work: Vec<WorkUnit> = units

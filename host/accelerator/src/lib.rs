@@ -8,6 +8,7 @@
 //! | [`emulated`] | an emulated device for other programs: the command `gramer` drives it |
 //! | [`image`] | layout of a graph in the banks |
 //! | [`units`] | ranges of work units, one for each run |
+//! | [`filter`] | the user's filter as words of the paper's core |
 //! | [`stream`] | contents of the in-stream and the out-stream |
 //! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
@@ -15,6 +16,7 @@
 //! | [`tasks`] | mining tasks as passes of the core |
 
 pub mod emulated;
+pub mod filter;
 pub mod image;
 pub mod launch;
 mod methods;
@@ -42,7 +44,6 @@ use gramer_engine::{
 };
 use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
-use gramer_pattern::task::Task;
 use image::DeviceImage;
 pub use methods::choose_on;
 use session::{MemorySpeed, Session};
@@ -210,9 +211,9 @@ pub struct PaperCoreGraph {
 
 impl PaperCoreGraph {
     /// Answers a task by passes of the core.
-    fn run(&self, task: &Task, run: &Run<'_>) -> Result<Reply, Failure> {
+    fn run(&self, query: &Query, run: &Run<'_>) -> Result<Reply, Failure> {
         let found = self.accelerator.with_session(|session| {
-            tasks::run(session, self, task, run.units, run.sink, run.context)
+            tasks::run(session, self, query, run.units, run.sink, run.context)
         });
         Ok(found?.into())
     }

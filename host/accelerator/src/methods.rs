@@ -9,6 +9,7 @@ use gramer_machine::Core;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 use crate::PaperCoreGraph;
+use crate::filter;
 use crate::set::methods::SetCore;
 use crate::settings::Settings;
 use crate::tasks::FSM_VERTICES;
@@ -51,6 +52,26 @@ fn offers(core: &PaperCore) -> Needs {
     by_ids | Needs::LIST | Needs::SHARE
 }
 
+/// The same with filters of the user's, where the machine has words for them.
+fn offers_filters(core: &PaperCore) -> Needs {
+    let filters = Needs::FILTER | Needs::VERTEX_LABELS;
+    offers(core) | if core.machine.applications.filter_words > 0 { filters } else { Needs::NONE }
+}
+
+/// Whether a filter has room in the machine.
+fn holds(ask: &Ask<'_>, core: &PaperCore) -> Fit {
+    let words = ask.query.filter.as_ref().map_or(0, filter::length);
+    match core.machine.applications.filter_words as usize {
+        // Not offered at all, which `choose` says.
+        0 => Fit::Yes,
+        most if words > most => Fit::No(Reason::Pattern(format!(
+            "takes filters of up to {most} words, and this one has {words}: one for each comparison, two in a \
+             condition whose names can't be exchanged"
+        ))),
+        _ => Fit::Yes,
+    }
+}
+
 /// Cliques of k vertices.
 struct Cliques;
 
@@ -60,12 +81,13 @@ impl Method<PaperCore> for Cliques {
     }
 
     fn offers(&self, core: &PaperCore) -> Needs {
-        offers(core)
+        offers_filters(core)
     }
 
     fn fit(&self, ask: &Ask<'_>, core: &PaperCore) -> Fit {
         match ask.query.task {
-            Task::Clique { k } => Fit::within("cliques", k, 3, core.machine.machine.depth as usize),
+            Task::Clique { k } => Fit::within("cliques", k, 3, core.machine.machine.depth as usize)
+                .and(|| holds(ask, core)),
             _ => Fit::No(Reason::Task),
         }
     }
@@ -81,7 +103,7 @@ impl Method<PaperCore> for Cliques {
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
-        on.run(&query.task, run)
+        on.run(query, run)
     }
 }
 
@@ -94,7 +116,7 @@ impl Method<PaperCore> for Motifs {
     }
 
     fn offers(&self, core: &PaperCore) -> Needs {
-        offers(core)
+        offers_filters(core)
     }
 
     fn fit(&self, ask: &Ask<'_>, core: &PaperCore) -> Fit {
@@ -102,6 +124,7 @@ impl Method<PaperCore> for Motifs {
             Task::Motif { induced: Induced::Edge, .. } => Fit::No(Reason::Induced(Induced::Edge)),
             Task::Motif { k, .. } => {
                 Fit::within("motifs", k, 3, core.machine.applications.max_motif as usize)
+                    .and(|| holds(ask, core))
             }
             _ => Fit::No(Reason::Task),
         }
@@ -118,7 +141,7 @@ impl Method<PaperCore> for Motifs {
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
-        on.run(&query.task, run)
+        on.run(query, run)
     }
 }
 
@@ -161,7 +184,7 @@ impl Method<PaperCore> for Frequent {
         _: &Plan,
         run: &Run<'_>,
     ) -> Result<Reply, Failure> {
-        on.run(&query.task, run)
+        on.run(query, run)
     }
 }
 

@@ -194,11 +194,12 @@ impl Settings {
     }
 
     /// The argument `flags` of the core.
-    pub fn flags(&self, list: bool) -> u32 {
+    pub fn flags(&self, list: bool, filter: bool) -> u32 {
         u32::from(self.comparison == Comparison::Ascending)
             | u32::from(!self.no_stealing) << 1
             | u32::from(self.lru) << 2
             | u32::from(list) << 3
+            | u32::from(filter) << 4
     }
 
     /// The argument `lambda_eighths` of the core, once [`Settings::check`] has passed.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gramer_machine::streams::Field;
 use gramer_machine::{Accelerator, Core, Section, layout};
 
+use super::filter::FIELDS;
 use super::image::{DeviceImage, LINE};
 use gramer_base::error::Result;
 use gramer_engine::work::WorkUnit;
@@ -17,9 +18,10 @@ pub const UNITS_A_BEAT: usize = 4;
 /// Bit of a dictionary entry: the pattern is known.
 pub const KNOWN: u16 = 0x8000;
 
-/// Header, dictionary and scratchpad lines.
+/// Header, filter, dictionary and scratchpad lines.
 pub fn head(
     machine: &Accelerator,
+    filter: Option<&[u8; LINE]>,
     dictionary: &[u16],
     patterns: u32,
     image: &DeviceImage<'_>,
@@ -35,6 +37,7 @@ pub fn head(
     set("edge_lines", bounds.1);
     set("patterns", patterns.into());
     let mut bytes = header.to_vec();
+    bytes.extend(filter.into_iter().flatten());
     bytes.extend(dictionary.iter().flat_map(|entry| entry.to_le_bytes()));
     bytes.resize(bytes.len().next_multiple_of(LINE), 0);
     let mut line = [0; LINE];
@@ -289,7 +292,9 @@ pub fn check(machine: &Accelerator) -> Result<(), String> {
         Core::Paper => ("header", &["dictionary_beats", "vertex_lines", "edge_lines", "patterns"]),
         Core::Set => ("plan", &["operation", "k"]),
     };
-    let wanted: [(&str, _, &str, &[&str]); 3] = [
+    let filter = if machine.applications.filter_words > 0 { &FIELDS[..] } else { &[] };
+    let wanted: [(&str, _, &str, &[&str]); 4] = [
+        ("in", &s.input, "filter", filter),
         ("in", &s.input, header.0, header.1),
         (
             "out",
@@ -335,7 +340,7 @@ mod tests {
         };
         let image = DeviceImage::new(view, &machine);
         let dictionary: Vec<u16> = (0..40).map(|i| KNOWN | i).collect();
-        let bytes = head(&machine, &dictionary, 9, &image, (1, 1));
+        let bytes = head(&machine, None, &dictionary, 9, &image, (1, 1));
         assert_eq!(bytes.len(), 5 * 64);
         let mut header = [0; 16];
         header[..4].copy_from_slice(&[2, 1, 1, 9]);

@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use gramer_machine::Accelerator;
 
 use super::PaperCoreGraph;
-use super::image::DeviceImage;
+use super::filter;
+use super::image::{DeviceImage, LINE};
 use super::session::{Pass, PassResult, Session};
 use super::settings::Settings;
 use super::stream::{KNOWN, Record, RecordSink};
@@ -14,9 +15,10 @@ use super::units::{Ranges, Runs};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_engine::reference::Comparison;
-use gramer_engine::{Count, Outcome, Share, Sink, Units};
+use gramer_engine::{Count, Outcome, Query, Share, Sink, Units};
 use gramer_graph::{Graph, Label, View};
 use gramer_pattern::closing::results;
+use gramer_pattern::filter::Attribute;
 use gramer_pattern::task::{SizeLimit, Task, parts_reported};
 use gramer_pattern::{Dictionary, Pattern};
 
@@ -36,7 +38,7 @@ const FSM_PAIRS: u32 = 3;
 pub(crate) fn run(
     session: &mut Session,
     resident: &PaperCoreGraph,
-    task: &Task,
+    query: &Query,
     units: Units<'_>,
     sink: Option<&dyn Sink>,
     context: &Context,
@@ -45,14 +47,26 @@ pub(crate) fn run(
     session.begin();
     let image = resident.load(session, context)?;
     let view = resident.graph.view();
-    let mut run = PassRun { session, settings, view, units, sink, context, image };
-    let mut outcome = match task {
+    let filter = match &query.filter {
+        Some(filter) => {
+            // Without labels each vertex has label 0.
+            let labels = match (&resident.labels, filter.reads(Attribute::Label)) {
+                (Some(labels), _) => labels.clone(),
+                (None, false) => vec![],
+                (None, true) => labels(session.machine(), &resident.graph)?,
+            };
+            Some(filter::beat(session.machine(), filter, &labels))
+        }
+        None => None,
+    };
+    let mut run = PassRun { session, settings, view, units, sink, context, image, filter };
+    let mut outcome = match &query.task {
         Task::Clique { k } => run.cliques(*k)?,
         Task::Motif { k, .. } => run.motifs(*k)?,
         Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
             run.frequent(&labels(run.session.machine(), &resident.graph)?, *largest, *support)?
         }
-        _ => {
+        task => {
             return Err(Error::Unsupported(format!("no pass of the core does {}", task.name())));
         }
     };
@@ -93,6 +107,8 @@ struct PassRun<'a> {
     sink: Option<&'a dyn Sink>,
     context: &'a Context,
     image: DeviceImage<'a>,
+    /// The beat of the user's filter.
+    filter: Option<[u8; LINE]>,
 }
 
 impl PassRun<'_> {
@@ -143,7 +159,8 @@ impl PassRun<'_> {
         let list = self.sink.is_some();
         let (patterns, dictionary) = (1, vec![]);
         let enough = self.sink.and_then(Sink::limit);
-        let pass = Pass { application: CLIQUE, k: k as u32, dictionary, patterns, list, enough };
+        let (k, filter) = (k as u32, self.filter);
+        let pass = Pass { application: CLIQUE, k, dictionary, patterns, list, enough, filter };
         let (check, sink) = (self.check(), self.sink);
         let take = |record: &Record| {
             check(record)?;
@@ -161,7 +178,8 @@ impl PassRun<'_> {
         let dictionary = (0..1u32 << bits).map(entry).collect();
         let (patterns, list) = (all.patterns().len() as u32, self.sink.is_some());
         let enough = self.sink.and_then(Sink::limit);
-        let pass = Pass { application: MOTIF, k: k as u32, dictionary, patterns, list, enough };
+        let (size, filter) = (k as u32, self.filter);
+        let pass = Pass { application: MOTIF, k: size, dictionary, patterns, list, enough, filter };
         let (check, sink, view) = (self.check(), self.sink, self.view);
         let take = |record: &Record| {
             check(record)?;
@@ -339,6 +357,7 @@ impl Table {
             patterns: (self.patterns.len() as u32).max(1),
             list,
             enough,
+            filter: None,
         }
     }
 }

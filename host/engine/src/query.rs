@@ -7,8 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use gramer_base::error::Result;
+use gramer_base::error::{Error, Result};
 use gramer_graph::Graph;
+use gramer_pattern::Filter;
+use gramer_pattern::filter::Attribute;
 use gramer_pattern::task::Task;
 
 use crate::estimate::Precision;
@@ -36,6 +38,9 @@ pub struct Query {
     /// Whether every embedding is handed to a sink.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub list: bool,
+    /// Condition on the vertices of an embedding, for cliques and motifs: others are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Filter>,
 }
 
 /// The form of an answer.
@@ -84,7 +89,7 @@ impl From<Per> for Answer {
 impl Query {
     /// The number of occurrences of each pattern of a task.
     pub fn new(task: Task) -> Self {
-        Query { task, answer: Answer::Counts, list: false }
+        Query { task, answer: Answer::Counts, list: false, filter: None }
     }
 
     /// Sets the form of the answer.
@@ -97,6 +102,12 @@ impl Query {
     #[must_use]
     pub fn list(self, list: bool) -> Self {
         Query { list, ..self }
+    }
+
+    /// Sets the condition on the vertices of an embedding.
+    #[must_use]
+    pub fn filter(self, filter: Option<Filter>) -> Self {
+        Query { filter, ..self }
     }
 
     /// Returns what a method must offer to answer the query on a graph with these `facts`.
@@ -122,7 +133,10 @@ impl Query {
             // Others look at no label.
             _ => Needs::NONE,
         };
-        list | answer | pattern
+        let filter = self.filter.as_ref().map_or(Needs::NONE, |filter| {
+            Needs::FILTER | Needs::labels(filter.reads(Attribute::Label), false)
+        });
+        list | answer | pattern | filter
     }
 }
 
@@ -171,6 +185,8 @@ needs! {
     COMPONENTS 12 "with a pattern of several components";
     /// Counts per graph of a file of several.
     PER_GRAPH 13 "per graph";
+    /// A condition on the vertices of an embedding.
+    FILTER 14 "with a filter";
 }
 
 impl Needs {
@@ -357,12 +373,19 @@ impl<'a> Ask<'a> {
         self.query.needs(self.facts) | self.terms | memory
     }
 
-    /// Checks the ranges of the question's numbers.
+    /// Checks the ranges of the question's numbers, and that the graph has the labels that a filter reads.
     ///
     /// # Errors
     /// [`gramer_base::Error::Usage`] that names the field.
     pub fn check(&self) -> Result<()> {
         self.query.task.check()?;
+        let unlabelled = self.facts.is_some_and(|facts| !facts.vertex_labels);
+        if unlabelled && self.query.filter.as_ref().is_some_and(|f| f.reads(Attribute::Label)) {
+            return Err(Error::usage(
+                "the setting `filter` compares labels, and the vertices of the graph have none: give them by the \
+                 setting `labels`",
+            ));
+        }
         match self.query.answer {
             Answer::Estimate(precision) => precision.check(),
             Answer::Counts | Answer::PerVertex | Answer::PerEdge | Answer::PerGraph => Ok(()),

@@ -82,7 +82,7 @@ type Rule = fn(&Accelerator) -> Result<(), ValueFault>;
 
 /// Checks every range and every relation between values.
 pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
-    let rules: [Rule; 10] = [
+    let rules: [Rule; 11] = [
         check_ranges,
         check_name,
         set::check,
@@ -90,6 +90,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         check_depth,
         check_memories,
         check_dictionary,
+        check_filter,
         check_kernels,
         check_names,
         check_contract,
@@ -358,6 +359,20 @@ fn check_contract(a: &Accelerator) -> Result<(), ValueFault> {
         }
     }
     Ok(())
+}
+
+/// Words of the user's filter, which come in one beat.
+fn check_filter(a: &Accelerator) -> Result<(), ValueFault> {
+    let (key, words) = ("applications.filter_words", a.applications.filter_words);
+    match a.core {
+        Core::Set if words > 0 => {
+            wrong(key, &words, "a set core has no filter: leave it out".into())
+        }
+        _ if words > 8 || words > 0 && !words.is_power_of_two() => {
+            wrong(key, &words, "must be 0, 1, 2, 4 or 8".into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn names(counters: &[Counter]) -> Vec<&str> {

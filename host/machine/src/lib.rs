@@ -248,6 +248,10 @@ pub struct Applications {
     /// Bits of a count, 8 to 64. A count that doesn't fit stays at its largest value, and the
     /// result says so.
     pub count_bits: u32,
+    /// Words of the user's filter: a power of two up to 8, or 0 for a core without one, as in a description that
+    /// doesn't say it.
+    #[serde(default)]
+    pub filter_words: u32,
 }
 
 /// An AXI4-Lite argument.

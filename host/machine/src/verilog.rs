@@ -38,6 +38,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("DICTIONARY", app.dictionary_entries, "entries");
     number("COUNTERS", app.pattern_counters, "pattern counters a PU");
     number("COUNT_W", app.count_bits, "bits of a count");
+    number("FILTER_WORDS", app.filter_words, "words of the user's filter; 0: none");
     all.extend(surroundings(a));
     all
 }

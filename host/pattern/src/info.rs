@@ -7,7 +7,7 @@ use gramer_base::counted::counted;
 
 use crate::statistic::StatisticInfo;
 use crate::task::{Induced, Measure, SizeLimit};
-use crate::{Pattern, labelled_name};
+use crate::{Filter, Pattern, labelled_name};
 
 /// What the lines of an answer add up to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum Parameter {
     Word(&'static str),
     /// A switch.
     Switch(bool),
+    /// A text.
+    Text(String),
 }
 
 /// A task in words and properties: all that printers, pages, results for programs and refusals need of it, so that none
@@ -125,6 +127,15 @@ impl TaskInfo {
         parameters: impl IntoIterator<Item = (&'static str, Parameter)>,
     ) -> Self {
         TaskInfo { parameters: parameters.into_iter().collect(), ..self }
+    }
+
+    /// The same of the embeddings that pass a filter.
+    #[must_use]
+    pub fn filtered(mut self, filter: &Filter) -> Self {
+        let text = filter.to_string();
+        self.question = format!("{} with {text}", self.question);
+        self.parameters.push(("filter", Parameter::Text(text)));
+        self
     }
 
     /// Of a task whose lines are numbers with names, which don't add up.

@@ -5,6 +5,7 @@ mod canonical;
 pub mod closing;
 mod deserialize;
 mod file;
+pub mod filter;
 pub mod info;
 mod input;
 mod name;
@@ -17,6 +18,7 @@ pub use canonical::{
     Dictionary, automorphism_count, automorphism_orbits, automorphism_orbits_chain,
 };
 pub use file::parse_pattern;
+pub use filter::Filter;
 pub use info::TaskInfo;
 pub use input::{LabelPlace, LabelText, Origin, PatternInput, read_pattern};
 pub use name::{FAMILIES, labelled_name, labelled_name_in, name, named, names, similar};

@@ -7,7 +7,8 @@ use gramer_engine::estimate::CONFIDENCE;
 use gramer_engine::{Outcome, Per, Precision, SampledCounts};
 use gramer_graph::Graph;
 use gramer_graph::read::Format;
-use gramer_pattern::info::{EarlyEnd, Total};
+use gramer_pattern::Filter;
+use gramer_pattern::info::{EarlyEnd, TaskInfo, Total};
 use gramer_pattern::task::Task;
 use maud::{Markup, html};
 
@@ -71,6 +72,8 @@ pub struct Times {
 pub struct Answer<'a> {
     /// The question.
     pub task: &'a Task,
+    /// Condition on the vertices of the embeddings that were counted, if there is one.
+    pub filter: Option<&'a Filter>,
     /// Where the graph came from, as the user wrote it.
     pub source: &'a str,
     /// The format that it was read in, where it was read.
@@ -105,6 +108,7 @@ impl<'a> Answer<'a> {
         let (device, threads) = ("cpu", 1);
         Answer {
             task,
+            filter: None,
             source,
             format: None,
             graph,
@@ -122,9 +126,18 @@ impl<'a> Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// Words and properties of the question.
+    pub fn info(&self) -> TaskInfo {
+        let info = self.task.info();
+        match self.filter {
+            Some(filter) => info.filtered(filter),
+            None => info,
+        }
+    }
+
     /// Total of the lines, if there is one: their sum, or their number.
     pub fn total(&self) -> Option<u128> {
-        match self.task.info().total {
+        match self.info().total {
             Total::Sum(_) => Some(self.outcome.counts().fold(0, u128::saturating_add)),
             Total::Lines(_) => Some(self.outcome.counts().count() as u128),
             Total::None => None,
@@ -141,7 +154,7 @@ impl Answer<'_> {
     /// Whether the counts are lower bounds. The supports of the patterns that were found are whole in
     /// any case.
     pub fn lower_bounds(&self) -> bool {
-        self.stopped.is_some() && self.task.info().early == EarlyEnd::LowerBounds
+        self.stopped.is_some() && self.info().early == EarlyEnd::LowerBounds
     }
 
     /// A count as text: `?` if unknown, with `≥` if it is a lower bound.
@@ -163,7 +176,7 @@ impl Answer<'_> {
         };
         Some(if self.nothing_known() {
             format!("{early} before the first result: nothing is known of the answer.")
-        } else if self.task.info().early == EarlyEnd::Lines {
+        } else if self.info().early == EarlyEnd::Lines {
             format!("{early}: larger patterns are missing, those found are right.")
         } else {
             format!("{early}: the counts are those found so far, lower bounds.")
@@ -185,7 +198,7 @@ impl Answer<'_> {
 
     /// The total as text, with its note; the last line if there is no total.
     fn found(&self) -> (String, String) {
-        let of = match self.task.info().total {
+        let of = match self.info().total {
             Total::Sum(of) | Total::Lines(of) => of.to_string(),
             Total::None => {
                 let last = self.outcome.lines().last();
@@ -210,8 +223,8 @@ impl Answer<'_> {
 
     /// The answer as one page of HTML, which needs no other file.
     pub fn page(&self) -> String {
-        let info = self.task.info();
-        let title = format!("{}: {}", self.source, self.task.info().question);
+        let info = self.info();
+        let title = format!("{}: {}", self.source, info.question);
         document(
             &title,
             html! {
@@ -219,6 +232,7 @@ impl Answer<'_> {
                     p.task { "gramer " (self.task.name()) " · " (self.source) }
                     h1 { (info.heading) }
                     p { (info.meaning) }
+                    @if let Some(filter) = self.filter { p { "Filter: " code { (filter) } } }
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }

@@ -84,7 +84,7 @@ pub(crate) fn title(answer: &Answer<'_>) -> &'static str {
 pub(crate) fn section(answer: &Answer<'_>) -> Markup {
     let lines = lines(answer);
     let labels = Labels::of(lines.iter().filter_map(Line::pattern)).named_in(answer.graph);
-    let counted = if answer.estimated.is_some() { "estimate" } else { answer.task.info().unit };
+    let counted = if answer.estimated.is_some() { "estimate" } else { answer.info().unit };
     match lines.as_slice() {
         [] => html! { p { "No pattern was found." } },
         [line] => html! { (key(&lines, &labels)) (single(line, &labels)) },
@@ -188,7 +188,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels<'_>, counted: &
     };
     let scale = Scale::of(lines.iter().map(most));
     // Supports don't add up, and where an occurrence is in another there is no whole.
-    let parts = answer.task.info().parts && answer.estimated.is_none();
+    let parts = answer.info().parts && answer.estimated.is_none();
     let whole = answer.total().filter(|_| parts).unwrap_or(0);
     let logarithmic = scale.decades.is_some();
     let grid = match scale.decades {

@@ -31,7 +31,7 @@ impl Answer<'_> {
                 grouped((all.len() - shown.len()) as u128)
             ));
         }
-        let question = self.task.info().question;
+        let question = self.info().question;
         let picture = html! {
             svg xmlns="http://www.w3.org/2000/svg" class="gramer" role="img" width=(width) height=(height + 20.0)
                 viewBox={ "0 0 " (width) " " (height + 20.0) } font-family="system-ui, sans-serif"

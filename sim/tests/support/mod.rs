@@ -97,7 +97,7 @@ impl Primitives for OnCore<'_> {
         match self.settings.application {
             Core::Clique => embedding.last_mask().count_ones() as usize + 1 == embedding.size(),
             Core::Motif => true,
-            Core::Fsm => self.entry(embedding) >> 15 == 1,
+            Core::Fsm => embedding.size() == 1 || self.entry(embedding) >> 15 == 1,
         }
     }
 
@@ -185,6 +185,7 @@ pub fn settings(a: &Accelerator, application: Core, k: u32) -> Settings {
         dictionary: vec![],
         patterns: 1,
         list: None,
+        filter: vec![],
     }
 }
 

@@ -98,6 +98,7 @@ fn check_build(
             dictionary: dictionary.clone(),
             patterns,
             list: None,
+            filter: vec![],
         };
         let mut core = Model::load(&library).unwrap();
         let units = whole_units(&csr);

@@ -52,6 +52,8 @@ pub struct Pass {
     pub list: bool,
     /// Number of listed embeddings that are enough.
     pub enough: Option<u64>,
+    /// The beat of the user's filter, if there is one.
+    pub filter: Option<[u8; LINE]>,
 }
 
 /// Result of a pass.
@@ -98,7 +100,14 @@ impl Session {
     ) -> Result<PassResult> {
         let machine = &self.machine;
         let bounds = image.bounds(machine, settings.tau, settings.capacity)?;
-        let head = stream::head(machine, &pass.dictionary, pass.patterns, image, bounds);
+        let head = stream::head(
+            machine,
+            pass.filter.as_ref(),
+            &pass.dictionary,
+            pass.patterns,
+            image,
+            bounds,
+        );
         let records = match pass.list {
             false => 0,
             true => record_beats(machine, settings, pass.enough),

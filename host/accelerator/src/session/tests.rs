@@ -21,7 +21,15 @@ fn after_a_panic_nothing_of_a_device_is_released() {
     let ranges = Ranges::new(view, Units::All, limits);
     let mut session = Session::of(machine.clone(), 200, vec![]);
     let dictionary = vec![];
-    let pass = Pass { application: 0, k: 3, dictionary, patterns: 1, list: false, enough: None };
+    let pass = Pass {
+        application: 0,
+        k: 3,
+        dictionary,
+        patterns: 1,
+        list: false,
+        enough: None,
+        filter: None,
+    };
     let context = Context::default();
     let settings = Settings::default();
     let explored = catch_unwind(AssertUnwindSafe(|| {

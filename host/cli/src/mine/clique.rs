@@ -1,10 +1,12 @@
 //! `gramer mine clique`.
 
+use super::filter::FilterArgs;
 use super::per::PerArgs;
 use super::{Common, Options};
 use crate::usage::whole;
 use gramer_base::context::Cancel;
 use gramer_base::error::Result;
+use gramer_pattern::Filter;
 use gramer_pattern::task::Task;
 
 /// Accepted values of `-k`.
@@ -38,6 +40,9 @@ pub struct Args {
     maximal: bool,
 
     #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
     pub per: PerArgs,
 
     #[command(flatten)]
@@ -52,6 +57,10 @@ impl Options for Args {
             (None, _) if self.maximum => Task::MaximumClique,
             (None, _) => Task::MaximalCliques,
         })
+    }
+
+    fn filter(&self) -> Option<&Filter> {
+        self.filter.filter.as_ref()
     }
 
     fn per(&self) -> Option<&PerArgs> {

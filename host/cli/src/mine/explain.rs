@@ -11,7 +11,7 @@ use gramer_base::context::Context;
 use gramer_base::error::Result;
 use gramer_engine::{Ask, Choices, Facts, Query, query};
 use gramer_graph::image;
-use gramer_pattern::task;
+use gramer_pattern::{Filter, task};
 
 /// Output of `--json`.
 #[derive(Serialize)]
@@ -33,13 +33,18 @@ impl Task {
     /// [`gramer_base::Error::Unsupported`] if no method answers it, once all are printed.
     pub fn explain(&self, context: &Context) -> Result<()> {
         let options = self.options();
-        self.common().explain(&options.task(&context.cancel)?, options.per())
+        self.common().explain(&options.task(&context.cancel)?, options.filter(), options.per())
     }
 }
 
 impl Common {
-    fn explain(&self, task: &task::Task, per: Option<&PerArgs>) -> Result<()> {
-        let query = self.query(task, per.and_then(|args| args.per))?;
+    fn explain(
+        &self,
+        task: &task::Task,
+        filter: Option<&Filter>,
+        per: Option<&PerArgs>,
+    ) -> Result<()> {
+        let query = self.query(task, filter, per.and_then(|args| args.per))?;
         let memory = self.options.budget(&self.device)?.map(|budget| budget.bytes);
         // What a text holds is known once it is read.
         let facts = image::name(&self.graph.graph).ok().flatten();

@@ -3,6 +3,7 @@
 mod clique;
 mod distribute;
 mod explain;
+mod filter;
 mod form;
 mod fsm;
 mod kept;
@@ -28,7 +29,7 @@ use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::output::{check_new, check_output, check_own, is_one_file, write_output};
 use gramer_graph::Graph;
-use gramer_pattern::Statistic;
+use gramer_pattern::{Filter, Statistic};
 use kept::KeptArgs;
 use per::PerArgs;
 
@@ -47,6 +48,11 @@ pub trait Options {
     fn resolved(&self, graph: &Graph) -> Result<Option<gramer_pattern::Task>> {
         let _ = graph;
         Ok(None)
+    }
+
+    /// Condition on the vertices of embeddings, if there is one.
+    fn filter(&self) -> Option<&Filter> {
+        None
     }
 
     /// Options for columns per vertex or per edge, if the task has them.

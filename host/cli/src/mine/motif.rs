@@ -1,11 +1,13 @@
 //! `gramer mine motif`.
 
+use super::filter::FilterArgs;
 use super::per::PerArgs;
 use super::{Common, Options};
 use crate::choice::choice;
 use crate::usage::whole;
 use gramer_base::context::Cancel;
 use gramer_base::error::Result;
+use gramer_pattern::Filter;
 use gramer_pattern::task::{Induced, Task};
 
 /// Accepted values of `-k`.
@@ -29,6 +31,9 @@ pub struct Args {
     induced: Induced,
 
     #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
     pub per: PerArgs,
 
     #[command(flatten)]
@@ -38,6 +43,10 @@ pub struct Args {
 impl Options for Args {
     fn task(&self, _: &Cancel) -> Result<Task> {
         Ok(Task::Motif { k: self.k, induced: self.induced })
+    }
+
+    fn filter(&self) -> Option<&Filter> {
+        self.filter.filter.as_ref()
     }
 
     fn per(&self) -> Option<&PerArgs> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::distribute::Ranks;
+use super::filter::check_labels;
 use super::{Common, Form, Options};
 use crate::program::warn;
 use crate::report::per::list as list_columns;
@@ -25,7 +26,7 @@ use gramer_engine::{
 };
 use gramer_graph::read::Format;
 use gramer_graph::{AskedOrder, Graph, Order};
-use gramer_pattern::Task;
+use gramer_pattern::{Filter, Task};
 use gramer_picture::per::PerReport;
 
 /// Exit of a run after its answer.
@@ -52,7 +53,7 @@ impl Common {
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
-        let mut query = self.query(&task, per)?;
+        let mut query = self.query(&task, options.filter(), per)?;
         self.options.check(&self.device, &task, query.list)?;
         self.keeping(per.is_some())?;
         let order = self.planned(&query, &ranks)?;
@@ -65,6 +66,7 @@ impl Common {
         if let Some(task) = options.resolved(&graph)? {
             query.task = task;
         }
+        query.filter.as_ref().map_or(Ok(()), |filter| check_labels(filter, &graph))?;
         let list = list.filter(|_| per.is_none());
         let list = list.map(|path| self.list_writer(&path, list_format, &graph)).transpose()?;
         let tally = (query.list && list.is_none()).then(|| Tally::new(self.limit));
@@ -99,6 +101,7 @@ impl Common {
         let device = ranks.device(miner.engine().name());
         let answer = Answer {
             task: &query.task,
+            filter: query.filter.as_ref(),
             source: &source,
             format: Some(format),
             graph: &graph,
@@ -118,7 +121,12 @@ impl Common {
     }
 
     /// The question.
-    pub(super) fn query(&self, task: &Task, per: Option<Per>) -> Result<Query> {
+    pub(super) fn query(
+        &self,
+        task: &Task,
+        filter: Option<&Filter>,
+        per: Option<Per>,
+    ) -> Result<Query> {
         if self.limit.is_some() && per.is_some() && self.list.is_none() {
             return Err(Error::usage(
                 "--limit with --per limits the lines of a list: name its file with --list",
@@ -138,7 +146,12 @@ impl Common {
         };
         // A list of columns is written from the answer.
         let list = (self.list.is_some() || self.limit.is_some()) && per.is_none();
-        Ok(Query::new(task.clone()).answer(answer).list(list))
+        if filter.is_some() && (self.kept.checkpoint.is_some() || self.distribute.distribute) {
+            return Err(Error::usage(
+                "--filter is for runs of one process without --checkpoint: leave --checkpoint and --distribute out",
+            ));
+        }
+        Ok(Query::new(task.clone()).answer(answer).list(list).filter(filter.cloned()))
     }
 
     /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Returns the

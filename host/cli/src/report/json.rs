@@ -351,7 +351,7 @@ struct Seconds {
 /// # Errors
 /// Those of `out`.
 pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
-    let (outcome, info) = (report.outcome, report.task.info());
+    let (outcome, info) = (report.outcome, report.info());
     let known = |count: u128| (!report.nothing_known()).then(|| counts.of(count));
     let estimated = report.estimated.iter().flat_map(|(_, found)| &found.results);
     let estimated = estimated.map(|(pattern, estimate)| Entry {

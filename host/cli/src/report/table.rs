@@ -61,7 +61,7 @@ impl Drawing {
 /// Those of `out`.
 pub fn table(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
     let graph = report.graph;
-    writeln!(out, "{}", report.task.info().question)?;
+    writeln!(out, "{}", report.info().question)?;
     // An edge list needs no word.
     let format = report.format.filter(|format| !matches!(format, Format::Edges | Format::Image));
     let format = format.map_or(String::new(), |format| format!(" ({format})"));
@@ -110,7 +110,7 @@ fn lines(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Resu
     let drawn = sized && drawing.wanted(report.outcome.results.len());
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
-    let unit = report.task.info().unit;
+    let unit = report.info().unit;
     table.set_header(match (sized, drawn) {
         (true, true) => vec!["pattern", "vertices", "drawing", "edges", unit],
         (true, false) => vec!["pattern", "vertices", "edges", unit],
@@ -231,7 +231,7 @@ fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     };
     if unknown {
         writeln!(out, "{early} before the first result: nothing is known of the answer")
-    } else if report.task.info().early == EarlyEnd::Lines {
+    } else if report.info().early == EarlyEnd::Lines {
         writeln!(out, "{early}: larger patterns are missing, those found are right")
     } else {
         writeln!(out, "{early}: the counts are those found so far, lower bounds")

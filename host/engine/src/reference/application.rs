@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use super::explorer::Embedding;
 use gramer_graph::{VertexId, View};
-use gramer_pattern::{Dictionary, Pattern};
+use gramer_pattern::filter::VertexFacts;
+use gramer_pattern::{Dictionary, Filter, Pattern};
 
 /// Kind of candidates that an application can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub trait Primitives {
         true
     }
 
-    /// Whether an embedding, of 2 vertices or more, is kept.
+    /// Whether an embedding is kept; one vertex alone is asked for as well.
     fn filter(&mut self, _: &Embedding) -> bool {
         true
     }
@@ -46,6 +47,55 @@ pub trait Primitives {
     /// Processes an accepted embedding of at least 2 vertices. [`ControlFlow::Break`] ends the
     /// run.
     fn process(&mut self, embedding: &Embedding) -> ControlFlow<()>;
+}
+
+/// An application with a filter of the user's in addition to its own.
+pub struct Filtered<'a, P> {
+    view: View<'a>,
+    filter: Option<&'a Filter>,
+    /// The application.
+    pub inner: P,
+}
+
+impl<'a, P: Primitives> Filtered<'a, P> {
+    /// Embeddings of a graph that pass `filter`, all without one.
+    pub fn new(view: View<'a>, filter: Option<&'a Filter>, inner: P) -> Self {
+        Filtered { view, filter, inner }
+    }
+}
+
+impl<P: Primitives> Primitives for Filtered<'_, P> {
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn shape(&self) -> Shape {
+        self.inner.shape()
+    }
+
+    /// The last vertex of each embedding is compared with the others.
+    fn needs_labels(&self) -> bool {
+        self.filter.is_some() || self.inner.needs_labels()
+    }
+
+    fn aggregate_filter(&mut self, e: &Embedding) -> bool {
+        self.inner.aggregate_filter(e)
+    }
+
+    fn filter(&mut self, e: &Embedding) -> bool {
+        let Some((&last, earlier)) = e.vertices().split_last() else { return true };
+        let facts = |v| VertexFacts {
+            label: self.view.vertex_label(v),
+            degree: self.view.degree(v) as u32,
+        };
+        let mask = e.last_mask();
+        let others = earlier.iter().enumerate().map(|(i, &v)| (facts(v), mask >> i & 1 == 1));
+        self.inner.filter(e) && self.filter.is_none_or(|f| f.accepts(facts(last), others))
+    }
+
+    fn process(&mut self, e: &Embedding) -> ControlFlow<()> {
+        self.inner.process(e)
+    }
 }
 
 /// Receiver of embeddings; a break ends the run.

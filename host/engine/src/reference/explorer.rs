@@ -158,17 +158,24 @@ impl<'a, P: Primitives> Explorer<'a, P> {
                 return ControlFlow::Break(Stop::Cancelled);
             }
             self.embedding.push(unit.start, 0);
-            if unit.first == 0 {
-                self.counters.embeddings_by_depth[1] += 1;
-            }
-            let first = self.view.row(unit.start).start;
-            let part = first + unit.first as usize..first + unit.limit as usize;
-            let flow = self.extend(part);
+            let flow = self.root(unit);
             self.embedding.pop();
             flow?;
             self.context.progress.add(1);
         }
         ControlFlow::Continue(())
+    }
+
+    /// A unit, whose root was just pushed.
+    fn root(&mut self, unit: &WorkUnit) -> ControlFlow<Stop> {
+        if !self.primitives.filter(&self.embedding) {
+            return ControlFlow::Continue(());
+        }
+        if unit.first == 0 {
+            self.counters.embeddings_by_depth[1] += 1;
+        }
+        let first = self.view.row(unit.start).start;
+        self.extend(first + unit.first as usize..first + unit.limit as usize)
     }
 
     /// Lines 4 to 9 of algorithm 1 for one embedding, and depth first for those that it becomes.

@@ -48,7 +48,7 @@ mod explorer;
 mod occurrences;
 
 pub use accesses::accesses;
-pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape};
+pub use application::{Cliques, Filtered, LabelledPatterns, Motifs, Primitives, Shape};
 pub use counters::{Accesses, Counters};
 pub use explorer::{Embedding, Explorer, Stop};
 pub use occurrences::{Occurrences, occurrences};
@@ -60,9 +60,9 @@ use gramer_base::choice::Choice;
 use gramer_base::context::Context;
 use gramer_base::error::Result;
 use gramer_graph::{Graph, VertexId, View};
-use gramer_pattern::Pattern;
 use gramer_pattern::closing::results;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
+use gramer_pattern::{Filter, Pattern};
 
 use super::method::{self, Fit, Kit, Method, Methods, Scheme, choose, run_plan};
 use super::reason::Reason;
@@ -164,7 +164,8 @@ impl Method<Reference> for Algorithm1 {
             Comparison::Descending => Needs::BY_IDS,
             Comparison::Ascending => Needs::NONE,
         };
-        by_ids | Needs::LIST | Needs::SHARE | Needs::VERTEX_LABELS | Needs::EDGE_LABELS
+        let labels = Needs::VERTEX_LABELS | Needs::EDGE_LABELS;
+        by_ids | Needs::LIST | Needs::SHARE | Needs::FILTER | labels
     }
 
     fn fit(&self, ask: &Ask<'_>, _: &Reference) -> Fit {
@@ -175,6 +176,7 @@ impl Method<Reference> for Algorithm1 {
             Task::Fsm { measure: Measure::Embeddings, .. } => {
                 Fit::not_together(ask, Needs::LIST | Needs::SHARE)
                     .and(|| Fit::not_together(ask, Needs::SHARE | Needs::BY_IDS))
+                    .and(|| Fit::not_together(ask, Needs::FILTER))
             }
             Task::Fsm { measure, .. } => Fit::No(Reason::Measure(*measure)),
             _ => Fit::No(Reason::Task),
@@ -194,7 +196,8 @@ impl Method<Reference> for Algorithm1 {
     ) -> Result<Reply, Failure> {
         let (units, sink, context) = (run.units, run.sink, run.context);
         let comparison = on.engine.comparison;
-        let run = ReferenceRun { view: on.graph.view(), comparison, units, context };
+        let (view, filter) = (on.graph.view(), query.filter.as_ref());
+        let run = ReferenceRun { view, filter, comparison, units, context };
         match &query.task {
             Task::Clique { k } => Ok(run.cliques(*k, sink).into()),
             Task::Motif { k, .. } => Ok(run.motifs(*k, sink).into()),
@@ -209,6 +212,7 @@ impl Method<Reference> for Algorithm1 {
 /// One run of the engine.
 struct ReferenceRun<'a> {
     view: View<'a>,
+    filter: Option<&'a Filter>,
     comparison: Comparison,
     units: Units<'a>,
     context: &'a Context,
@@ -219,9 +223,10 @@ impl ReferenceRun<'_> {
     fn explore<P: Primitives>(&self, primitives: P) -> (P, bool) {
         let units: Vec<WorkUnit> = self.units.iter(self.view).collect();
         self.context.progress.begin(units.len() as u64);
-        let mut explorer = Explorer::new(self.view, self.comparison, primitives, self.context);
+        let filtered = Filtered::new(self.view, self.filter, primitives);
+        let mut explorer = Explorer::new(self.view, self.comparison, filtered, self.context);
         let complete = explorer.run_units(&units).is_continue();
-        (explorer.into_primitives(), complete)
+        (explorer.into_primitives().inner, complete)
     }
 
     fn cliques(&self, k: usize, sink: Option<&dyn Sink>) -> Outcome {

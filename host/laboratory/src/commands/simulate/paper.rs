@@ -49,6 +49,7 @@ pub fn on_core(
         dictionary: vec![],
         patterns: 1,
         list: None,
+        filter: vec![],
     };
     let units = match &options.units {
         None => Units::All.iter(graph.view()).collect(),
@@ -154,7 +155,7 @@ impl Bench {
         };
         let bounds = (on_chip.vertex_bound, on_chip.edge_bound);
         let (dictionary, patterns) = (&settings.dictionary, settings.patterns);
-        let head = stream::head(machine, dictionary, patterns, &image, bounds);
+        let head = stream::head(machine, None, dictionary, patterns, &image, bounds);
         let units = stream::units(&self.units);
         let beats = |bytes: &[u8]| -> Vec<[u8; LINE]> {
             bytes.chunks_exact(LINE).map(|beat| beat.try_into().expect("64 bytes")).collect()

@@ -1,0 +1,45 @@
+//! Conditions on the vertices of embeddings: `--filter`.
+
+use gramer_base::error::{Error, Result};
+use gramer_graph::Graph;
+use gramer_pattern::Filter;
+use gramer_pattern::filter::{Attribute, Comparison, Operand};
+
+use super::per::HEADING;
+
+/// The option of tasks whose embeddings algorithm 1 extends vertex by vertex.
+#[derive(Debug, Clone, clap::Args)]
+pub struct FilterArgs {
+    /// Count the embeddings whose vertices meet CONDITIONS
+    ///
+    /// Conditions are separated by commas and joined of comparisons by `or`: 'label(u) != label(v)', 'degree(u) >= 3',
+    /// 'not adjacent(u, v) or label(u) == label(v)'. A condition with one of the names u and v holds for every vertex,
+    /// one with both for every pair, in both orders. The devices reference and emulator, and cards, filter.
+    #[arg(long, value_name = "CONDITIONS", value_parser = read, help_heading = HEADING)]
+    pub filter: Option<Filter>,
+}
+
+fn read(text: &str) -> Result<Filter, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
+/// Refuses numbers of labels that are text, whose numbers users don't know.
+///
+/// # Errors
+/// [`Error::Usage`] that names the comparison.
+pub fn check_labels(filter: &Filter, graph: &Graph) -> Result<()> {
+    let numbered = |comparison: &&Comparison| {
+        let Comparison::Numbers(left, _, right) = comparison else { return false };
+        let label = |side: &Operand| matches!(side, Operand::Of(Attribute::Label, _));
+        let number = |side: &Operand| matches!(side, Operand::Number(_));
+        label(left) && number(right) || number(left) && label(right)
+    };
+    let mut comparisons = filter.conditions().iter().flat_map(|condition| condition.comparisons());
+    match comparisons.find(numbered) {
+        Some(comparison) if graph.names().vertex_labels.is_some() => Err(Error::usage(format!(
+            "the setting `filter` has `{comparison}`, and the labels of the graph are text: compare labels with \
+             labels, or give numbers by the setting `labels`"
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,290 @@
+//! Conditions on the vertices of an embedding: the `Filter` of algorithm 1, written by a user.
+//!
+//! ```
+//! use gramer_pattern::filter::{Filter, VertexFacts};
+//!
+//! let filter: Filter = "label(u) != label(v), degree(u) >= 2".parse()?;
+//! let [one, other] = [7, 9].map(|label| VertexFacts { label, degree: 2 });
+//! assert!(filter.accepts(one, [(other, true)]));
+//! assert!(!filter.accepts(one, [(other, true), (one, false)]));
+//! # Ok::<(), gramer_base::Error>(())
+//! ```
+//!
+//! # Language
+//!
+//! A filter is a list of conditions, separated by commas; all must hold. A condition is one comparison or several,
+//! joined by `or`. A comparison is `adjacent(u, v)`, or two operands with `==`, `!=`, `<`, `<=`, `>` or `>=` between
+//! them; `not` in front negates it. Operands are `label(u)`, `label(v)`, `degree(u)`, `degree(v)` and numbers.
+//!
+//! A condition with one of the names `u` and `v` must hold for every vertex of an embedding; one with both for every
+//! ordered pair of different vertices. An embedding thus passes or fails whatever the order of its vertices, and every
+//! embedding inside one that passes does too: what algorithm 1 accepts is a property of the set of vertices.
+
+mod parser;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use gramer_graph::Label;
+use serde::{Deserialize, Serialize};
+
+/// A property of a vertex of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Attribute {
+    /// Its label.
+    Label,
+    /// The number of its neighbours in the graph.
+    Degree,
+}
+
+/// A name of a vertex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Variable {
+    /// `u`
+    U,
+    /// `v`
+    V,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// An attribute of a vertex.
+    Of(Attribute, Variable),
+    /// A constant.
+    Number(u32),
+}
+
+/// A relation between two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+}
+
+impl Relation {
+    /// Each with its sign.
+    const SIGNS: [(Relation, &'static str); 6] = [
+        (Relation::Equal, "=="),
+        (Relation::NotEqual, "!="),
+        (Relation::AtMost, "<="),
+        (Relation::AtLeast, ">="),
+        (Relation::Less, "<"),
+        (Relation::Greater, ">"),
+    ];
+
+    /// Whether it holds.
+    pub fn holds(self, left: u32, right: u32) -> bool {
+        match self {
+            Relation::Equal => left == right,
+            Relation::NotEqual => left != right,
+            Relation::Less => left < right,
+            Relation::AtMost => left <= right,
+            Relation::Greater => left > right,
+            Relation::AtLeast => left >= right,
+        }
+    }
+
+    /// The relation with its sides exchanged.
+    #[must_use]
+    pub fn exchanged(self) -> Self {
+        match self {
+            Relation::Less => Relation::Greater,
+            Relation::AtMost => Relation::AtLeast,
+            Relation::Greater => Relation::Less,
+            Relation::AtLeast => Relation::AtMost,
+            same => same,
+        }
+    }
+
+    /// The relation that holds where this one does not.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Relation::Equal => Relation::NotEqual,
+            Relation::NotEqual => Relation::Equal,
+            Relation::Less => Relation::AtLeast,
+            Relation::AtMost => Relation::Greater,
+            Relation::Greater => Relation::AtMost,
+            Relation::AtLeast => Relation::Less,
+        }
+    }
+}
+
+/// One comparison of a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// Two numbers.
+    Numbers(Operand, Relation, Operand),
+    /// Whether `u` and `v` are neighbours, which must be `true` or `false`.
+    Adjacent(bool),
+}
+
+impl Comparison {
+    fn names(self, name: Variable) -> bool {
+        match self {
+            Comparison::Adjacent(_) => true,
+            Comparison::Numbers(left, _, right) => {
+                [left, right].iter().any(|side| matches!(side, Operand::Of(_, of) if *of == name))
+            }
+        }
+    }
+
+    fn holds(self, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
+        let value = |side| match side {
+            Operand::Number(number) => number,
+            Operand::Of(attribute, Variable::U) => u.get(attribute),
+            Operand::Of(attribute, Variable::V) => v.get(attribute),
+        };
+        match self {
+            Comparison::Adjacent(wanted) => adjacent == wanted,
+            Comparison::Numbers(left, relation, right) => relation.holds(value(left), value(right)),
+        }
+    }
+}
+
+/// Comparisons of which one at least must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Condition(Vec<Comparison>);
+
+impl Condition {
+    /// Its comparisons, one at least.
+    pub fn comparisons(&self) -> &[Comparison] {
+        &self.0
+    }
+
+    /// Whether it is about pairs of vertices rather than about each vertex.
+    pub fn is_of_pairs(&self) -> bool {
+        [Variable::U, Variable::V].iter().all(|name| self.0.iter().any(|c| c.names(*name)))
+    }
+
+    /// Whether it holds for two vertices in this order, or for the one in both places.
+    pub fn holds(&self, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
+        self.0.iter().any(|comparison| comparison.holds(u, v, adjacent))
+    }
+}
+
+/// The attributes of a vertex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VertexFacts {
+    /// Its label.
+    pub label: Label,
+    /// The number of its neighbours in the graph.
+    pub degree: u32,
+}
+
+impl VertexFacts {
+    fn get(self, attribute: Attribute) -> u32 {
+        match attribute {
+            Attribute::Label => self.label,
+            Attribute::Degree => self.degree,
+        }
+    }
+}
+
+/// A filter of embeddings; see the [module](self).
+///
+/// Serialised as its text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Filter(Vec<Condition>);
+
+impl Filter {
+    /// Its conditions, one at least.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.0
+    }
+
+    /// Whether a comparison reads this attribute.
+    pub fn reads(&self, attribute: Attribute) -> bool {
+        let of = |side: &Operand| matches!(side, Operand::Of(a, _) if *a == attribute);
+        self.0.iter().flat_map(Condition::comparisons).any(|comparison| match comparison {
+            Comparison::Numbers(left, _, right) => of(left) || of(right),
+            Comparison::Adjacent(_) => false,
+        })
+    }
+
+    /// Whether an embedding that passes still does with one more vertex. `others` are the vertices so far, each with
+    /// whether it is a neighbour of the `new` one.
+    pub fn accepts(
+        &self,
+        new: VertexFacts,
+        others: impl IntoIterator<Item = (VertexFacts, bool)>,
+    ) -> bool {
+        let conditions = |of_pairs| self.0.iter().filter(move |c| c.is_of_pairs() == of_pairs);
+        conditions(false).all(|condition| condition.holds(new, new, false))
+            && others.into_iter().all(|(other, adjacent)| {
+                conditions(true).all(|condition| {
+                    condition.holds(new, other, adjacent) && condition.holds(other, new, adjacent)
+                })
+            })
+    }
+}
+
+impl TryFrom<String> for Filter {
+    type Error = gramer_base::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Filter> for String {
+    fn from(filter: Filter) -> Self {
+        filter.to_string()
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Number(number) => write!(f, "{number}"),
+            Operand::Of(attribute, variable) => {
+                f.write_str(if *attribute == Attribute::Label { "label" } else { "degree" })?;
+                f.write_str(if *variable == Variable::U { "(u)" } else { "(v)" })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Comparison::Adjacent(true) => f.write_str("adjacent(u, v)"),
+            Comparison::Adjacent(false) => f.write_str("not adjacent(u, v)"),
+            Comparison::Numbers(left, relation, right) => {
+                let sign = Relation::SIGNS.iter().find(|(known, _)| known == relation);
+                write!(f, "{left} {} {right}", sign.map_or("", |(_, sign)| sign))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, condition) in self.0.iter().enumerate() {
+            for (i, comparison) in condition.0.iter().enumerate() {
+                let between = if i > 0 {
+                    " or "
+                } else if at > 0 {
+                    ", "
+                } else {
+                    ""
+                };
+                write!(f, "{between}{comparison}")?;
+            }
+        }
+        Ok(())
+    }
+}
