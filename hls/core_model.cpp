@@ -37,7 +37,7 @@ extern "C" void gramer_core(unsigned application, unsigned k, unsigned flags, un
                             CNT_PU_ENTRIES_SCANNED, CNT_PU_CANDIDATES, CNT_PU_EMBEDDINGS,
                             SLOTS, MAX_MOTIF, LAMBDA_MOST, UNIFORM,
                             VERTEX_PAD_LINES * PARTITIONS, EDGE_PAD_LINES * PARTITIONS,
-                            VERTEX_SETS, EDGE_SETS,
+                            VERTEX_SETS, EDGE_SETS, FILTER_WORDS,
                             {ARG_APPLICATION, ARG_K, ARG_FLAGS, ARG_SLOTS, ARG_LAMBDA_EIGHTHS,
                              ARG_VERTEX_BOUND, ARG_EDGE_BOUND, ARG_VERTEX_SETS, ARG_EDGE_SETS}};
   const auto address = [](line_t* pointer) { return uint64_t(reinterpret_cast<uintptr_t>(pointer)); };

@@ -25,6 +25,7 @@ struct CoreMachine {
   uint32_t slots, max_motif, lambda_most, uniform;
   uint32_t vertex_lines, edge_lines;  // capacity of the scratchpads
   uint32_t vertex_sets, edge_sets;
+  uint32_t filter_words;
   uint32_t offsets[9];
 };
 
@@ -44,7 +45,7 @@ struct Line {
 template <typename Read>  // Line read(uint64_t address)
 class CoreModel {
   enum { CLIQUE = 0, MOTIF = 1, FSM = 2 };
-  enum { ASCENDING = 1, LIST = 8 };
+  enum { ASCENDING = 1, LIST = 8, FILTER = 16 };
   enum { DONE = 0, FULL = 1, ABORTED = 2, REFUSED = 4 };
   static constexpr unsigned FSM_PAIRS = 3, FSM_SIZE = 3;
   static constexpr uint32_t NONE = 0xffffffff;
@@ -59,6 +60,7 @@ class CoreModel {
   Read read;
   std::unordered_map<uint32_t, Vertex> vertices;
   std::vector<uint16_t> dictionary;
+  std::vector<uint64_t> program;  // words of the user's filter
   std::vector<uint64_t> counts;
   std::vector<uint64_t> candidates, embeddings;
   std::vector<Line> out;
@@ -77,7 +79,7 @@ class CoreModel {
                                                       : FSM_SIZE;
     const bool wrong[9] = {a.application > FSM,
                            a.k < 2 || a.k > largest,
-                           a.flags >= 16,
+                           a.flags >= (machine.filter_words ? 32u : 16u),
                            a.slots < 1 || a.slots > machine.slots,
                            a.lambda > machine.lambda_most,
                            !machine.uniform && a.vertex_bound > machine.vertex_lines,
@@ -153,8 +155,40 @@ class CoreModel {
     records++;
   }
 
+  // Whether the words of the user's filter hold for the newest vertex: a condition is several words up to one that ends
+  // it, of which one must hold, for each earlier vertex if it is about pairs.
+  bool meets_conditions() {
+    const uint32_t newest = embedding.back();
+    const size_t others = embedding.size() - 1;
+    for (size_t begin = 0; begin < program.size();) {
+      size_t end = begin;
+      while (!(program[end] >> 39 & 1) && end + 1 < program.size()) end++;
+      const bool pairs = program[end] >> 40 & 1;
+      for (size_t p = 0; p < (pairs ? others : 1); p++) {
+        bool met = false;
+        for (size_t at = begin; at <= end; at++) met |= holds(program[at], newest, pairs ? embedding[p] : newest);
+        if (!met) return false;
+      }
+      begin = end + 1;
+    }
+    return true;
+  }
+
+  bool holds(uint64_t word, uint32_t newest, uint32_t other) {
+    const uint32_t constant = uint32_t(word);
+    const unsigned left = word >> 32 & 3, right = word >> 34 & 3, relation = word >> 36 & 3;
+    const auto degree = [&](uint32_t id) { return uint32_t(vertex(id).neighbours.size()); };
+    const uint32_t a = left == 0 ? vertex(newest).label : left == 1 ? degree(newest) : constant;
+    const uint32_t b = right == 0   ? vertex(other).label
+                       : right == 1 ? degree(other)
+                       : right == 2 ? uint32_t(adjacent(other, newest))
+                                    : constant;
+    return (relation == 0 ? a == b : relation == 1 ? a < b : a > b) != bool(word >> 38 & 1);
+  }
+
   // Whether the embedding with its newest vertex passes the filter, and its pattern.
   bool filter() {
+    if (!meets_conditions()) return false;
     if (arguments.application != FSM || embedding.size() < 2) return true;
     return dictionary[keys.back()] >> 15;
   }
@@ -235,17 +269,21 @@ class CoreModel {
 
   // Out-stream of a run.
   std::vector<Line> run(const Line* in, uint64_t beats) {
-    const uint64_t entries = in[0].words[0];
+    const uint64_t entries = in[0].words[0], filters = arguments.flags & FILTER ? 1 : 0;
     const uint32_t patterns = in[0].words[3];
     dictionary.resize(std::max<uint64_t>(entries * 32, 1u << 16), 0);
-    std::memcpy(dictionary.data(), in + 1, entries * 64);
+    std::memcpy(dictionary.data(), in + 1 + filters, entries * 64);
+    for (size_t at = 0; filters && at < machine.filter_words; at++) {
+      program.push_back(in[1].words[2 * at] | uint64_t(in[1].words[2 * at + 1]) << 32);
+      if (program.back() >> 41 & 1) break;
+    }
     counts.assign(std::max(patterns, 1u), 0);
     uint64_t ordinal = 0, address = 0;
     if (const uint32_t* offset = refused()) {
       status = REFUSED;
       address = *offset;
     }
-    const uint64_t work = 1 + entries + in[0].words[1] + in[0].words[2];
+    const uint64_t work = 1 + filters + entries + in[0].words[1] + in[0].words[2];
     for (uint64_t at = work * 4; at < beats * 4 && status == DONE; at++) {
       const uint32_t* unit = in[at / 4].words + at % 4 * 4;
       if (!(unit[3] & 1)) continue;
@@ -263,9 +301,10 @@ class CoreModel {
       units++;
       embedding.assign(1, unit[0]);
       keys.assign(1, arguments.application == FSM ? vertex(unit[0]).label << FSM_PAIRS : 0);
-      candidates[0] += 0;
-      if (unit[1] == 0) embeddings[0]++;
-      extend(ordinal, list.data() + first, limit > first ? limit - first : 0);
+      if (filter()) {
+        if (unit[1] == 0) embeddings[0]++;
+        extend(ordinal, list.data() + first, limit > first ? limit - first : 0);
+      }
       if (full) status = FULL;
       else next = ++ordinal;
     }

@@ -9,7 +9,9 @@
 using gramer::Line;
 
 enum { CLIQUE, MOTIF, FSM };
-enum { ASCENDING = 1, LIST = 8 };
+enum { ASCENDING = 1, LIST = 8, FILTER = 16 };
+// Conditions of filters, one bit each.
+enum { LABELS_DIFFER = 1, DEGREE_OR_LABEL = 2, NEIGHBOURS_DIFFER = 4 };
 enum { DONE, FULL, ABORTED, REFUSED = 4 };
 constexpr uint32_t LABEL_BITS = 2, FSM_PAIRS = 3, REJECTED = 0x7fff;
 constexpr uint64_t EDGES = 1 << 20, ABORT = 0x7fff0040;
@@ -75,6 +77,7 @@ struct Task {
   uint32_t slots = 4, lambda = LAMBDA_MOST, vertex_bound = 20, vertex_sets = 8, edge_sets = 1;
   uint64_t edge_bound = 40;
   bool counted = true;  // the machine has performance counters
+  uint32_t filter = 0;  // its conditions; FILTER is set if there are some
 };
 
 struct Result {
@@ -84,6 +87,46 @@ struct Result {
   std::vector<uint64_t> counts, counters;
   std::vector<std::pair<uint32_t, Ids>> listed;  // pattern and vertices of finished units, sorted
 };
+
+// The words of a filter (docs/reference/paper-core.md).
+static std::vector<uint64_t> words_of(uint32_t filter) {
+  enum { LABEL, DEGREE, ADJACENT, CONSTANT }; // a constant on the left is 2
+  enum { EQUAL, LESS, GREATER };
+  const auto word = [](uint64_t left, uint64_t relation, uint64_t right, uint64_t constant, bool negated, bool ends,
+                       bool pairs) {
+    return constant | left << 32 | right << 34 | relation << 36 | uint64_t(negated) << 38 | uint64_t(ends) << 39 |
+           uint64_t(pairs) << 40;
+  };
+  std::vector<uint64_t> words;
+  if (filter & LABELS_DIFFER) words.push_back(word(LABEL, EQUAL, LABEL, 0, true, true, true));
+  if (filter & DEGREE_OR_LABEL) {
+    words.push_back(word(DEGREE, LESS, CONSTANT, 3, true, false, false));
+    words.push_back(word(LABEL, EQUAL, CONSTANT, 1, false, true, false));
+  }
+  if (filter & NEIGHBOURS_DIFFER) {
+    words.push_back(word(2, EQUAL, ADJACENT, 0, false, false, true));
+    words.push_back(word(DEGREE, LESS, DEGREE, 0, false, false, true));
+    words.push_back(word(DEGREE, GREATER, DEGREE, 0, false, true, true));
+  }
+  if (!words.empty()) words.back() |= uint64_t(1) << 41;
+  return words;
+}
+
+static uint32_t degree(const Graph& g, uint32_t v) {
+  return uint32_t(std::count(g.edge[v].begin(), g.edge[v].end(), true));
+}
+
+// Whether a set of vertices meets the conditions.
+static bool passes(const Graph& g, uint32_t filter, const Ids& ids) {
+  for (uint32_t a : ids) {
+    if (filter & DEGREE_OR_LABEL && degree(g, a) < 3 && g.label[a] != 1) return false;
+    for (uint32_t b : ids) {
+      if (filter & LABELS_DIFFER && a != b && g.label[a] == g.label[b]) return false;
+      if (filter & NEIGHBOURS_DIFFER && g.edge[a][b] && degree(g, a) == degree(g, b)) return false;
+    }
+  }
+  return true;
+}
 
 static Result run(const Graph& g, const Task& task, const std::vector<Unit>& units,
                   uint32_t abort_word) {
@@ -111,15 +154,18 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
 
   // In-stream, with scratchpad lines that must not affect results.
   const uint32_t entries = uint32_t(task.dictionary.size() + 31) / 32;
-  std::vector<Line> in(1 + entries + 5 + (units.size() + 3) / 4, Line{});
+  const std::vector<uint64_t> words = words_of(task.filter);
+  const uint32_t filters = task.flags & FILTER ? 1 : 0;
+  std::vector<Line> in(1 + filters + entries + 5 + (units.size() + 3) / 4, Line{});
+  if (filters) std::memcpy(in[1].words, words.data(), words.size() * 8);
   in[0].words[0] = entries;
   in[0].words[1] = 2;
   in[0].words[2] = 3;
   in[0].words[3] = task.patterns;
   for (size_t i = 0; i < task.dictionary.size(); i++)
-    in[1 + i / 32].words[i % 32 / 2] |= uint32_t(task.dictionary[i]) << 16 * (i % 2);
+    in[1 + filters + i / 32].words[i % 32 / 2] |= uint32_t(task.dictionary[i]) << 16 * (i % 2);
   for (size_t i = 0; i < units.size(); i++) {
-    uint32_t* to = in[1 + entries + 5 + i / 4].words + i % 4 * 4;
+    uint32_t* to = in[1 + filters + entries + 5 + i / 4].words + i % 4 * 4;
     to[0] = units[i].vertex, to[1] = units[i].first, to[2] = units[i].limit, to[3] = 1;
   }
 
@@ -127,7 +173,7 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   const uint32_t depth = 16, pu = task.counted ? 2 + 2 * depth : 0, partition = task.counted ? 3 : 0;
   const gramer::CoreMachine machine{2, 3, task.banks, depth, LABEL_BITS, task.count_bits,
                                     2, pu, partition, 2, 0, 1, 0, 1, 2, 2 + depth,
-                                    4, 6, LAMBDA_MOST, 0, 20, 40, 8, 16, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
+                                    4, 6, LAMBDA_MOST, 0, 20, 40, 8, 16, 8, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
   const auto read = [&](uint64_t address) {
     const auto line = memory.find(address);
     CHECK(line != memory.end());  // no read outside of the graph
@@ -210,7 +256,7 @@ static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph&
       for (uint32_t a : ids)
         for (uint32_t b : ids)
           if (a != b && !g.edge[a][b]) return;
-      all.push_back({0, ids});
+      if (passes(g, task.filter, ids)) all.push_back({0, ids});
       return;
     }
     if (!connected(g, ids)) return;
@@ -223,16 +269,12 @@ static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph&
     Ids order = ids;
     do task.dictionary[key_of(g, order, labels)] = uint16_t(pattern | (labels ? 0x8000 : 0));
     while (std::next_permutation(order.begin(), order.end()));
-    all.push_back({pattern, ids});
+    if (passes(g, task.filter, ids)) all.push_back({pattern, ids});
   };
   subset(subset, 0);
   if (task.application != CLIQUE) task.patterns = std::max<uint32_t>(1, number.size());
   std::sort(all.begin(), all.end());
   return all;
-}
-
-static uint32_t degree(const Graph& g, uint32_t v) {
-  return uint32_t(std::count(g.edge[v].begin(), g.edge[v].end(), true));
 }
 
 static void check(Random& random, const Graph& g, Task task) {
@@ -259,7 +301,9 @@ static void check(Random& random, const Graph& g, Task task) {
   CHECK(whole.saturated == saturated && whole.counters[1] == saturated);
   CHECK(whole.counters[0] == units.size());
   if (task.counted) {
-    CHECK(whole.counters[2 + 2 + 16] == g.vertices);             // embeddings of one vertex
+    uint64_t roots = 0;
+    for (uint32_t v = 0; v < g.vertices; v++) roots += passes(g, task.filter, {v});
+    CHECK(whole.counters[2 + 2 + 16] == roots);                  // embeddings of one vertex
     CHECK(whole.counters[2 + 2 + 16 + task.k - 1] == all.size());  // and of k
   } else {
     for (size_t at = 2; at < whole.counters.size(); at++) CHECK(whole.counters[at] == 0);
@@ -299,6 +343,8 @@ int main() {
     task.count_bits = random.below(4) ? 64 : 5;
     task.result_beats = 1 << 20;
     task.counted = random.below(4) > 0;
+    task.filter = random.below(2) ? random.below(8) : 0;
+    if (task.filter) task.flags |= FILTER;
     const Graph g = draw(random, 1 + random.below(14), 10 + random.below(70));
     check(random, g, task);
     found++;
@@ -326,7 +372,7 @@ int main() {
   refuses(11, [](Task& t) { t.k = 17; });
   refuses(11, [](Task& t) { t.application = MOTIF, t.k = 7; });
   refuses(11, [](Task& t) { t.application = FSM, t.k = 4; });
-  refuses(12, [](Task& t) { t.flags = 16; });
+  refuses(12, [](Task& t) { t.flags = 32; });
   refuses(13, [](Task& t) { t.slots = 0; });
   refuses(13, [](Task& t) { t.slots = 5; });
   refuses(14, [](Task& t) { t.lambda = LAMBDA_MOST + 1; });

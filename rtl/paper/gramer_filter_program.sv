@@ -173,7 +173,8 @@ module gramer_filter_program
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && filters_i) begin
-    assert (!(valid_i && c_valid_q && !c_final)) else $error("a candidate before the last word of another");
+    assert (!(valid_i && c_valid_q && !c_final))
+    else $error("a candidate before the last word of another");
     assert (!(c_valid_q && !complete_q)) else $error("a filter without a last word");
     assert (!((copy_i || write_i) && c_valid_q && c_q.slot == write_row))
     else $error("the embedding of a candidate changes under test");

@@ -7,6 +7,7 @@
 
 mod support;
 
+use gramer::pattern::Filter;
 use gramer_machine::{Accelerator, LAMBDA_MAX, LAMBDA_STEPS};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
@@ -14,7 +15,11 @@ use gramer_sim::run::{
     ABORTED, Application, DONE, ERROR, FULL, Outcome, Record, Settings, Simulation, run,
     whole_units,
 };
-use support::{algorithm_1, compare, core, instance, motifs, random_graph, settings, sorted};
+use support::filters::{random_filter, words};
+use support::{
+    algorithm_1, compare, compare_filtered, core, filtered_algorithm_1, instance, motifs,
+    random_graph, settings, sorted,
+};
 
 #[test]
 fn a_triangle_is_found() {
@@ -71,6 +76,8 @@ struct Case {
     settings: Settings,
     units: Vec<Unit>,
     simulation: Simulation,
+    /// The user's filter, whose words the settings have.
+    filter: Option<Filter>,
 }
 
 /// A case is a function of its generator's seed alone.
@@ -139,7 +146,22 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     simulation.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
     // With back-pressure the banks also answer in any order; from the seed, so that no draw moves.
     simulation.timing.reorder = simulation.timing.back_pressure > 0 && simulation.seed % 4 > 0;
-    Case { graph, settings: s, units, simulation }
+    Case { graph, settings: s, units, simulation, filter: None }
+}
+
+/// [`draw`] with a filter in a third of the cases, if the machine has room for one.
+fn draw_filtered(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case {
+    let mut case = draw(a, rng, most_vertices);
+    let mut rng = fastrand::Rng::with_seed(case.simulation.seed);
+    case.filter = random_filter(&mut rng, a);
+    if let Some(filter) = &case.filter {
+        case.settings.filter = words(a, filter);
+        if case.graph.labels.is_empty() {
+            let most = 1 << a.applications.label_bits;
+            case.graph.labels = (0..case.graph.vertices()).map(|_| rng.u32(0..most)).collect();
+        }
+    }
+    case
 }
 
 /// Takes vertices off the pattern until algorithm 1 checks at most 20,000 candidates: of 1,000
@@ -165,16 +187,20 @@ fn random_case(
     most_vertices: usize,
 ) -> Result<Outcome, String> {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let Case { graph, mut settings, units, simulation } = draw(a, &mut rng, most_vertices);
+    let Case { graph, mut settings, units, simulation, filter } =
+        draw_filtered(a, &mut rng, most_vertices);
     settings.list = (rng.u32(0..3) == 0).then_some(u32::MAX);
-    let what =
-        || format!("{:?}, k {}, {} vertices", settings.application, settings.k, graph.vertices());
+    let text = filter.as_ref().map_or("no filter".into(), ToString::to_string);
+    let what = || {
+        let (application, vertices) = (settings.application, graph.vertices());
+        format!("{application:?}, k {}, {vertices} vertices, {text}", settings.k)
+    };
     let outcome = run(a, model, &graph, &units, &settings, &simulation)
         .map_err(|e| format!("{e:#} ({})", what()))?;
     if (outcome.status, outcome.next_unit) != (DONE, units.len() as u64) {
         return Err(format!("status {}, next unit {}", outcome.status, outcome.next_unit));
     }
-    compare(a, &graph, &units, &settings, &outcome)
+    compare_filtered(a, &graph, &units, &settings, filter.as_ref(), &outcome)
         .map_err(|e| format!("{e}\n{}, {settings:?}", what()))?;
     Ok(outcome)
 }
@@ -184,8 +210,8 @@ fn random_case(
 /// their units must have done exactly these.
 fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4], String> {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let Case { graph, mut settings, units, mut simulation } =
-        draw(a, &mut rng, number("GRAMER_VERTICES").unwrap_or(60) as usize);
+    let Case { graph, mut settings, units, mut simulation, filter } =
+        draw_filtered(a, &mut rng, number("GRAMER_VERTICES").unwrap_or(60) as usize);
     // Listing is cheap enough to be drawn in any case; a small area is not.
     let lists = rng.u32(0..4) > 0;
     let mut area = rng.u32(0..60);
@@ -210,7 +236,10 @@ fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4
         }
         let whole = outcome.status == DONE
             || outcome.status == ABORTED && simulation.abort.is_some_and(|(_, word)| word == 1);
-        if whole && let Err(e) = compare(a, &graph, &left[..next], &settings, &outcome) {
+        let filter = filter.as_ref();
+        if whole
+            && let Err(e) = compare_filtered(a, &graph, &left[..next], &settings, filter, &outcome)
+        {
             return error(format!("status {}: {e}", outcome.status));
         }
         if outcome.status == ERROR {
@@ -239,7 +268,7 @@ fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4
         }
     }
     settings.list = lists.then_some(0);
-    let expected = algorithm_1(a, &graph, &units, &settings);
+    let expected = filtered_algorithm_1(a, &graph, &units, &settings, filter.as_ref());
     if counts != expected.counts || sorted(&records) != expected.records {
         return error(format!(
             "together: {counts:?} and {} records, not {:?} and {}",

@@ -287,6 +287,7 @@ benches! {
     arbitrator: "gramer_arbitrator" [];
     extender: "gramer_extender" [];
     filter: "gramer_filter" [];
+    filter_program: "gramer_filter_program" [];
     partition: "gramer_partition" [];
     scheduler: "gramer_scheduler" [];
     pu: "gramer_pu" [];

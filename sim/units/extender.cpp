@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
            "part of a list", "part that is empty", "vertex of the embedding in the list", "clique", "clique without an edge",
            "edge to an earlier vertex", "extended at the last position", "deepest embedding",
            "largest motif", "search in the first line", "search in the last line",
-           "search beyond a list", "list without the searched id", "last vertex with its label",
+            "search beyond a list", "list without the searched id", "last vertex with its label",
+            "last vertex for a filter",
            "token goes on after a last vertex", "token comes back with what is left",
            "largest id", "largest edge position", "line and record together",
            "issue waits", "stalled with an answer there", "all slots busy", "killed", "killed while stalled",
@@ -54,6 +55,7 @@ int main(int argc, char **argv) {
     const bool hub = run % 8 == 0, deep = run % 12 == 1 || run % 12 == 9;
     c.k = c.app == CLIQUE ? (deep ? DEPTH : 2 + b.random(5)) : c.app == MOTIF ? 2 + b.random(MAX_MOTIF - 1) : 2 + b.random(2);
     if (deep) c.app = CLIQUE, c.k = DEPTH;
+    c.filters = b.chance(30);
     c.drive(d.config_i);
     if (run % 16 == 5) {
       b.hit("reset");
@@ -341,9 +343,10 @@ int main(int argc, char **argv) {
         b.equal(f[8], w.key, "the key");
         b.equal(f[9], w.cursor.i, "the cursor's position");
         b.equal(f[10], w.cursor.last, "the cursor's last position");
-        if (!last || c.app == FSM || CANDIDATE_CHECK)
+        if (!last || c.app == FSM || CANDIDATE_CHECK || c.filters)
           b.check(Record{f[5], uint32_t(f[6]), uint32_t(f[7])} == of(x.vertex), "a wrong record");
         b.hit("last vertex with its label", last && c.app == FSM);
+        b.hit("last vertex for a filter", last && c.app != FSM && c.filters);
         b.hit("start vertex", w.root);
         b.hit("largest id", x.vertex == ~0u);
         b.hit("token goes on after a last vertex", last && !w.expected.empty());

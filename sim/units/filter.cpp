@@ -1,10 +1,10 @@
 // filter against the rule it stands for: an embedding passes if its newest vertex is adjacent to
 // none before the vertex whose list it came from; a clique if it is adjacent to all; a labelled
-// pattern of two or more vertices if the dictionary knows it. The bench is the dictionary.
+// pattern of two or more vertices if the dictionary knows it. The user's filter refuses any. The bench is the dictionary.
 #include "messages.hpp"
 
 struct Passing {
-  bool valid = false, passes = false;
+  bool valid = false, passes = false, refused = false;
   Found of;
   unsigned number = 0;
 };
@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
            "adjacent before the extending vertex", "extended at the last position",
            "largest motif", "every pair", "labelled pattern known", "labelled pattern not known",
            "labels of three vertices", "last vertex", "last vertex dropped", "degree 0",
-           "one a cycle", "reset under way"},
+           "one a cycle", "refused", "start vertex refused", "reset under way"},
           argc, argv);
   auto &d = *b.dut;
   Config c;
@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
     }
     d.found_valid_i = !quiet && !d.rst_i && b.chance((n / 50) % 2 ? 100 : 40);
     f.drive(d.found_i);
+    d.refused_i = b.chance(15);
     // The answer to the key of the cycle before. A motif is in the dictionary.
     const unsigned number = b.random(COUNTERS), known = c.app == MOTIF || b.chance(60);
     d.entry_i = known << NUMBER_W | number;
@@ -75,7 +76,9 @@ int main(int argc, char **argv) {
         const bool adjacent = of.mask >> j & 1;
         if (c.app == CLIQUE ? !adjacent : j < of.cursor.i && adjacent) structure = false;
       }
-      now.passes = structure && (!looked_up || known);
+      now.passes = structure && !now.refused && (!looked_up || known);
+      b.hit("refused", structure && now.refused && of.size > 0);
+      b.hit("start vertex refused", now.refused && of.size == 0);
       b.hit("start vertex", of.size == 0);
       b.hit("start vertex that the dictionary lacks", c.app == FSM && of.size == 0 && !known);
       b.hit("unit begins later", of.size == 0 && of.cursor.lo != 0);
@@ -117,17 +120,20 @@ int main(int argc, char **argv) {
       const auto r = unpack(d.result_o, {SLOT_W, 1, SIZE_W, 32, EDGE_W, 32, LABEL_W, KEY_W, POS_W,
                                          POS_W, EDGE_W, EDGE_W});
       b.equal(r[0], of.slot, "the result's slot");
-      b.equal(r[1], before.passes, "the result's accept");
+      // A start vertex that is refused goes on without a list.
+      Record record = of.record;
+      if (of.size == 0 && before.refused) record.degree = 0;
+      b.equal(r[1], before.passes || of.size == 0, "the result's accept");
       b.equal(r[2], of.size, "the result's size");
       b.equal(r[3], of.vertex, "the result's vertex");
-      b.check(Record{r[4], uint32_t(r[5]), uint32_t(r[6])} == of.record, "the result's record");
+      b.check(Record{r[4], uint32_t(r[5]), uint32_t(r[6])} == record, "the result's record");
       b.equal(r[7], of.key, "the result's key");
       b.check(Cursor{unsigned(r[8]), unsigned(r[9]), r[10], r[11]} == of.cursor, "the result's cursor");
     }
     b.hit("reset under way", d.rst_i && now.valid);
     before = now;
     before.valid &= !d.rst_i;
-    now = {d.found_valid_i && !d.rst_i, false, f};
+    now = {d.found_valid_i && !d.rst_i, false, bool(d.refused_i), f};
     now.of.key = key;
     b.rise();
   }

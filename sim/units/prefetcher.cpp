@@ -3,7 +3,7 @@
 #include <deque>
 
 struct Event {
-  enum Kind { CLEAR, DICTIONARY, VERTEX, EDGE, UNIT } kind;
+  enum Kind { CLEAR, FILTER, DICTIONARY, VERTEX, EDGE, UNIT } kind;
   unsigned a, b; // counter; key and entry; partition and line of the scratchpad
   Line line;     // or the unit: start, first, limit, ordinal
 };
@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
            "beat without units", "gap between units", "last unit in the last place",
            "no unit at all", "unit waits", "stopped before the first unit", "stopped in between",
            "TLAST while stopped", "stopped and no unit is wanted", "next stream waits for its start",
-           "read ahead full", "reset"},
+           "read ahead full", "filter", "filter alone", "reset"},
           argc, argv);
   auto &d = *b.dut;
   d.start_i = d.stop_i = d.tvalid_i = d.unit_ready_i = 0;
@@ -41,6 +41,14 @@ int main(int argc, char **argv) {
     header[0] = dictionary, header[1] = vertices, header[2] = edges, header[3] = patterns;
     beats.push_back({header, false});
     for (unsigned i = 0; i < patterns; ++i) expected.push_back({Event::CLEAR, i, 0, {}});
+    d.filters_i = b.chance(40);
+    if (d.filters_i) {
+      const Line line = random_line(b);
+      beats.push_back({line, false});
+      for (unsigned w = 0; w < 8; ++w) expected.push_back({Event::FILTER, w, 0, {line[2 * w], line[2 * w + 1] & 0x3ff}});
+    }
+    b.hit("filter", d.filters_i && dictionary);
+    b.hit("filter alone", d.filters_i && !dictionary && !vertices && !edges);
     for (unsigned i = 0; i < dictionary; ++i) {
       const Line line = random_line(b);
       beats.push_back({line, false});
@@ -112,6 +120,11 @@ int main(int argc, char **argv) {
         return e;
       };
       if (d.count_clear_o) b.equal(d.count_at_o, next(Event::CLEAR, "a clear").a, "count_at_o");
+      if (d.filter_write_o) {
+        const Event e = next(Event::FILTER, "a word");
+        b.equal(d.filter_at_o, e.a, "filter_at_o");
+        b.equal(d.filter_word_o, e.line[0] | uint64_t(e.line[1]) << 32, "filter_word_o");
+      }
       if (d.dictionary_write_o) {
         const Event e = next(Event::DICTIONARY, "an entry");
         b.equal(d.dictionary_key_o, e.a, "dictionary_key_o");

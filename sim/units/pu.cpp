@@ -13,10 +13,12 @@ int main(int argc, char **argv) {
            "list cut into units", "last work unit while others are under way", "one slot", "no stealing",
            "stolen", "listed", "listed in a row", "listing waits long", "no room for a listed embedding",
            "memory idle", "no work", "nothing found", "line and record together", "every counter read",
-           "counts of a second run", "killed", "run after a killed one"},
+           "counts of a second run", "filtered", "filtered and listed in a row", "everything filtered", "killed",
+           "run after a killed one"},
           argc, argv);
   auto &d = *b.dut;
   d.clear_i = d.running_i = d.kill_i = d.unit_valid_i = d.edge_valid_i = d.vertex_valid_i = 0;
+  d.filter_write_i = 0;
   d.dictionary_write_i = d.count_clear_i = d.listed_take_i = 0;
   bool was_killed = false;
   for (unsigned run = 0; run < 120; ++run) {
@@ -29,6 +31,9 @@ int main(int argc, char **argv) {
     c.stealing = b.chance(75);
     c.slots = b.chance(60) ? SLOTS : 1 + b.random(SLOTS);
     c.lists = b.random(2);
+    // Labels that differ; a degree of two at least, or label 0; both.
+    const unsigned conditions = b.chance(40) ? 1 + b.random(3) : 0;
+    c.filters = conditions != 0;
     c.drive(d.config_i);
     const unsigned vertices = six ? 9 : 6 + b.random(8);
     const unsigned density = six ? 100 : c.app == CLIQUE ? 40 + b.random(60) : 10 + b.random(50);
@@ -43,6 +48,17 @@ int main(int argc, char **argv) {
       records[v] = {base + edges.size(), uint32_t(neighbours[v].size()), uint32_t(b.random(1 << LABEL_W))};
       edges.insert(edges.end(), neighbours[v].begin(), neighbours[v].end());
       b.hit("isolated vertex", neighbours[v].empty());
+    }
+    const auto meets = [&](unsigned v) { return !(conditions & 2) || records[v].degree >= 2 || records[v].label == 0; };
+    const auto meet = [&](unsigned u, unsigned v) { return !(conditions & 1) || records[u].label != records[v].label; };
+    uint64_t starts = 0, seconds = 0, candidates = 0; // vertices and edges that pass, and edges of vertices that do
+    for (unsigned v = 0; v < vertices; ++v) {
+      starts += meets(v);
+      for (unsigned u : neighbours[v])
+        if (c.ascending ? u > v : u < v) {
+          candidates += meets(v);
+          seconds += meets(v) && meets(u) && meet(u, v);
+        }
     }
     // Patterns by their least key among all orders of their vertices.
     std::map<unsigned, unsigned> number;
@@ -106,6 +122,12 @@ int main(int argc, char **argv) {
         for (unsigned i = 0; i < c.k; ++i)
           for (unsigned j = 0; j < c.k; ++j)
             if ((reached >> i & 1) && edge[i][j]) reached |= 1u << j;
+      bool refused = false;
+      for (unsigned i = 0; i < c.k; ++i) {
+        refused |= !meets(in[i]);
+        for (unsigned j = 0; j < i; ++j) refused |= !meet(in[i], in[j]);
+      }
+      if (refused) continue;
       if (c.app == CLIQUE ? all != 2 * pairs : reached != (1u << c.k) - 1) continue;
       unsigned n = 0;
       if (c.app != CLIQUE) {
@@ -118,6 +140,8 @@ int main(int argc, char **argv) {
       wanted[in] = n;
     }
     b.hit("nothing found", wanted.empty());
+    b.hit("filtered", c.filters && !wanted.empty());
+    b.hit("everything filtered", c.filters && wanted.empty());
     b.hit("cliques", c.app == CLIQUE && !wanted.empty());
     b.hit("motifs", c.app == MOTIF && !wanted.empty());
     b.hit("labelled patterns", c.app == FSM && !wanted.empty());
@@ -134,6 +158,21 @@ int main(int argc, char **argv) {
       b.tick();
     }
     d.dictionary_write_i = 0;
+    std::vector<FilterWord> words;
+    using W = FilterWord;
+    if (conditions & 1) words.push_back({W::NEW_LABEL, W::EQUAL, W::OTHER_LABEL, 0, true, true, true});
+    if (conditions & 2) {
+      words.push_back({W::NEW_DEGREE, W::LESS, W::RIGHT_CONSTANT, 2, true});
+      words.push_back({W::NEW_LABEL, W::EQUAL, W::RIGHT_CONSTANT, 0, false, true});
+    }
+    if (!words.empty()) words.back().last = true;
+    for (unsigned w = 0; w < words.size(); ++w) {
+      d.filter_write_i = 1;
+      d.filter_at_i = w;
+      d.filter_word_i = words[w].number();
+      b.tick();
+    }
+    d.filter_write_i = 0;
     for (unsigned n = 0; n < COUNTERS; ++n) {
       d.count_clear_i = 1;
       d.count_at_i = n;
@@ -243,6 +282,7 @@ int main(int argc, char **argv) {
         b.check(listed.insert(in).second, "an embedding is listed twice");
         b.hit("listed");
         b.hit("listed in a row", d.listed_more_o);
+        b.hit("filtered and listed in a row", c.filters && d.listed_more_o);
       }
       more = d.listed_more_o;
       const bool taken = d.unit_valid_i && d.unit_ready_o;
@@ -278,11 +318,11 @@ int main(int argc, char **argv) {
     b.check(c.stealing || !counters[CNT_PU_STEALS], "stealing is off");
     if (kills) continue;
     b.equal(counters[CNT_PU_SLOTS_FREED], units.size() + counters[CNT_PU_STEALS], "slots freed");
-    b.equal(counters[CNT_PU_EMBEDDINGS], vertices, "embeddings of one vertex");
-    if (c.k > 2) b.equal(counters[CNT_PU_EMBEDDINGS + 1], edges.size() / 2, "embeddings of two vertices");
-    b.equal(counters[CNT_PU_CANDIDATES + 1], edges.size() / 2, "candidates for the second vertex");
+    b.equal(counters[CNT_PU_EMBEDDINGS], starts, "embeddings of one vertex");
+    if (c.k > 2) b.equal(counters[CNT_PU_EMBEDDINGS + 1], seconds, "embeddings of two vertices");
+    b.equal(counters[CNT_PU_CANDIDATES + 1], candidates, "candidates for the second vertex");
     b.equal(counters[CNT_PU_EMBEDDINGS + c.k - 1], wanted.size(), "embeddings of k vertices");
-    b.check(counters[CNT_PU_ENTRIES_SCANNED] >= edges.size() / 2, "fewer entries scanned than candidates");
+    b.check(counters[CNT_PU_ENTRIES_SCANNED] >= candidates, "fewer entries scanned than candidates");
     for (unsigned n = 0; n < COUNTERS; ++n) {
       d.count_at_i = n;
       b.tick();

@@ -51,7 +51,7 @@ impl Word {
 }
 
 /// Number of words that a filter has.
-pub(crate) fn length(filter: &Filter) -> usize {
+pub fn length(filter: &Filter) -> usize {
     conditions(filter, &[]).map(|(_, words)| words.len()).sum()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gramer_machine::streams::Field;
+use gramer_machine::streams::Stream;
 use gramer_machine::{Accelerator, Core, Section, layout};
 
 use super::filter::FIELDS;
@@ -161,7 +161,7 @@ impl Area {
 
     /// Number of beats that drain received, and whether some did not fit; from beat 0.
     pub fn summary(machine: &Accelerator, beat: &[u8]) -> (u64, bool) {
-        let get = |name| field(machine, Stream::Result, "summary", name).get(beat);
+        let get = |name| value(&machine.streams.result, "summary", name, beat);
         (get("beats"), get("overflow") == 1)
     }
 
@@ -186,7 +186,7 @@ impl Area {
         let (counts, bytes) = bytes.split_at(self.counts as usize * LINE);
         let (status, counters) = bytes.split_at(LINE);
         let (counters, by_pu) = read_counters(machine, &words(counters).collect::<Vec<_>>());
-        let get = |name| field(machine, Stream::Out, "status", name).get(status);
+        let get = |name| value(&machine.streams.output, "status", name, status);
         let next_unit = get("next_unit");
         let listed = get("records");
         let status = match get("status") as u32 {
@@ -241,17 +241,8 @@ impl Area {
     }
 }
 
-enum Stream {
-    Out,
-    Result,
-}
-
-fn field<'a>(machine: &'a Accelerator, stream: Stream, part: &str, name: &str) -> &'a Field {
-    let stream = match stream {
-        Stream::Out => &machine.streams.output,
-        Stream::Result => &machine.streams.result,
-    };
-    stream.field(part, name).expect("checked field")
+fn value(stream: &Stream, part: &str, name: &str, beat: &[u8]) -> u64 {
+    stream.field(part, name).expect("checked field").get(beat)
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {

@@ -36,6 +36,7 @@ struct Machine {
     edge_lines: u32,
     vertex_sets: u32,
     edge_sets: u32,
+    filter_words: u32,
     offsets: [u32; 9],
 }
 
@@ -142,6 +143,7 @@ impl Machine {
             edge_lines: a.scratchpad_lines().1,
             vertex_sets: a.cache_sets().0,
             edge_sets: a.cache_sets().1,
+            filter_words: a.applications.filter_words,
             offsets: [
                 "application",
                 "k",

@@ -2,6 +2,7 @@
 //! which the core is compared.
 #![allow(dead_code)]
 
+pub mod filters;
 pub mod real;
 
 use std::cell::Cell;
@@ -9,9 +10,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use gramer::engine::WorkUnit;
-use gramer::engine::reference::{Comparison, Embedding, Explorer, Primitives, Shape};
+use gramer::engine::reference::{Comparison, Embedding, Explorer, Filtered, Primitives, Shape};
 use gramer::graph::View;
-use gramer::pattern::Dictionary;
+use gramer::pattern::{Dictionary, Filter};
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
@@ -127,11 +128,23 @@ pub fn algorithm_1(
     units: &[Unit],
     settings: &Settings,
 ) -> SimulationResult {
+    filtered_algorithm_1(a, graph, units, settings, None)
+}
+
+/// [`algorithm_1`] with the filter whose words the settings have.
+pub fn filtered_algorithm_1(
+    a: &Accelerator,
+    graph: &Csr,
+    units: &[Unit],
+    settings: &Settings,
+    filter: Option<&Filter>,
+) -> SimulationResult {
+    assert_eq!(settings.filter.is_empty(), filter.is_none());
     let context = gramer::Context::with_threads(1);
     let view = View {
         offsets: &graph.offsets,
         neighbours: &graph.edges,
-        vertex_labels: None,
+        vertex_labels: (!graph.labels.is_empty()).then_some(&graph.labels[..]),
         edge_labels: None,
     };
     let comparison =
@@ -148,6 +161,7 @@ pub fn algorithm_1(
         unit: &at,
         records: vec![],
     };
+    let application = Filtered::new(view, filter, application);
     let mut algorithm = Explorer::new(view, comparison, application, &context);
     for (ordinal, unit) in units.iter().enumerate() {
         at.set(ordinal as u32);
@@ -159,7 +173,7 @@ pub fn algorithm_1(
         from_1.resize(a.machine.depth as usize, 0);
         from_1
     };
-    let OnCore { counts, mut records, .. } = algorithm.into_primitives();
+    let OnCore { counts, mut records, .. } = algorithm.into_primitives().inner;
     records.sort_unstable();
     SimulationResult {
         counts,
@@ -204,7 +218,19 @@ pub fn compare(
     s: &Settings,
     outcome: &Outcome,
 ) -> Result<(), String> {
-    let mut expected = algorithm_1(a, graph, units, s);
+    compare_filtered(a, graph, units, s, None, outcome)
+}
+
+/// [`compare`] with a filter.
+pub fn compare_filtered(
+    a: &Accelerator,
+    graph: &Csr,
+    units: &[Unit],
+    s: &Settings,
+    filter: Option<&Filter>,
+    outcome: &Outcome,
+) -> Result<(), String> {
+    let mut expected = filtered_algorithm_1(a, graph, units, s, filter);
     let mut by_depth = [vec![], vec![]];
     if a.machine.performance_counters {
         by_depth = ["pu.candidates", "pu.embeddings"].map(|name| outcome.sums(name));

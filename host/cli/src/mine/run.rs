@@ -29,6 +29,14 @@ use gramer_graph::{AskedOrder, Graph, Order};
 use gramer_pattern::{Filter, Task};
 use gramer_picture::per::PerReport;
 
+/// Puts the numbers of labels in place of their names, and refuses numbers of labels that have names.
+fn resolve(query: &mut Query, options: &dyn Options, graph: &Graph) -> Result<()> {
+    if let Some(task) = options.resolved(graph)? {
+        query.task = task;
+    }
+    query.filter.as_ref().map_or(Ok(()), |filter| check_labels(filter, graph))
+}
+
 /// Exit of a run after its answer.
 fn ended(stopped: Option<StopReason>) -> Result<()> {
     match stopped {
@@ -63,10 +71,7 @@ impl Common {
         }
         let _keeper = self.limit(&mut context)?;
         let LoadedGraph { graph, format, notes, load, prepare } = self.prepared(order, &context)?;
-        if let Some(task) = options.resolved(&graph)? {
-            query.task = task;
-        }
-        query.filter.as_ref().map_or(Ok(()), |filter| check_labels(filter, &graph))?;
+        resolve(&mut query, options, &graph)?;
         let list = list.filter(|_| per.is_none());
         let list = list.map(|path| self.list_writer(&path, list_format, &graph)).transpose()?;
         let tally = (query.list && list.is_none()).then(|| Tally::new(self.limit));
