@@ -80,7 +80,7 @@ module stealing_proof
     .root_offset_i (root_offset), .root_degree_i (root_degree),
     .table_write_o (write), .table_lane_o (lane), .table_id_o (id_in),
     .table_offset_o (offset_in), .table_degree_o (degree_in), .table_key_o (key_in),
-    .table_copy_o (copy), .table_copy_to_o (copy_to),
+    .table_label_o (), .table_copy_o (copy), .table_copy_to_o (copy_to),
     .saved_row_o (saved_row), .saved_i ('0), .restored_o (restored),
     .listed_slot_i ('0), .listed_ordinal_o (),
     .oldest_o (), .busy_o (busy), .pending_o (pending), .freed_o (freed), .stolen_o (stolen)

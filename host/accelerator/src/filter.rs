@@ -50,9 +50,9 @@ impl Word {
     }
 }
 
-/// Number of words that a filter has.
+/// Number of words that a filter has, whatever the labels of a graph.
 pub fn length(filter: &Filter) -> usize {
-    conditions(filter, &[]).map(|(_, words)| words.len()).sum()
+    conditions(filter, None).map(|(_, words)| words.len()).sum()
 }
 
 /// Fields of a word.
@@ -65,7 +65,7 @@ pub(crate) const FIELDS: [&str; 8] =
 /// If the filter has more words than a beat, which the method's choice excludes.
 pub fn beat(machine: &Accelerator, filter: &Filter, labels: &[Label]) -> [u8; LINE] {
     let mut words = vec![];
-    for (of_pairs, condition) in conditions(filter, labels) {
+    for (of_pairs, condition) in conditions(filter, Some(labels)) {
         let last = condition.len() - 1;
         words
             .extend(condition.into_iter().enumerate().map(|(i, word)| (word, of_pairs, i == last)));
@@ -96,10 +96,11 @@ pub fn beat(machine: &Accelerator, filter: &Filter, labels: &[Label]) -> [u8; LI
 /// condition whose sides are not alike comes twice, with the new vertex in either place.
 fn conditions<'a>(
     filter: &'a Filter,
-    labels: &'a [Label],
+    labels: Option<&'a [Label]>,
 ) -> impl Iterator<Item = (bool, Vec<Word>)> + 'a {
-    filter.conditions().iter().flat_map(|condition| {
+    filter.conditions().iter().flat_map(move |condition| {
         let of = |new| words(condition, new, labels);
+        let plain = |new| words(condition, new, None);
         if !condition.is_of_pairs() {
             // Its one name is of the new vertex.
             let names_u = condition.comparisons().iter().any(|c| {
@@ -108,19 +109,16 @@ fn conditions<'a>(
             });
             return vec![(false, of(if names_u { Variable::U } else { Variable::V }))];
         }
-        let (one, other) = (of(Variable::U), of(Variable::V));
+        let (one, other) = (plain(Variable::U), plain(Variable::V));
         let within = |some: &[Word], all: &[Word]| some.iter().all(|word| all.contains(word));
         let alike = within(&one, &other) && within(&other, &one);
-        let mut both = vec![(true, one)];
-        if !alike {
-            both.push((true, other));
-        }
-        both
+        let names = if alike { &[Variable::U][..] } else { &[Variable::U, Variable::V] };
+        names.iter().map(|name| (true, of(*name))).collect()
     })
 }
 
-/// The comparisons of a condition, where `new` is the name of the new vertex.
-fn words(condition: &Condition, new: Variable, labels: &[Label]) -> Vec<Word> {
+/// The comparisons of a condition, where `new` is the name of the new vertex. Without `labels`, constants stay.
+fn words(condition: &Condition, new: Variable, labels: Option<&[Label]>) -> Vec<Word> {
     let side = |attribute| match attribute {
         Attribute::Label => (Left::Label, Right::Label),
         Attribute::Degree => (Left::Degree, Right::Degree),
@@ -138,9 +136,9 @@ fn words(condition: &Condition, new: Variable, labels: &[Label]) -> Vec<Word> {
         | Comparison::Numbers(Operand::Number(n), relation, Operand::Of(a, x)) => {
             let first = matches!(comparison, Comparison::Numbers(Operand::Of(..), ..));
             let relation = if first { relation } else { relation.exchanged() };
-            let (relation, constant) = match a {
-                Attribute::Label => numbered(relation, n, labels),
-                Attribute::Degree => (relation, n),
+            let (relation, constant) = match (a, labels) {
+                (Attribute::Label, Some(labels)) => numbered(relation, n, labels),
+                _ => (relation, n),
             };
             match x == new {
                 true => Word { left: side(a).0, relation, right: Right::Constant, constant },
@@ -182,7 +180,7 @@ mod tests {
 
     fn lengths(text: &str) -> Vec<(bool, usize)> {
         let filter: Filter = text.parse().unwrap();
-        conditions(&filter, &[]).map(|(of_pairs, words)| (of_pairs, words.len())).collect()
+        conditions(&filter, None).map(|(of_pairs, words)| (of_pairs, words.len())).collect()
     }
 
     #[test]

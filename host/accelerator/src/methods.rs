@@ -52,18 +52,18 @@ fn offers(core: &PaperCore) -> Needs {
     by_ids | Needs::LIST | Needs::SHARE
 }
 
-/// The same with filters of the user's, where the machine has words for them.
+/// The same with filters of the user's, for which a machine must have [words](holds).
 fn offers_filters(core: &PaperCore) -> Needs {
-    let filters = Needs::FILTER | Needs::VERTEX_LABELS;
-    offers(core) | if core.machine.applications.filter_words > 0 { filters } else { Needs::NONE }
+    offers(core) | Needs::FILTER | Needs::VERTEX_LABELS
 }
 
 /// Whether a filter has room in the machine.
 fn holds(ask: &Ask<'_>, core: &PaperCore) -> Fit {
     let words = ask.query.filter.as_ref().map_or(0, filter::length);
     match core.machine.applications.filter_words as usize {
-        // Not offered at all, which `choose` says.
-        0 => Fit::Yes,
+        0 if words > 0 => Fit::No(Reason::Pattern(
+            "filters nothing, since `applications.filter_words` of its machine is 0".into(),
+        )),
         most if words > most => Fit::No(Reason::Pattern(format!(
             "takes filters of up to {most} words, and this one has {words}: one for each comparison, two in a \
              condition whose names can't be exchanged"
@@ -214,6 +214,19 @@ mod tests {
             let text = said(&small, task);
             assert!(text.contains(part) && text.contains("`small`"), "{text}");
         }
+        let paper = named("paper").unwrap().unwrap();
+        let filtered = |machine: &gramer_machine::Accelerator, text: &str| {
+            let filter = Some(text.parse().unwrap());
+            let query = Query::new(Task::Clique { k: 3 }).filter(filter);
+            let ask = Ask::new(&query);
+            let choices = choose_on(machine, &Settings::default(), &ask);
+            choices.first("it", &ask).err().map_or(String::new(), |error| error.to_string())
+        };
+        let long = "label(u) == 1 or label(v) == 2, label(u) == 2 or label(v) == 3";
+        assert_eq!(filtered(&small, long), "");
+        let words = filtered(&small, &format!("{long}, degree(u) > 3"));
+        assert!(words.contains("up to 8 words, and this one has 9"), "{words}");
+        assert!(filtered(&paper, "degree(u) > 3").contains("`applications.filter_words`"));
         let mut shallow = small.clone();
         shallow.machine.depth = 8;
         assert_eq!(said(&shallow, Task::Clique { k: 8 }), "");

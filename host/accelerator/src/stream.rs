@@ -362,7 +362,7 @@ mod tests {
         }
         let mut beat = [0; 64];
         for &(name, value) in status {
-            field(machine, Stream::Out, "status", name).set(&mut beat, value);
+            machine.streams.output.field("status", name).unwrap().set(&mut beat, value);
         }
         bytes.extend(beat);
         for i in 0..u64::from(area.counters) * 8 {

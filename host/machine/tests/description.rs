@@ -51,6 +51,25 @@ fn registers_between_regions_are_none_unless_said_and_three_at_most() {
     );
 }
 
+#[test]
+fn a_filter_has_up_to_a_beat_of_words_and_none_unless_said() {
+    let line = PAPER.lines().find(|line| line.contains("filter_words: 0")).unwrap();
+    assert_eq!(parse(&PAPER.replace(line, "")).unwrap().applications.filter_words, 0);
+    let words = |number: &str| PAPER.replace("filter_words: 0", &format!("filter_words: {number}"));
+    for number in ["1", "2", "4", "8"] {
+        let machine = parse(&words(number)).unwrap();
+        let package = format!("FILTER_WORDS = {number};");
+        assert!(verilog::package(&machine).contains(&package));
+    }
+    for number in ["3", "16"] {
+        let said = parse(&words(number)).unwrap_err();
+        let expected = format!(
+            "machine.yaml: applications.filter_words is {number}, but must be 0, 1, 2, 4 or 8"
+        );
+        assert_eq!(said, expected);
+    }
+}
+
 /// A machine counts events unless it says that it doesn't, which `rtl/` learns from its package; the names and
 /// positions of all counters stay there. The set core has no such choice.
 #[test]

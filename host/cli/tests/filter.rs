@@ -1,0 +1,108 @@
+//! `--filter`: its answers, its messages, and where else the text may stand.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use gramer_testing::schema::check_answer;
+use serde_json::Value;
+
+/// A folder with two triangles that share an edge, and labels: numbers and texts.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
+        folder.write("diamond.txt", "0 1\n0 2\n1 2\n1 3\n2 3\n");
+        folder.write("labels.txt", "0 1\n1 2\n2 1\n3 3\n");
+        folder.write("names.txt", "0 red\n1 blue\n2 red\n3 green\n");
+        folder
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("written");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn gramer(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+        command.current_dir(self.0.path()).args(words).output().expect("gramer runs")
+    }
+
+    /// Exit code and last message of a mining command.
+    fn refused(&self, words: &[&str]) -> (i32, String) {
+        let output = self.gramer(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().expect("it ends"), said)
+    }
+}
+
+const CLIQUES: [&str; 6] = ["mine", "clique", "-k", "3", "diamond.txt", "--device=reference"];
+
+#[test]
+fn a_filtered_answer_has_the_filter_in_it() {
+    let folder = Folder::new();
+    let filter = "--filter=label(u)!=label(v)";
+    let output =
+        folder.gramer(&[&CLIQUES[..], &["--labels=labels.txt", filter, "--json"]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    check_answer(&answer);
+    assert_eq!((&answer["total"], &answer["filter"]), (&1.into(), &"label(u) != label(v)".into()));
+    // Labels that are text are compared with each other, not with numbers.
+    let named = [&CLIQUES[..], &["--labels=names.txt", filter]].concat();
+    let output = folder.gramer(&named);
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        table.starts_with("cliques of 3 vertices (vertex-induced) with label(u) != label(v)\n")
+    );
+    assert!(table.contains("total 1;"), "{table}");
+    let numbers = ["--labels=names.txt", "--filter=degree(u) > 1, label(u) == 2"];
+    let (code, said) = folder.refused(&[&CLIQUES[..], &numbers].concat());
+    assert!(code == 2 && said.contains("--filter has `label(u) == 2`"), "{said}");
+    assert!(said.contains("the labels of the graph are text"), "{said}");
+}
+
+#[test]
+fn a_wrong_filter_is_refused_at_its_character_in_commands_and_jobs() {
+    let folder = Folder::new();
+    let (code, said) = folder.refused(&[&CLIQUES[..], &["--filter=degree(u) => 3"]].concat());
+    let what = "character 11: `=` is not `==`, `!=`, `<`, `<=`, `>` or `>=`";
+    assert!(code == 2 && said.contains(what), "{said}");
+    let job = |filter: &str| {
+        let text =
+            format!("task: motif\nk: 3\ngraph: diamond.txt\ndevice: reference\nfilter: {filter}\n");
+        folder.write("job.yaml", &text);
+        folder.gramer(&["run", "job.yaml"])
+    };
+    let output = job("degree(u) >= 3 or");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("job.yaml:5: ") && said.contains("character 18: "), "{said}");
+    assert!(String::from_utf8_lossy(&job("degree(u) >= 2").stdout).contains("total 4;"));
+}
+
+#[test]
+fn what_can_t_be_filtered_says_what_can() {
+    let folder = Folder::new();
+    let filter = "--filter=degree(u) > 1";
+    let on = |device: &str, more: &[&str]| {
+        let words = ["mine", "clique", "-k", "3", "diamond.txt", "--device", device, filter];
+        folder.refused(&[&words[..], more].concat())
+    };
+    let (code, said) = on("cpu", &[]);
+    assert_eq!(code, 1);
+    assert!(said.contains("does not answer it with a filter; choose --device reference"), "{said}");
+    let (code, said) = on("emulator", &[]);
+    assert!(
+        code == 1 && said.contains("`applications.filter_words` of its machine is 0"),
+        "{said}"
+    );
+    let (code, said) = on("reference", &["--checkpoint=kept"]);
+    assert!(code == 2 && said.contains("leave --checkpoint and --distribute out"), "{said}");
+    let labels = [&CLIQUES[..], &["--filter=label(u) == label(v)"]].concat();
+    let (code, said) = folder.refused(&labels);
+    assert!(code == 2 && said.contains("give them by --labels"), "{said}");
+}

@@ -1,0 +1,137 @@
+//! Filters of the user's: algorithm 1 against brute force with predicates written by hand, whatever the order of the
+//! vertices; who can't filter says so.
+
+use std::collections::BTreeMap;
+
+use gramer::cpu::Cpu;
+use gramer::engine::reference::{Comparison, Reference};
+use gramer::engine::{Engine, Query, Run};
+use gramer::pattern::Pattern;
+use gramer::prepare::renumber;
+use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::{Context, Graph, Task};
+use gramer_testing::truth::{Labels, Small, config, graphs};
+use proptest::prelude::*;
+
+/// A filter, what it says of a vertex, and what of an ordered pair.
+type Case = (&'static str, fn(&Small, usize) -> bool, fn(&Small, usize, usize) -> bool);
+
+fn label(small: &Small, v: usize) -> u32 {
+    small.vertex_labels.as_ref().expect("a labelled graph")[v]
+}
+
+const CASES: [Case; 6] = [
+    ("label(u) != label(v)", |_, _| true, |s, u, v| label(s, u) != label(s, v)),
+    (
+        "degree(v) >= 3 or label(v) == 1",
+        |s, v| s.degree(v) >= 3 || label(s, v) == 1,
+        |_, _, _| true,
+    ),
+    (
+        "not adjacent(u, v) or degree(u) != degree(v)",
+        |_, _| true,
+        |s, u, v| s.edges[u][v].is_none() || s.degree(u) != s.degree(v),
+    ),
+    (
+        "label(u) <= 1 or label(v) == 2, degree(u) < 5",
+        |s, v| s.degree(v) < 5,
+        |s, u, v| label(s, u) <= 1 || label(s, v) == 2,
+    ),
+    ("degree(u) <= degree(v)", |_, _| true, |s, u, v| s.degree(u) == s.degree(v)),
+    (
+        "label(u) > label(v) or adjacent(u, v) or not label(u) >= 1",
+        |_, _| true,
+        |s, u, v| label(s, u) > label(s, v) || s.edges[u][v].is_some() || label(s, u) < 1,
+    ),
+];
+
+/// The sets of `k` vertices that pass, by the pattern that they make; connected ones alone.
+fn truth(small: &Small, k: usize, (_, vertex, pair): &Case) -> BTreeMap<Pattern, u128> {
+    let mut counts = BTreeMap::new();
+    for set in 0u32..1 << small.n() {
+        let vertices: Vec<usize> = (0..small.n()).filter(|v| set >> v & 1 == 1).collect();
+        let pairs = || vertices.iter().flat_map(|&u| vertices.iter().map(move |&v| (u, v)));
+        let passes = vertices.iter().all(|&v| vertex(small, v))
+            && pairs().all(|(u, v)| u == v || pair(small, u, v));
+        if vertices.len() != k || !passes {
+            continue;
+        }
+        let place = |v| vertices.iter().position(|&w| w == v).expect("in the set");
+        let edges: Vec<(usize, usize)> = pairs()
+            .filter(|&(u, v)| u < v && small.edges[u][v].is_some())
+            .map(|(u, v)| (place(u), place(v)))
+            .collect();
+        let pattern = Pattern::from_edges(k, &edges);
+        if pattern.is_connected() {
+            *counts.entry(pattern.canonical().0).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+fn counts(
+    graph: &Graph,
+    comparison: Comparison,
+    task: Task,
+    text: &str,
+) -> BTreeMap<Pattern, u128> {
+    let query = Query::new(task).filter(Some(text.parse().unwrap()));
+    let context = Context::default();
+    let prepared = Reference { comparison }.prepare(graph, &context).unwrap();
+    let outcome = prepared.counts(&query, &Run::new(&context)).unwrap();
+    assert!(outcome.complete);
+    let counts = outcome.results.into_iter().filter(|found| found.count > 0);
+    counts.map(|found| (found.pattern.canonical().0, found.count)).collect()
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn filtered_cliques_and_motifs_are_those_of_brute_force(
+        small in graphs(8, Labels { vertex: 4, edge: 0 }),
+        case in 0..CASES.len(),
+    ) {
+        prop_assume!(small.vertex_labels.is_some());
+        let case = &CASES[case];
+        let graph = small.graph();
+        let renumbered = renumber(&graph, &Context::with_threads(1)).unwrap();
+        for k in 3..=4 {
+            let motifs = truth(&small, k, case);
+            let mut cliques = motifs.clone();
+            cliques.retain(|pattern, _| *pattern == Pattern::clique(k).canonical().0);
+            for (graph, comparison) in [
+                (&graph, Comparison::Ascending),
+                (&graph, Comparison::Descending),
+                (&renumbered, Comparison::Descending),
+            ] {
+                let motif = Task::Motif { k, induced: Induced::Vertex };
+                prop_assert_eq!(&counts(graph, comparison, motif, case.0), &motifs);
+                let clique = Task::Clique { k };
+                prop_assert_eq!(&counts(graph, comparison, clique, case.0), &cliques);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_can_t_filter_says_so() {
+    let context = Context::default();
+    let graph = gramer_testing::graphs::complete(4);
+    let filter = |text: &str| Some(text.parse().unwrap());
+    let clique = Query::new(Task::Clique { k: 3 }).filter(filter("degree(u) > 1"));
+    let said = |engine: &dyn Engine, query: &Query| {
+        let prepared = engine.prepare(&graph, &context).unwrap();
+        prepared.counts(query, &Run::new(&context)).unwrap_err()
+    };
+    assert!(said(&Cpu, &clique).to_string().ends_with("does not answer it with a filter"));
+    let limit = SizeLimit::MaxVertices(3);
+    let fsm = Query::new(Task::Fsm { limit, support: 1, measure: Measure::Embeddings });
+    let fsm = said(&Reference::default(), &fsm.filter(filter("degree(u) > 1")));
+    assert!(fsm.to_string().contains("with a filter"), "{fsm}");
+    // Labels that no vertex has are not labels that are equal.
+    let labels = Query::new(Task::Clique { k: 3 }).filter(filter("label(u) != label(v)"));
+    let labels = said(&Reference::default(), &labels);
+    assert_eq!(labels.exit_code(), 2);
+    assert!(labels.to_string().contains("the vertices of the graph have none"), "{labels}");
+}
