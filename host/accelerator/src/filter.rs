@@ -103,10 +103,7 @@ fn conditions<'a>(
         let plain = |new| words(condition, new, None);
         if !condition.is_of_pairs() {
             // Its one name is of the new vertex.
-            let names_u = condition.comparisons().iter().any(|c| {
-                matches!(c, Comparison::Numbers(left, _, right)
-                    if [left, right].iter().any(|s| matches!(s, Operand::Of(_, Variable::U))))
-            });
+            let names_u = condition.comparisons().iter().any(|c| c.names(Variable::U));
             return vec![(false, of(if names_u { Variable::U } else { Variable::V }))];
         }
         let (one, other) = (plain(Variable::U), plain(Variable::V));

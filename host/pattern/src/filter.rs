@@ -132,7 +132,8 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    fn names(self, name: Variable) -> bool {
+    /// Whether it is about the vertex of this name.
+    pub fn names(self, name: Variable) -> bool {
         match self {
             Comparison::Adjacent(_) => true,
             Comparison::Numbers(left, _, right) => {

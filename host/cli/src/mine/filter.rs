@@ -10,11 +10,12 @@ use super::per::HEADING;
 /// The option of tasks whose embeddings algorithm 1 extends vertex by vertex.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FilterArgs {
-    /// Count the embeddings whose vertices meet CONDITIONS
+    /// Count only embeddings whose vertices meet CONDITIONS
     ///
-    /// Conditions are separated by commas and joined of comparisons by `or`: 'label(u) != label(v)', 'degree(u) >= 3',
-    /// 'not adjacent(u, v) or label(u) == label(v)'. A condition with one of the names u and v holds for every vertex,
-    /// one with both for every pair, in both orders. The devices reference and emulator, and cards, filter.
+    /// All conditions must hold; commas separate them: 'label(u) != label(v), degree(u) >= 3'. A condition is one
+    /// comparison, or several joined by `or`: 'not adjacent(u, v) or degree(u) != degree(v)'. With one of the names
+    /// u and v it must hold for every vertex, with both for every pair, in both orders. For --device reference, and
+    /// for machines with applications.filter_words.
     #[arg(long, value_name = "CONDITIONS", value_parser = read, help_heading = HEADING)]
     pub filter: Option<Filter>,
 }

@@ -190,18 +190,19 @@ impl Reader<'_> {
 
     fn relation(&mut self) -> Result<Relation> {
         // The longer signs come first.
-        let signs = Relation::SIGNS.iter();
-        match signs.into_iter().find(|(_, sign)| self.sign(sign)) {
+        match Relation::SIGNS.iter().find(|(_, sign)| self.sign(sign)) {
             Some((relation, _)) => Ok(*relation),
             None => Err(self.expected("`==`, `!=`, `<`, `<=`, `>` or `>=`")),
         }
     }
 
     fn variable(&mut self) -> Result<Variable> {
-        match () {
-            () if self.word("u") => Ok(Variable::U),
-            () if self.word("v") => Ok(Variable::V),
-            () => Err(self.expected("`u` or `v`")),
+        if self.word("u") {
+            Ok(Variable::U)
+        } else if self.word("v") {
+            Ok(Variable::V)
+        } else {
+            Err(self.expected("`u` or `v`"))
         }
     }
 
