@@ -14,7 +14,7 @@ impl Folder {
         let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
         folder.write("diamond.txt", "0 1\n0 2\n1 2\n1 3\n2 3\n");
         folder.write("labels.txt", "0 1\n1 2\n2 1\n3 3\n");
-        folder.write("names.txt", "0 red\n1 blue\n2 red\n3 green\n");
+        folder.write("names.csv", "id,label\n0,red\n1,blue\n2,red\n3,green\n");
         folder
     }
 
@@ -52,14 +52,14 @@ fn a_filtered_answer_has_the_filter_in_it() {
     check_answer(&answer);
     assert_eq!((&answer["total"], &answer["filter"]), (&1.into(), &"label(u) != label(v)".into()));
     // Labels that are text are compared with each other, not with numbers.
-    let named = [&CLIQUES[..], &["--labels=names.txt", filter]].concat();
+    let named = [&CLIQUES[..], &["--vertex-table=names.csv", filter]].concat();
     let output = folder.gramer(&named);
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         table.starts_with("cliques of 3 vertices (vertex-induced) with label(u) != label(v)\n")
     );
     assert!(table.contains("total 1;"), "{table}");
-    let numbers = ["--labels=names.txt", "--filter=degree(u) > 1, label(u) == 2"];
+    let numbers = ["--vertex-table=names.csv", "--filter=degree(u) > 1, label(u) == 2"];
     let (code, said) = folder.refused(&[&CLIQUES[..], &numbers].concat());
     assert!(code == 2 && said.contains("--filter has `label(u) == 2`"), "{said}");
     assert!(said.contains("the labels of the graph are text"), "{said}");
