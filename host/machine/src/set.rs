@@ -387,6 +387,9 @@ fn check_reached(a: &Accelerator, s: &SetCore) -> Result<(), ValueFault> {
     Ok(())
 }
 
+/// Why a set core has no [`Check`].
+const NO_CHECK: &str = "the set core intersects whole lists: leave the key out";
+
 /// Checks the section, and what the set core wants of the others.
 pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
     let s = match (&a.set, a.core) {
@@ -403,9 +406,8 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
         let rule = "the set core always has them: leave the key out";
         return Err(("machine.performance_counters".into(), "false".into(), rule.into()));
     }
-    if a.machine.check != Check::Embedding {
-        let rule = "the set core intersects whole lists: leave the key out";
-        return Err(("machine.check".into(), "candidate".into(), rule.into()));
+    if a.machine.check == Check::Candidate {
+        return Err(("machine.check".into(), "candidate".into(), NO_CHECK.into()));
     }
     for (key, value, low, high) in [
         ("set.channels", s.channels, 1, a.machine.partitions.min(CHANNELS)),
