@@ -35,6 +35,8 @@ pub(crate) struct VerilatorOutput<'a> {
     pub banks: u32,
     pub trace: bool,
     pub coverage: bool,
+    /// Included before the code that runs once.
+    pub header: Option<&'a Path>,
     /// Compiler options of code that runs in each clock.
     pub optimise: &'static str,
 }
@@ -251,7 +253,9 @@ fn units(
 
     let (mut objects, mut jobs) = (vec![], vec![]);
     for (unit, names, optimise) in units {
-        let text: String = names.iter().map(|name| format!("#include \"{name}\"\n")).collect();
+        let header = what.header.filter(|_| optimise == SLOW).map(|h| h.display().to_string());
+        let text: String =
+            header.iter().chain(&names).map(|name| format!("#include \"{name}\"\n")).collect();
         fs::write(what.folder.join(&unit), text)?;
         let object = what.folder.join(&unit).with_extension("o");
         let mut command = options.compiler(compiler(), what.folder);

@@ -45,7 +45,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
 /// `GRAMER_COVERAGE=lines` collects line coverage, and `toggles` also toggle coverage, in a much larger build
-/// (`make coverage`). It omits assertions, whose messages would be lines that never run.
+/// (`make coverage`). It omits assertions, whose messages would be lines that never run. With `activity` the model counts
+/// how often registers and outputs toggle (`make energy`).
 ///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or rejects the sources; the message has their
@@ -87,9 +88,7 @@ fn build_of(
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let found = find(&mut |note| notes.push(note.to_string()))?;
-    for note in notes {
-        tell(Step::Note(note))?;
-    }
+    notes.into_iter().try_for_each(|note| tell(Step::Note(note)))?;
     let remember = |library: &Path, content: &str| {
         if other.is_none()
             && std::env::var_os(RTL).is_none()
@@ -130,7 +129,8 @@ fn build_of(
         shim: sources.wrapper.as_ref().unwrap_or(&sources.shim),
         banks: accelerator.core_ports(),
         trace: asked.trace,
-        coverage: asked.coverage.is_some(),
+        coverage: matches!(asked.coverage, Some(Coverage::Lines | Coverage::Toggles)),
+        header: sources.header.as_deref(),
         // It runs a few small tasks: most of its time is this compiler's.
         optimise: if asked.raw { "-O1" } else { "-O2" },
     };
@@ -210,7 +210,15 @@ fn translate(
 ) -> Result<()> {
     let ModelRequest { coverage, fast, trace, accesses, ref package, .. } = *asked;
     fs::write(work.join("gramer_pkg.sv"), package)?;
-    fs::write(work.join("settings.vlt"), settings(accelerator))?;
+    let activity = coverage == Some(Coverage::Activity);
+    let read = |file: &PathBuf| -> Result<_> {
+        let module = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((module, fs::read_to_string(sources.rtl.join(file))?))
+    };
+    let texts =
+        sources.files.iter().filter(|_| activity).map(read).collect::<Result<Vec<_>, _>>()?;
+    let texts = activity.then_some(&texts[..]);
+    fs::write(work.join("settings.vlt"), settings(accelerator, texts))?;
     let mut command = compile::start("verilator", work);
     command
         .current_dir(&sources.rtl)
@@ -233,7 +241,7 @@ fn translate(
     if accesses {
         command.arg("-DGRAMER_ACCESSES");
     }
-    if coverage.is_some() {
+    if coverage.is_some() && !activity {
         command.arg("--coverage-line");
     }
     if coverage == Some(Coverage::Toggles) {

@@ -74,9 +74,24 @@ public_flat_rd -module \"gramer_set_pu\" -var \"record_ready_i\"
 const SET_STATE: [(&str, &[&str]); 2] =
     [("gramer_set_pu", &["counters_q"]), ("gramer_fifo", &["write_q", "read_q"])];
 
+/// Public variables of models that count activity (`sim/shim/activity.cpp`): registers, outputs of modules, and enables of
+/// block memories, which `constraints/memories.tsv` names.
+const ACTIVITY: [&str; 9] =
+    ["*_q", "*_o", "valid_i", "read_i", "*_read_i", "write_i", "fill_i", "look_i", "refer_i"];
+
+/// Names of the distributed memories of a source.
+fn distributed(source: &str) -> impl Iterator<Item = &str> {
+    source.split("ram_style = \"distributed\" *)").skip(1).filter_map(|rest| {
+        let declared = rest.split(';').next()?;
+        // The last word before the dimension of the array.
+        declared.rsplit_once('[')?.0.split_whitespace().last()
+    })
+}
+
 /// Settings of a core's models; registers of its state are public, and so are the inputs of [`OWN`] where it
-/// applies.
-pub(super) fn settings(accelerator: &Accelerator) -> String {
+/// applies. Models that count activity have modules and their sources: then all variables of [`ACTIVITY`] are public, and
+/// distributed memories.
+pub(super) fn settings(accelerator: &Accelerator, counted: Option<&[(String, String)]>) -> String {
     let (text, state) = match accelerator.core {
         Core::Paper => (SETTINGS, &STATE[..]),
         Core::Set => (SET_SETTINGS, &SET_STATE[..]),
@@ -93,5 +108,24 @@ pub(super) fn settings(accelerator: &Accelerator) -> String {
             text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
         }
     }
+    for name in ACTIVITY.iter().filter(|_| counted.is_some()) {
+        text += &format!("public_flat_rd -module \"gramer_*\" -var \"{name}\"\n");
+    }
+    for (module, source) in counted.unwrap_or_default() {
+        for name in distributed(source) {
+            text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
+        }
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn distributed_memories_are_found_by_name() {
+        let source = "(* ram_style = \"distributed\" *) logic [7:0] mem [4];\n\
+                      (* ram_style = \"block\" *) line_t lines [8];\n\
+                      (* ram_style = \"distributed\" *) row_t states [SLOTS * DEPTH];\n";
+        assert_eq!(super::distributed(source).collect::<Vec<_>>(), ["mem", "states"]);
+    }
 }

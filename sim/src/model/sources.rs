@@ -54,8 +54,10 @@ fn program() -> Option<PathBuf> {
 pub(super) enum Coverage {
     /// Lines and branches.
     Lines,
-    /// Also toggles of signal bits.
+    /// Also whether bits of signals toggled.
     Toggles,
+    /// Only how often registers, outputs and enables toggled, for an estimate of the energy.
+    Activity,
 }
 
 /// Inputs of a model.
@@ -65,6 +67,8 @@ pub(super) struct Sources {
     pub files: Vec<PathBuf>,
     pub shim: PathBuf,
     pub wrapper: Option<PathBuf>, // of the shim
+    /// Header of the code that registers public variables.
+    pub header: Option<PathBuf>,
     /// Names and text of these files, one after the other, and their hash.
     pub bytes: Vec<u8>,
     pub content: String,
@@ -83,7 +87,10 @@ fn sources(
         .map(Path::to_path_buf)
         .unwrap_or_else(|| std::env::var_os(RTL).map_or(root.join("rtl"), PathBuf::from));
     let shim = root.join("sim/shim/shim.cpp");
+    let activity = coverage == Some(Coverage::Activity);
+    let header = activity.then(|| root.join("sim/shim/activity.hpp"));
     let wrapper = match (coverage, trace) {
+        (Some(Coverage::Activity), _) => Some(root.join("sim/shim/activity.cpp")),
         (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
         (None, true) => Some(root.join("sim/shim/trace.cpp")),
         (None, false) => None,
@@ -92,12 +99,12 @@ fn sources(
     let read: Vec<PathBuf> =
         files.iter().map(|file| rtl.join(file)).chain([rtl.join(LINT)]).collect();
     let mut bytes = vec![];
-    for file in read.iter().chain([&shim]).chain(&wrapper) {
+    for file in read.iter().chain([&shim]).chain(&wrapper).chain(&header) {
         bytes.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
         bytes.extend(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
     }
     let content = format!("{:016x}", xxh3_64(&bytes));
-    Ok(Sources { rtl, files, shim, wrapper, bytes, content, root })
+    Ok(Sources { rtl, files, shim, wrapper, header, bytes, content, root })
 }
 
 /// Options of a model, without its sources.
@@ -118,8 +125,9 @@ pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<ModelRe
     let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
         Ok("lines") => Some(Coverage::Lines),
         Ok("toggles") => Some(Coverage::Toggles),
+        Ok("activity") => Some(Coverage::Activity),
         Ok(other) if !other.is_empty() => {
-            bail!("GRAMER_COVERAGE is {other:?}, but must be lines, toggles or nothing")
+            bail!("GRAMER_COVERAGE is {other:?}, but must be lines, toggles, activity or nothing")
         }
         _ => None,
     };
