@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of what scripts/measure.py makes of figures: no loss may vanish from its tables or its counts."""
 
+import contextlib
 import io
 import pathlib
 import re
@@ -161,6 +162,21 @@ class RowsOfGpus(unittest.TestCase):
             "| tc | rmat15 | 0.300 | 0.250 (peer) | **0.83** | **0.15** | 0.075 (lookups) | 4.0 |",
             "| 6cl | ego-twitter | 4.400 | 110.500 (peer) | 25.11 | **3** | 1.100 (lookups) | 4.0 |",
             "| 4cl | rmat15 | 0.200 | 2.200 (peer) | 11.00 | 0.25 | 0.050 (lookups) | 4.0 |"])
+
+    def test_energy_has_its_columns(self):
+        rows = bench_gpu.with_targets([self.row("", "tc", "rmat15", 0.3, 0.25) | {"energy_mj": 61.254, "watts": 204.2},
+                                       self.row("", "4cl", "rmat15", 0.2, 2.2)])
+        head, _, first, second = bench_gpu.table(rows)
+        self.assertTrue(head.endswith(" best / bound | mJ | W |"))
+        self.assertTrue(first.endswith(" | 4.0 | 61.25 | 204 |"), first)
+        self.assertTrue(second.endswith(" | 4.0 | – | – |"), second)
+
+    def test_the_card_whose_energy_is_read(self):
+        self.assertEqual(bench_gpu.card_of("gpu:portable", "3"), ["--energy", "3"])
+        self.assertEqual(bench_gpu.card_of("gpu", "no"), [])
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(bench_gpu.card_of("gpu:portable", None), [])
+        self.assertIn("--energy N names a card", said.getvalue())
 
     def test_a_strategy_by_name_has_no_anchor_of_another_kind(self):
         wide, table = bench_gpu.with_targets([self.row("wide", "4mc", "ca-astroph", 100.0, 13.1),

@@ -1,6 +1,7 @@
 """Speed of the GPU engine compared with public CUDA programs, row by row: `make bench-gpu`.
 
 usage: scripts/measure.py gpu BENCH GRAMER DEVICE OUT.json [--data FOLDER] [--best N] [--only ROWS,...] [--graph FILE]...
+       [--energy N|no]
 
 Runs BENCH (host/gpu/examples/bench) for each group of rows below, on the real graphs of FOLDER ($GRAMER_DATA)
 and on a random one of 2^20 vertices that GRAMER makes in target/bench-gpu. Missing graphs are
@@ -11,10 +12,14 @@ of transfers, in a run that takes times. A bound is the most of four times that 
 graph read once, the numbers that are looked up and the words whose members are counted
 (host/gpu/examples/bench/bounds.rs), at the rates that BENCH measures of the device. Exit code 1 if a count is wrong; a
 row that is slower than its anchor is no failure.
+
+Where NVIDIA's NVML is, each row also repeats for two seconds while the card's own energy counter is read: mJ of a run and
+mean W, of the whole card, with the host's part of a run included. The card is the number of DEVICE (gpu:N), or --energy N.
 """
 
 import argparse
 import csv
+import ctypes
 import json
 import os
 import pathlib
@@ -86,6 +91,23 @@ def measured(words, rows, out):
     return found, done.returncode == 0
 
 
+def card_of(device, asked):
+    """Options of BENCH that name the card whose energy is read; none without NVML."""
+    if asked == "no":
+        return []
+    if asked is not None:
+        return ["--energy", asked]
+    number = device.removeprefix("gpu").removeprefix(":") or "0"
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        number = ""
+    if not number.isdecimal():
+        print("no energy: there is no NVML, or the device has no number; --energy N names a card", file=sys.stderr)
+        return []
+    return ["--energy", number]
+
+
 def bold(text, missed):
     """A cell of a row that misses its anchor or target."""
     return f"**{text}**" if missed else text
@@ -109,8 +131,9 @@ def with_targets(rows):
 def table(rows):
     """The rows that have something to compare with, for people."""
     names = {task: name for name, task in MATCHES.items()}
-    yield "| task | graph | best ms | anchor ms | anchor / best | target ms | bound ms | best / bound |"
-    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+    energy = any("energy_mj" in row for row in rows)
+    yield "| task | graph | best ms | anchor ms | anchor / best | target ms | bound ms | best / bound |" + " mJ | W |" * energy
+    yield "|---|---|---:|---:|---:|---:|---:|---:|" + "---:|---:|" * energy
     for row in rows:
         if row["anchor_ms"] is None and row["target_ms"] is None:
             continue
@@ -122,7 +145,8 @@ def table(rows):
         target = "–" if row["target_ms"] is None else bold(f"{row['target_ms']:g}", missed)
         least = f"{row['bound_ms']:.3f} ({row['bound']})"
         bound = f"{least} | {row['best_ms'] / row['bound_ms']:.1f}"
-        yield f"| {task} | {row['graph']} | {row['best_ms']:.3f} | {anchor} | {ratio} | {target} | {bound} |"
+        taken = f" {row['energy_mj']:.2f} | {row['watts']:.0f} |" if "energy_mj" in row else " – | – |" * energy
+        yield f"| {task} | {row['graph']} | {row['best_ms']:.3f} | {anchor} | {ratio} | {target} | {bound} |{taken}"
 
 
 def main():
@@ -135,10 +159,12 @@ def main():
     parser.add_argument("--best", type=int, default=20)
     parser.add_argument("--only", help="groups by name, the first one's is empty")
     parser.add_argument("--graph", action="append", default=[])
+    parser.add_argument("--energy", help="number of the card whose energy counter is read, or no")
     options = parser.parse_args()
     found = files(pathlib.Path(options.data)) if options.data else {}
     groups, only = GROUPS, None if options.only is None else options.only.split(",")
     all_right, whole = True, {"rows": []}
+    energy = card_of(options.device, options.energy)
     for name, settings, tasks, graphs, most in groups if not options.graph else groups[:1]:
         if only is not None and name not in only:
             continue
@@ -150,7 +176,7 @@ def main():
             print(f"left out, not in {options.data}: {', '.join(missing)}", file=sys.stderr)
         if not paths:
             continue
-        words = [options.bench, options.device, "--bounds", "--best", str(min(most, options.best)), *settings,
+        words = [options.bench, options.device, "--bounds", "--best", str(min(most, options.best)), *settings, *energy,
                  "--tasks", ";".join(tasks) + ";", *paths]
         rows, right = measured(words, name, options.out)
         all_right = all_right and right

@@ -24,6 +24,7 @@
 //! | [`primitives`] | extension, filtering and aggregation for programs of users |
 //! | `fsm`, `by_label`, `domains` | frequent patterns by minimum images, the domains of their vertices |
 //! | `yardstick` | what a device does at most, to hold runs against |
+//! | [`energy`] | the energy counter of an NVIDIA card |
 //! | `wedges` | frequent edges and paths of two edges, by the labels around vertices |
 //! | `canon` | which pattern a code of edges is of |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -34,6 +35,7 @@ mod calls;
 mod canon;
 mod device;
 mod domains;
+pub mod energy;
 mod engine;
 mod error;
 mod few;

@@ -2,14 +2,15 @@
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
 //!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper]
-//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] [--bounds] GRAPH...
+//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] [--bounds] [--energy N] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex
 //! one of N labels, by its number. `--cpu` runs the CPU engine as well, compares each count with its own, and
 //! shows its time. `--leave` ends the process without closing the device. `--bounds` shows what bounds each row: its
 //! launches, the time that kernels and transfers take of it (in two more runs, whose times are taken), and the least that
-//! launches, memory or tests take on this device.
+//! launches, memory or tests take on this device. `--energy` reads the energy counter of NVIDIA's card N while a row repeats
+//! for two seconds: the energy of a run and the card's watts, of all that the card does.
 //!
 //! A row is a task on a graph that lies on the device: the time from the first command to the counts
 //! in the host's memory, best of N runs after one that isn't counted. A graph is called by its file's
@@ -17,6 +18,7 @@
 //! every count that PEERS has for a clique is compared.
 
 mod bounds;
+mod power;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -139,6 +141,8 @@ struct Options {
     cpu: bool,
     leave: bool,
     bounds: bool,
+    /// Number of the card whose energy is read.
+    energy: Option<u32>,
 }
 
 fn options() -> Result<Options, Failure> {
@@ -157,6 +161,7 @@ fn options() -> Result<Options, Failure> {
         cpu: false,
         leave: false,
         bounds: false,
+        energy: None,
     };
     let settings = &mut options.settings;
     while let Ok(word) = next() {
@@ -182,6 +187,7 @@ fn options() -> Result<Options, Failure> {
             "--profile" => settings.profile = Some(next()?.into()),
             "--leave" => options.leave = true,
             "--bounds" => options.bounds = true,
+            "--energy" => options.energy = Some(next()?.parse()?),
             "--checked" => settings.checked = true,
             _ => options.graphs.push(word),
         }
@@ -242,6 +248,7 @@ struct Bench<'a> {
     options: &'a Options,
     peers: Peers,
     measured: Option<MeasuredDevice>,
+    meter: Option<power::Meter>,
     rows: Vec<String>,
     wrong: usize,
 }
@@ -311,6 +318,10 @@ impl Bench<'_> {
     ) -> Result<(), Failure> {
         let name = &on.name;
         let (first, least, outcome) = self.timed(on, label, task)?;
+        let energy = match &self.meter {
+            Some(meter) => meter.row(name, label, || self.again(on, task))?,
+            None => String::new(),
+        };
         let host =
             if self.options.cpu { Some(self.by_cpu(on, label, task, &outcome)?) } else { None };
         let peer = self.peers.get(&(label.to_string(), name.clone()));
@@ -349,11 +360,17 @@ impl Bench<'_> {
         self.rows.push(format!(
             "  {{\"graph\": \"{name}\", \"task\": \"{label}\", \"first_ms\": {first:.4}, \"best_ms\": \
              {least:.4}, \"anchor_ms\": {}, \"anchor\": \"{who}\", \"patterns\": {}, \"sum\": {sum}, \"counts\": \
-             {all:?}, \"cpu_ms\": {}, \"verdict\": \"{verdict}\"{bounds}}}",
+             {all:?}, \"cpu_ms\": {}, \"verdict\": \"{verdict}\"{bounds}{energy}}}",
             if peer.is_some() { anchor.as_str() } else { "null" },
             counted.len(),
             host.map_or("null".into(), |host| format!("{host:.3}")),
         ));
+        Ok(())
+    }
+
+    /// Another run, whose answer is not looked at.
+    fn again(&self, on: &LoadedGraph<'_>, task: &Task) -> Result<(), Failure> {
+        on.prepared.run(task, Units::All, None, &Context::default())?;
         Ok(())
     }
 
@@ -433,12 +450,14 @@ fn main() -> Result<(), Failure> {
             most.lookups / 1e9
         );
     }
-    let mut bench = Bench { options: &options, peers, measured, rows: vec![], wrong: 0 };
+    let meter = options.energy.map(|card| power::Meter::open(card, &found.name)).transpose()?;
+    let idle = meter.as_ref().map_or(String::new(), power::Meter::head);
+    let mut bench = Bench { options: &options, peers, measured, meter, rows: vec![], wrong: 0 };
     for path in &options.graphs {
         bench.graph(&gpu, Path::new(path))?;
     }
     let text = format!(
-        "{{\"device\": {:?}, \"platform\": {:?}, \"driver\": {:?}, \"best_of\": {}, \"rows\": [\n{}\n]}}\n",
+        "{{\"device\": {:?}, \"platform\": {:?}, \"driver\": {:?}, \"best_of\": {}{idle}, \"rows\": [\n{}\n]}}\n",
         found.name,
         found.platform,
         found.driver,
