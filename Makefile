@@ -257,6 +257,10 @@ cycles: setup+rtl ## Cycles on real graphs, compared with the budgets (docs/resu
 cycles-plans: setup+rtl ## Cycles of houses and 5-cycles on the set core (rewrites docs/results/hardware/set-plans.md; needs the real graphs)
 	scripts/measure.py cycles-plans
 
+energy: setup+rtl+eda generate ## Energy of both cores by counted activity, an estimate (rewrites docs/results/hardware/energy.md; needs the real graphs)
+	$(RELEASE) --bin gramer --bin gramer-lab
+	@.venv/bin/python scripts/hardware.py energy
+
 coverage: setup+rtl ## Lines of both cores that their tests reach (rewrites docs/results/hardware/coverage.md and coverage-set.md)
 	scripts/hardware.py coverage paper set
 

@@ -6,8 +6,9 @@
     formal    proofs of modules (docs/results/hardware/formal.tsv)
     mutants   faults in the core, one at a time: do the tests notice? (docs/results/hardware/mutants.md)
     coverage  lines of both cores that their tests reach (docs/results/hardware/coverage.md, coverage-set.md)
+    energy    energy by counted activity and published figures, an estimate (docs/results/hardware/energy.md)
 
-`synth`, `timing` and `formal` need the packages of `make setup-eda`: run them by `.venv/bin/python`.
+`synth`, `timing`, `formal` and `energy` need the packages of `make setup-eda`: run them by `.venv/bin/python`.
 """
 
 import sys

@@ -64,6 +64,7 @@ PARTS = {
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_boards.py"],
                                           ["python3", "-B", "tests/test_docs.py"],
+                                          ["python3", "-B", "tests/test_energy.py"],
                                           ["python3", "-B", "tests/test_features.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
                                           ["python3", "-B", "tests/test_package.py"],

@@ -60,7 +60,8 @@ pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
          thermal design power, {CPU_WATTS} W; its ratios of energy are {POWER_RATIO:.2} times \
          those of times, so its design takes {watts:.1} W. Ours is assumed to take as much: \
          the same device and clock, and by synthesis no more of any resource \
-         (docs/results/hardware/synthesis.md). Times are those of table III, with the paper's \
+         (docs/results/hardware/synthesis.md); docs/results/hardware/energy.md estimates it by \
+         counted activity instead. Times are those of table III, with the paper's \
          set-up."
     );
     let claim = Claim {

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""The estimate of the energy: its tables, counted activity, and that parts sum to the whole."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from hardware import energies, energy, energy_page  # noqa: E402
+
+ACTIVITY = """clocks\t100
+core.top\tcount_q\t8\t197\t100\t400
+core.top\tvalue_o\t2x8\t3\t2\t0
+core.top.gen_a[0].i_mem\tmem\t28x16\t50\t10\t0
+core.top.gen_a[0].i_mem\tread_i\t1\t20\t20\t25
+core.top.gen_a[0].i_mem\tline_q\t72\t720\t20\t0
+"""
+AREAS = {"top: what is not in its blocks": {"LUT": 10, "FF": 8, "BRAM": 0, "URAM": 0, "DSP": 0},
+         "gramer_scratchpad": {"LUT": 4, "FF": 72, "BRAM": 8, "URAM": 0, "DSP": 1},
+         "uncounted": {"LUT": 100, "FF": 0, "BRAM": 0, "URAM": 0, "DSP": 0}}
+
+
+def core():
+    titles = {"top": "top: what is not in its blocks", "top.gen_a[0].i_mem": "gramer_scratchpad"}
+    modules = {"top": "top", "top.gen_a[0].i_mem": "gramer_scratchpad"}
+    return energy.Core(titles, modules, AREAS, {("gramer_scratchpad", "mem")})
+
+
+class Figures(unittest.TestCase):
+    def changed(self, old, new):
+        """Reads the table with one change."""
+        text = energies.FIGURES.read_text()
+        self.assertIn(old, text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "energy.tsv"
+            path.write_text(text.replace(old, new, 1))
+            return energies.read(path)
+
+    def test_values_are_in_joules(self):
+        figures = energies.figures()
+        # 2.464 W of 665,852 flip-flops at 180 MHz are 20.6 fJ a clock: within the range of all reports.
+        self.assertAlmostEqual(2.464 / 665852 / 180e6 * 1e15, 20.56, places=2)
+        low, high = figures["ff_clock"]
+        self.assertTrue(low < 20.56e-15 < high)
+        self.assertAlmostEqual(figures["ddr4_bit"][0], 10.1e-12)
+        self.assertTrue(all(0 < low <= high for low, high in figures.values()))
+
+    def test_every_row_has_a_source(self):
+        for _, row in energies.table(energies.FIGURES, energies.HEAD):
+            self.assertGreater(len(row["source"]), 3, row)
+
+    def test_wrong_rows_are_refused(self):
+        for old, new, said in [
+            ("net_toggle\tfJ", "net_toggle\tpJ", "the unit of net_toggle is 'pJ', but must be fJ"),
+            ("net_toggle\tfJ", "nets\tfJ", "no figure 'nets'"),
+            ("1062891\t180", "0\t180", "all positive"),
+            ("ddr4_row\tnJ\t\t\t\t\t\t6.2", "ddr4_row\tnJ\t\t\t\t\t\t", "all positive"),
+            ("0.125\t\treport", "0.125\t\tguess", "the kind is 'guess'"),
+            ("figure\tunit", "figure\tunits", "the columns must be"),
+        ]:
+            with self.assertRaises(energies.Fault, msg=new) as caught:
+                self.changed(old, new)
+            self.assertIn(said, str(caught.exception))
+
+
+class Activity(unittest.TestCase):
+    def test_counts_by_hand(self):
+        (run,) = energy.sections(ACTIVITY)
+        found = energy.activity(core(), run)
+        top, memory, _ = AREAS
+        # A counter of 8 bits from 0 to 100 toggles 2 x 100 - 3 = 197 bits.
+        self.assertEqual((found["registers"][top], found["register_bits"][top]), (197, 8))
+        self.assertEqual((found["signals"][top], found["signal_bits"][top]), (200, 24))
+        self.assertEqual((found["registers"][memory], found["register_bits"][memory]), (720, 72))
+        # 28 bits of 16 words take 16 LUTs, written in 10 clocks; 25 reads of the scratchpad.
+        self.assertEqual((found["ram_luts"], found["ram_writes"]), (16, 160))
+        self.assertEqual(found["BRAM"], [25 * 8, 25 * 57])
+        flip_flops, luts = energy.toggles_of(core(), found)
+        self.assertAlmostEqual(flip_flops, 8 * 197 / 8 + 72 * 720 / 72)
+        mean = (200 + 720) / (24 + 72)
+        self.assertAlmostEqual(luts, 10 * 200 / 24 + 4 * 720 / 72 + 100 * mean)
+
+    def test_deep_and_wide_memories(self):
+        self.assertEqual(energy.ram_luts([14, 32]), 8)
+        self.assertEqual(energy.ram_luts([7, 33]), 8)
+        self.assertEqual(energy.ram_luts([8, 128]), 32)
+        self.assertEqual(energy.ram_luts([2, 8, 16]), 16)
+
+    def test_a_line_that_is_no_variable(self):
+        for text in ["core.top\tx_q\t1\t0\t0\t0\n", "clocks\t5\ncore\tx\n", "clocks\t5\na\tb\tc\td\n"]:
+            with self.assertRaises(ValueError):
+                energy.sections(text)
+
+
+class Counter(unittest.TestCase):
+    def test_toggles_of_a_counter(self):
+        for last in (1, 2, 7, 8, 901):
+            byhand = sum((n ^ (n + 1)).bit_count() for n in range(1, last))
+            self.assertEqual(energy.counter_toggles(1, last), byhand)
+
+    def run_with(self, toggles, changes):
+        return energy.Run(1415, [("gramer_set_core", "cycles_q", [64], toggles, changes, 0)])
+
+    def test_a_miscount_is_noticed(self):
+        # 1 to 901 and back to 1, as the set core counted 3-cliques of citeseer.
+        self.assertIsNone(energy.miscounted(self.run_with(1800, 901), 901))
+        self.assertIsNone(energy.miscounted(self.run_with(1796, 900), 901))
+        for toggles, changes, cycles in [(1799, 901, 901), (1800, 900, 901), (1800, 901, 902)]:
+            self.assertIsNotNone(energy.miscounted(self.run_with(toggles, changes), cycles))
+        self.assertIsNotNone(energy.miscounted(self.run_with(1800, 901)._replace(clocks=900), 900))
+        self.assertIn("0 counters", energy.miscounted(energy.Run(9, []), 9))
+
+
+class Parts(unittest.TestCase):
+    def parts(self):
+        (run,) = energy.sections(ACTIVITY)
+        found = energy.activity(core(), run)
+        return energy.parts_of(core(), [found, found], 7, 120, 200e6, 2)
+
+    def test_parts_sum_to_the_total(self):
+        parts = self.parts()
+        row = {"parts": parts, "clocks": 120, "lines": 7, "toggles": 1.0, "rate": 0.01, "seconds": 120 / 200e6}
+        for end in (0, 1):
+            self.assertAlmostEqual(energy.total(parts)[end], sum(p[end] for p in parts.values()))
+        table = [line.split("\t") for line in energy_page.table([("m", "3-CF", "g", row)]).splitlines()]
+        for column in (-2, -1):
+            sums = [float(line[column]) for line in table[1:]]
+            self.assertAlmostEqual(sum(sums[:-1]), sums[-1], delta=1e-4 * sums[-1])
+        # Columns of the page have each part once.
+        shown = [name for names in energy_page.COLUMNS.values() for name in names]
+        self.assertEqual(sorted(shown), sorted(parts))
+
+    def test_each_part_by_hand(self):
+        parts, e = self.parts(), energies.figures()
+        self.assertAlmostEqual(parts["clock"][0], 2 * 80 * 120 * e["ff_clock"][0])
+        self.assertAlmostEqual(parts["BRAM"][1], 2 * 25 * 57 * e["bram_access"][1])
+        self.assertAlmostEqual(parts["registers"][0], 2 * (197 + 720) * e["ff_toggle"][0])
+        self.assertAlmostEqual(parts["static"][1], 120 / 200e6 * 1.728 * e["device_static"][1])
+        self.assertTrue(all(low <= high for low, high in parts.values()), parts)
+
+    def test_full_rate(self):
+        low, high = energy.at_full_rate(core(), 1, 200e6)
+        e = energies.figures()
+        nets = 80 + 114
+        least = 200e6 * (80 * (e["ff_clock"][0] + e["ff_toggle"][0]) + 114 * e["lut_toggle"][0] + nets * e["net_toggle"][0]
+                         + 8 * e["bram_access"][0]) + 1.728 * e["device_static"][0]
+        self.assertAlmostEqual(low, least)
+        self.assertLess(low, high)
+
+
+if __name__ == "__main__":
+    unittest.main()
