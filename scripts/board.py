@@ -2,6 +2,7 @@
 """Properties of the cards, and the files derived from them.
 
   board.py BOARD part|platform      a value of constraints/boards.yaml
+  board.py BOARD target TARGET      exit code 2, and why, if the board can't be built for with it
   board.py BOARD link MACHINE       the linker's configuration for the card
   board.py BOARD constraints [MACHINE]   the floorplan and exceptions of a machine on the card
   board.py --write                  rewrites every constraints/BOARD.tcl: the paper's machine
@@ -38,6 +39,19 @@ def boards() -> dict:
         else:
             board[key.strip()] = scalar(value)
     return found
+
+
+def cards() -> dict:
+    """The boards for which a binary for hardware can be built."""
+    return {name: board for name, board in boards().items() if "target" not in board}
+
+
+def target_fault(name: str, target: str) -> str:
+    """Why a board can't be built for with a TARGET; empty if it can."""
+    board = boards()[name]
+    if board.get("target", target) == target:
+        return ""
+    return f"BOARD={name} is for TARGET={board['target']} alone, not {target}: {board['reason']} (docs/reference/boards.md)"
 
 
 def exceptions() -> list:
@@ -258,11 +272,11 @@ def main() -> int:
     table = boards()
     arguments = sys.argv[1:]
     if arguments == ["--write"]:
-        for name, board in table.items():
+        for name, board in cards().items():
             (ROOT / "constraints" / f"{name}.tcl").write_text(constraints(board, machine("accelerator")))
         return 0
     if len(arguments) < 2:
-        print("error: usage: board.py BOARD part|platform|link MACHINE|constraints [MACHINE]", file=sys.stderr)
+        print("error: usage: board.py BOARD part|platform|target TARGET|link MACHINE|constraints [MACHINE]", file=sys.stderr)
         return 2
     if arguments[0] not in table:
         print(f"error: no board {arguments[0]}; boards: {', '.join(table)}", file=sys.stderr)
@@ -270,6 +284,14 @@ def main() -> int:
     board, what = table[arguments[0]], arguments[1]
     if what in ("part", "platform"):
         print(board[what])
+    elif what == "target" and len(arguments) == 3:
+        fault = target_fault(arguments[0], arguments[2])
+        if fault:
+            print(f"error: {fault}", file=sys.stderr)
+            return 2
+    elif what == "constraints" and "target" in board:
+        print(f"error: {board['card']} has no floorplan: it is for TARGET={board['target']} alone", file=sys.stderr)
+        return 2
     elif what == "link" and len(arguments) == 3:
         print(link(board, machine(arguments[2])), end="")
     elif what == "constraints" and len(arguments) <= 3:

@@ -113,7 +113,7 @@ def faults(card: dict, folder: Path, unit: dict) -> list:
 
 def fitting(folder: Path, unit: dict) -> list:
     """The cards that a machine fits; in doubt where nothing is known of a card's regions."""
-    return [card["card"] + ("" if "region0" in card else " (in doubt)") for card in board.boards().values()
+    return [card["card"] + ("" if "region0" in card else " (in doubt)") for card in board.cards().values()
             if not faults(card, folder, unit)]
 
 
@@ -135,14 +135,15 @@ def shown() -> list:
 
 def tables() -> dict:
     """The tables of the document, by their marks."""
-    cards = board.boards()
+    cards = board.cards()
     lines = [["card", "`BOARD`", "Vitis", "platform", "memory", "block RAM left in each region", "LUTs"]]
-    for name, card in cards.items():
+    for name, card in board.boards().items():
         known = "region0" in card
         left = board.room(card)
         memory = f"{card['banks']} × {card['memory']}" if card["memory"] == "DDR" else "32 channels of HBM"
         lines.append([card["card"], f"`{name}`", card["tools"], f"`{card['platform']}`", memory,
-                      *(", ".join(f"{region[r]:,}" for region in left) if known
+                      *("hardware emulation only" if name not in cards
+                        else ", ".join(f"{region[r]:,}" for region in left) if known
                         else f"not known; {card['available'][r]:,} in all" for r in ("BRAM", "LUT"))])
     fits = [["machine", "compute units", *(card["card"] for card in cards.values()), "a card"]]
     for name in shown():
@@ -174,7 +175,7 @@ def shares_table() -> str:
         folder, unit = board.machine(name), area(board.machine(name))
         # The command line calls it by this name.
         called = "paper" if name == "accelerator" else name
-        for chosen, card in board.boards().items():
+        for chosen, card in board.cards().items():
             lines += ["\t".join([called, chosen, card["card"], "known" if "region0" in card else "not published",
                                  where(card, at), *(str(math.ceil(100 * region[r])) for r in (*UNITS, BANKS))])
                       for at, region in enumerate(shares(card, folder, unit))]
@@ -183,7 +184,7 @@ def shares_table() -> str:
 
 def verdict(name: str, chosen: str) -> int:
     """Prints whether a machine fits a card."""
-    card, folder = board.boards()[chosen], board.machine(name)
+    card, folder = board.cards()[chosen], board.machine(name)
     unit = area(folder)
     if unit is None:
         print(f"note: the area of machine {name} is not known, so its fit on the {card['card']} is not checked; "
@@ -209,8 +210,8 @@ def main() -> int:
         DOCUMENT.write_text(document())
         SHARES.write_text(shares_table())
         return 0
-    if len(arguments) != 2 or arguments[1] not in board.boards():
-        print(f"error: usage: fit.py MACHINE BOARD; boards: {', '.join(board.boards())}", file=sys.stderr)
+    if len(arguments) != 2 or arguments[1] not in board.cards():
+        print(f"error: usage: fit.py MACHINE BOARD; boards: {', '.join(board.cards())}", file=sys.stderr)
         return 2
     return verdict(*arguments)
 

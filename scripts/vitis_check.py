@@ -56,7 +56,7 @@ class Machine:
 
 def check(report: Checks, work: Path) -> str:
     note = report.note
-    cards = board.boards()
+    boards, cards = board.boards(), board.cards()
     machines = sorted(p for p in (ROOT / "target" / "generated").iterdir()
                       if (p / f"{board.kernel(p)}.xml").exists())
     if not machines:
@@ -66,7 +66,7 @@ def check(report: Checks, work: Path) -> str:
     movers = {n: (ROOT / "hls" / f"{n}.cpp").read_text() for n in ("gramer_fill", "gramer_drain")}
     read = {}
     for folder in machines:
-        read[folder.name] = one_machine(report, work, folder, movers, cards)
+        read[folder.name] = one_machine(report, work, folder, movers, boards)
     sample, clusters = read["accelerator"], read.get("set")
     note("burst-kind", "rtl/paper/gramer_core.sv", burst_kind_faults(core_text))
     note("reset-register", "rtl/paper/gramer_core.sv", reset_faults(core_text))
@@ -90,7 +90,8 @@ def check(report: Checks, work: Path) -> str:
     check_other_scripts(report, work, names, cards)
     check_fit(report, work, sample.ports, cards)
     whole_build(report, work, sample.ports, sample.folder)
-    return f"{len(machines)} machines, {len(cards)} cards"
+    emulated_boards(report, work, sample)
+    return f"{len(machines)} machines, {len(boards)} boards"
 
 
 def one_machine(report: Checks, work: Path, folder: Path, movers: dict, cards: dict) -> Machine:
@@ -370,6 +371,28 @@ def check_fit(report: Checks, work: Path, found: dict, cards: dict):
         {**card, "region2": {**card["region2"], "BRAM": 300}}, folder, unit))
     refuse("region-fit", "a platform that leaves less in all", fit.faults(
         {**card, "available": {**card["available"], "LUT": 300000}}, folder, unit))
+
+
+def emulated_boards(report: Checks, work: Path, sample: Machine):
+    """Builds for boards whose platform takes one target alone: no tool starts for another one."""
+    def faults(name, only, script=None):
+        found = []
+        for target in ("hw", "hw_emu", "sw_emu"):
+            done = Build(work / f"{name}-{target}", target, "vitis_hls", sample.ports, sample.folder, script=script,
+                         BOARD=name)
+            refused = (done.code, bool(done.calls), f"BOARD={name} is for TARGET={only} alone" in done.error)
+            if refused != ((0, True, False) if target == only else (2, False, True)):
+                found.append(f"TARGET={target} ends with {done.code} after {len(done.calls)} calls: {done.error[-200:]}")
+        return found
+
+    text = (VITIS / "build.sh").read_text().replace('"$(dirname "$0")/../.."', f'"{ROOT}"')
+    careless = work / "careless.sh"
+    careless.write_text(text.replace('scripts/board.py "$BOARD" target "$TARGET" || exit 2\n', ""))
+    careless.chmod(0o755)
+    for name, card in board.boards().items():
+        if "target" in card:
+            report.note("board-target", f"build.sh, BOARD={name}", faults(name, card["target"]))
+            report.refuse("board-target", f"a build for {name} of every target", faults(name, card["target"], careless))
 
 
 def set_core(report: Checks, work: Path, roots: dict, found: dict, folder: Path, core_text: str):

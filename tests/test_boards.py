@@ -17,7 +17,7 @@ import fit  # noqa: E402
 
 class Cards(unittest.TestCase):
     def test_a_region_is_a_part_of_the_device(self):
-        for name, card in board.boards().items():
+        for name, card in board.cards().items():
             self.assertEqual(sorted(key for key in card if key.startswith("region")),
                              [f"region{slr}" for slr in range(card["slrs"])] * ("region0" in card), name)
             self.assertLess(max(card["bank_slr"]), card["slrs"])
@@ -28,7 +28,30 @@ class Cards(unittest.TestCase):
 
     def test_a_floorplan_for_each(self):
         floorplans = {path.stem for path in (ROOT / "constraints").glob("*.tcl")} - {"clock"}
-        self.assertEqual(floorplans, set(board.boards()))
+        self.assertEqual(floorplans, set(board.cards()))
+
+    def test_what_a_board_needs(self):
+        both = {"card", "part", "platform", "tools", "slrs", "memory", "banks", "bank_slr", "resources"}
+        for name, card in board.boards().items():
+            more = {"target", "reason"} if name not in board.cards() else {"available"}
+            self.assertEqual({key for key in card if not key.startswith("region")}, both | more, name)
+
+    def test_f2_is_emulated_alone(self):
+        self.assertNotIn("f2", board.cards())
+        self.assertEqual(board.target_fault("f2", "hw_emu"), "")
+        self.assertEqual(board.target_fault("u55c", "hw"), "")
+        for target in ("hw", "sw_emu"):
+            fault = board.target_fault("f2", target)
+            self.assertTrue(fault.startswith(f"BOARD=f2 is for TARGET=hw_emu alone, not {target}: AWS makes no"), fault)
+        # Every channel is one of the 32.
+        for line in board.link(board.boards()["f2"], Machine(self.place(), 2).folder).splitlines():
+            if line.startswith("sp="):
+                self.assertRegex(line, r":HBM\[(0:15|16:31)\]$")
+
+    def place(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return folder.name
 
     def test_clusters_lie_where_there_is_room(self):
         cards = board.boards()
@@ -36,7 +59,7 @@ class Cards(unittest.TestCase):
         # Region 1, half of which the platform takes, comes last.
         self.assertEqual(board.cluster_places(cards["u200"], 4), [(0, 0), (2, 3), (1, 1), (1, 2)])
         self.assertEqual(board.cluster_places(cards["u55c"], 4), [(0, 0), (2, 1), (1, 2), (0, 3)])
-        for card in cards.values():
+        for card in board.boards().values():
             for slr, bank in board.cluster_places(card, 4):
                 self.assertIn(slr, range(card["slrs"]))
                 self.assertTrue(card["memory"] == "HBM" or card["bank_slr"][bank] == slr)

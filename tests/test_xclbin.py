@@ -50,8 +50,15 @@ class WithoutVitis(unittest.TestCase):
 
     def test_every_board_is_known(self):
         for name in re.findall(r"^(\w+):", (ROOT / "constraints/boards.yaml").read_text(), re.M):
-            done, _ = make("xclbin", f"BOARD={name}")
+            done, _ = make("xclbin", f"BOARD={name}", "TARGET=hw_emu")
             self.assertIn("error: Vitis is not there", done.stderr, name)
+
+    def test_a_board_that_is_only_emulated(self):
+        for words in ([], ["TARGET=hw"], ["TARGET=sw_emu"]):
+            done, _ = make("xclbin", "BOARD=f2", *words)
+            self.assertIn("error: BOARD=f2 is for TARGET=hw_emu alone, not", done.stderr)
+            self.assertIn("Error 2", done.stderr)
+            self.assertEqual(done.stdout, "", "something was built")
 
     def test_an_unknown_machine_and_target(self):
         done, _ = make("xclbin", "MACHINE=nothing")

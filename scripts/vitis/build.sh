@@ -25,6 +25,7 @@ fi
 usage() { echo "error: $1" >&2; exit 2; }
 case $TARGET in hw | hw_emu | sw_emu) ;; *) usage "TARGET=$TARGET; TARGET is hw, hw_emu or sw_emu" ;; esac
 platform_of_board=$(scripts/board.py "$BOARD" platform) || exit 2
+scripts/board.py "$BOARD" target "$TARGET" || exit 2
 PLATFORM=${PLATFORM:-$platform_of_board}
 generated=$root/target/generated/$MACHINE
 described=machines/$MACHINE.yaml
