@@ -318,13 +318,12 @@ def apart(modules: dict, key: tuple, texts: dict) -> dict[str, str]:
         name = f"{child[0]}_{number}"
         made[name] = re.sub(rf"\bmodule {child[0]}\b", f"module {name}", texts[child[0]])
         path = modules[key].paths[0]
-        for full in modules[child].paths:
-            if full.startswith(path + "."):
-                leaf = full.rsplit(".", 1)[1]
-                text = texts[key[0]]
-                at = re.search(rf"\b{leaf} *\(", text).start()
-                begin = [m.start() for m in re.finditer(rf"\b{child[0]}\b", text[:at])][-1]
-                texts[key[0]] = text[:begin] + name + text[begin + len(child[0]):]
+        # Instances of a loop have one place in the text.
+        for leaf in sorted({full.rsplit(".", 1)[1] for full in modules[child].paths if full.startswith(path + ".")}):
+            text = texts[key[0]]
+            at = re.search(rf"\b{leaf} *\(", text).start()
+            begin = [m.start() for m in re.finditer(rf"\b{child[0]}\b", text[:at])][-1]
+            texts[key[0]] = text[:begin] + name + text[begin + len(child[0]):]
     return made
 
 

@@ -38,7 +38,7 @@ from whole_build import Build, whole_build  # noqa: E402
 PAIR = ["gramer_core_1", "gramer_core_2"]
 # Pages with figures of machines, which say what cards these fit.
 SHOWN = {"cycles.md": ["accelerator"], "set-cycles.md": ["set", "set-hbm", "set32"], "set-plans.md": ["set-plans32"],
-         "synthesis.md": ["accelerator", "set", "set32", "set-hbm", "set-plans"]}
+         "synthesis.md": ["accelerator", "set", "set32", "set-hbm", "set-plans", "set-plans12"]}
 
 
 @dataclass

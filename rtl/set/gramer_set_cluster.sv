@@ -95,14 +95,25 @@ module gramer_set_cluster
 
     always_ff @(posedge clk_i) served_q <= turn_of(turn_q, TURNS - q % SIDE_PARTITIONS);
 
-    gramer_set_partition i_partition (
-      .clk_i, .rst_i,
-      .write_i (write_i[q]), .write_at_i (write_at_i[q % CHANNELS]),
-      .write_line_i (write_line[q % CHANNELS]), .turn_i (served_q),
-      .request_i (requests), .at_i (request_at), .for_i (request_for),
-      .answer_o (answer[q]), .for_o (answers_for), .line_o (answers_line),
-      .conflict_o (conflict[q])
-    );
+    if (q < NARROW_PARTITIONS) begin : gen_narrow
+      gramer_set_partition #(.NARROW(1)) i_narrow (
+        .clk_i, .rst_i,
+        .write_i (write_i[q]), .write_at_i (write_at_i[q % CHANNELS]),
+        .write_line_i (write_line[q % CHANNELS]), .turn_i (served_q),
+        .request_i (requests), .at_i (request_at), .for_i (request_for),
+        .answer_o (answer[q]), .for_o (answers_for), .line_o (answers_line),
+        .conflict_o (conflict[q])
+      );
+    end else begin : gen_whole
+      gramer_set_partition #(.NARROW(0)) i_partition (
+        .clk_i, .rst_i,
+        .write_i (write_i[q]), .write_at_i (write_at_i[q % CHANNELS]),
+        .write_line_i (write_line[q % CHANNELS]), .turn_i (served_q),
+        .request_i (requests), .at_i (request_at), .for_i (request_for),
+        .answer_o (answer[q]), .for_o (answers_for), .line_o (answers_line),
+        .conflict_o (conflict[q])
+      );
+    end
 
     for (genvar o = 0; o < PORTS; o++) begin : gen_port
       assign answer_for[o][q]  = answers_for[o];

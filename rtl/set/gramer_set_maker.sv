@@ -151,7 +151,7 @@ module gramer_set_maker
 
   // ---------------------------------------------------------------- 1 to 3: its set and position
 
-  (* ram_style = "block" *) set_t set_mem [WALKERS*LEVELS];
+  (* ram_style = "distributed" *) set_t set_mem [WALKERS*LEVELS];
   (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // last element taken
   (* ram_style = "distributed" *) maker_root_t root_mem [PLACES];
   (* ram_style = "distributed" *) root_t begun_mem [PLACES]; // for started members
@@ -376,8 +376,9 @@ module gramer_set_maker
                               : level_done ? last.level - 1'b1 : last.level;
   assign again       = valid_q[LAST] && !gone && !last.stays;
   assign retire      = valid_q[LAST] && gone;
-  assign write       = deeper;
-  assign write_at    = {last.walker, level};
+  // Also a set that is dropped: no walker reads the levels below its own.
+  assign write       = valid_q[LAST] && last.wanted != EDGE;
+  assign write_at    = {last.walker, last.begins ? '0 : last.level + 1'b1};
   assign begun_done_o  = retire;
   assign begun_place_o = last.place;
   assign made_o        = read_o;

@@ -3,7 +3,7 @@
 // request or not. So a PU receives at most one line per cycle from each half of the partitions (gramer_set_port), and
 // no matching is needed. Each PU has a queue with room for all its outstanding requests: there is no back-pressure.
 //
-//   request ─► [queue of each PU of a half] ─► turn ─► [port of the URAM] ─► answer, line: 2 cycles after the turn
+//   request ─► [queue of each PU of a half] ─► turn ─► [port of the memory] ─► answer, line: 2 cycles after the turn
 //
 // A request with an empty queue may be served in the cycle in which it arrives. The loader writes through the first
 // port and takes precedence there.
@@ -11,6 +11,7 @@ module gramer_set_partition
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
+  parameter int unsigned NARROW = 0, // columns of UltraRAM left out (gramer_set_partition_memory)
   localparam int unsigned AT_W = $clog2(PARTITION_LINES)
 ) (
   input  logic            clk_i,
@@ -39,8 +40,6 @@ module gramer_set_partition
   // Latency from turn to answer: memory and output register.
   localparam int unsigned STAGES = 2;
 
-  (* ram_style = "ultra" *) line_t mem [PARTITION_LINES];
-
   logic [PUS-1:0]   waits, waiting, served;
   request_t         asked [PUS], oldest [PUS];
   logic [PORTS-1:0] takes, taken_q, passed;
@@ -48,7 +47,7 @@ module gramer_set_partition
   logic             conflict_q;
   logic [STAGES-1:0][PUS-1:0] valid_q; // per PU
   answer_at_t [STAGES-1:0][PORTS-1:0] for_q;
-  line_t [PORTS-1:0] read_q, line_q;
+  line_t [PORTS-1:0] read, line_q;
 
   assign waiting = waits | request_i;
 
@@ -93,7 +92,7 @@ module gramer_set_partition
       taken_q[o]  <= takes[o];
       for_q[0][o] <= next.answer;
       for (int s = 1; s < STAGES; s++) for_q[s][o] <= for_q[s-1][o];
-      if (taken_q[o]) line_q[o] <= read_q[o];
+      if (taken_q[o]) line_q[o] <= read[o];
     end
 
     assign for_o[o]  = for_q[STAGES-1][o];
@@ -108,14 +107,9 @@ module gramer_set_partition
     for (int s = 1; s < STAGES; s++) valid_q[s] <= rst_i ? '0 : valid_q[s-1];
   end
 
-  always_ff @(posedge clk_i) begin
-    if (write_i) mem[at[0]] <= write_line_i;
-    else if (takes[0]) read_q[0] <= mem[at[0]];
-  end
-
-  for (genvar o = 1; o < PORTS; o++) begin : gen_second
-    always_ff @(posedge clk_i) if (takes[o]) read_q[o] <= mem[at[o]];
-  end
+  gramer_set_partition_memory #(.NARROW(NARROW)) i_memory (
+    .clk_i, .write_i, .line_i (write_line_i), .read_i (takes), .at_i (at), .line_o (read)
+  );
 
   assign conflict_o = conflict_q;
 

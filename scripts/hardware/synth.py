@@ -3,7 +3,8 @@
 Usage: scripts/hardware.py synth [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
 
 Synthesises every block (or those that are named) of the machines accelerator, the paper's core, set, the
-set core, set-hbm, the set core on several memory channels, and set-plans, the set core with search plans; keeps the netlists under target/synth by the hash of their inputs, and prints the area next to
+set core, set-hbm, the set core on several memory channels, set-plans, the set core with search plans, and
+set-plans12, the same in clusters of four PUs; keeps the netlists under target/synth by the hash of their inputs, and prints the area next to
 the paper's. --write puts the area of each machine into docs/results/hardware/synthesis.md and area.tsv, each block with its
 area and longest way into blocks.tsv, all modules into instances.tsv, and each block with its hash into synthesis.tsv; of one
 machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, also in a fresh clone; with
@@ -39,11 +40,12 @@ MACHINES = {
     "set": {"set": LIMITS, "set32": {}},
     "set-hbm": {"set-hbm": {}},
     "set-plans": {"set-plans": {}},
+    "set-plans12": {"set-plans12": {}},
 }
 # What machines without a goal may take of the totals: their size today. The region of a card is the limit (fit.py).
-CEILINGS = {"set32": {"LUT": 39.2}, "set-hbm": {"LUT": 20.5}, "set-plans": {"LUT": 51.5}}
+CEILINGS = {"set32": {"LUT": 42.0}, "set-hbm": {"LUT": 21.4}, "set-plans": {"LUT": 53.2}, "set-plans12": {"LUT": 41.0}}
 # Machines that have most of their blocks from another one: what they are made of beside those is in their tables.
-BASES = {"set-plans": "set", "set-hbm": "set"}
+BASES = {"set-plans": "set", "set-hbm": "set", "set-plans12": "set-plans"}
 
 # Memories of each block: what their paths end in, how many there are, and what they may be.
 BLOCK = ("block", "ultra")
@@ -61,11 +63,12 @@ MEMORIES = {
     "gramer_axi_reader": [(r"gen_memory\[\d+\]\.i_under_way\.mem", 4, ANY)],
     "gramer_fifo": [(r"mem", 1, ANY)],
     "gramer_prefetcher": [(r"i_ahead\.mem", 1, ANY)],
-    "gramer_set_partition": [(r"(?<![.\w])mem", 1, ("ultra",)), (r"gen_pu\[\d+\]\.i_requests\.mem", 8, ANY)],
+    "gramer_set_partition": [(r"i_memory\.gen_ultra\.columns", 1, ("ultra",)), (r"i_memory\.gen_block\[\d+\]\.gen_memory\.words", 1, ("block",)),
+                             (r"gen_pu\[\d+\]\.i_requests\.mem", 4, ANY)],
     "gramer_set_map_bank": [(r"(?<![.\w])mem", 1, ("ultra",))],
     "gramer_set_list_buffer": [(r"members", 1, BLOCK), (r"held", 1, BLOCK)],
     "gramer_set_row_memory": [(r"make_mem", 8, BLOCK), (r"count_mem", 8, BLOCK)],
-    "gramer_set_maker": [(r"set_mem", 1, BLOCK), (r"(limit|root|begun|place|state)_mem", 5, ANY),
+    "gramer_set_maker": [(r"set_mem", 1, ANY), (r"(limit|root|begun|place|state)_mem", 5, ANY),
                          (r"walking_mem", 1, ANY), (r"gen_rows\[\d+\]\.mem", 4, ANY)],
     "gramer_set_counter": [(r"rows_mem", 1, ANY), (r"words_mem", 4, ANY), (r"sets_mem", 8, ANY),
                            (r"root_mem", 1, ANY), (r"i_sets\.mem", 1, ANY)],

@@ -326,6 +326,15 @@ fn set_triple_products() {
     bench("set_triple_products", "gramer_set_triple_products", &[], machine);
 }
 
+// Lines of 368 bits in five or four columns of UltraRAM, of 512 in seven; the rest in block RAM.
+#[test]
+fn set_partition_memory() {
+    let top = "gramer_set_partition_memory";
+    for (narrow, machine) in [("0", "base: set.yaml"), ("1", "base: set.yaml"), ("0", SET)] {
+        bench("set_partition_memory", top, &[&format!("NARROW={narrow}")], machine);
+    }
+}
+
 // Enough PUs with room for several halves that there is a choice.
 #[test]
 fn set_distributor() {

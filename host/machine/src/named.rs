@@ -36,6 +36,11 @@ const MACHINES: [(&str, &str, &str); 15] = [
         include_str!("../machines/set-plans.yaml"),
     ),
     (
+        "set-plans12",
+        "the set core with search plans, 12 PUs in clusters that fit a card's regions",
+        include_str!("../machines/set-plans12.yaml"),
+    ),
+    (
         "set-plans32",
         "the set core with search plans, 32 PUs",
         include_str!("../machines/set-plans32.yaml"),

@@ -22,6 +22,9 @@ pub struct SetCore {
     pub channels: u32,
     /// Lines of 64 bytes that a partition holds, a power of two.
     pub partition_lines: u32,
+    /// Partitions of a cluster with one column (72 bits) of UltraRAM less than their lines fill; its bits lie in block RAM.
+    #[serde(default)]
+    pub narrow_partitions: u32,
     /// Units that wait in a PU, a power of two, at least half a beat of them.
     pub unit_queue: u32,
     /// Lists of roots in the list buffer of a PU, a power of two.
@@ -269,6 +272,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("COUNT_W", a.applications.count_bits, "bits of a sum");
     number("CHANNELS", s.channels, "memory channels of a cluster");
     number("PARTITION_LINES", s.partition_lines, "lines of a partition");
+    number("NARROW_PARTITIONS", s.narrow_partitions, "partitions with a column of UltraRAM less");
     number("UNIT_QUEUE", s.unit_queue, "units that wait in a PU");
     number("LISTS", s.lists, "lists in a PU's list buffer");
     number("LIST_LINES", s.list_lines, "lines of one of them");
@@ -390,6 +394,19 @@ fn check_reached(a: &Accelerator, s: &SetCore) -> Result<(), ValueFault> {
 /// Why a set core has no [`Check`].
 const NO_CHECK: &str = "the set core intersects whole lists: leave the key out";
 
+/// Checks banks and narrow partitions against the memory and the partitions that there are.
+fn check_parts(a: &Accelerator, s: &SetCore) -> Result<(), ValueFault> {
+    if a.memory.ddr_banks < s.channels {
+        let rule = format!("must not be below set.channels, {}", s.channels);
+        return Err(("memory.ddr_banks".into(), a.memory.ddr_banks.to_string(), rule));
+    }
+    if s.narrow_partitions > a.machine.partitions {
+        let rule = format!("must not be above machine.partitions, {}", a.machine.partitions);
+        return Err(("set.narrow_partitions".into(), s.narrow_partitions.to_string(), rule));
+    }
+    Ok(())
+}
+
 /// Checks the section, and what the set core wants of the others.
 pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
     let s = match (&a.set, a.core) {
@@ -427,10 +444,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), ValueFault> {
             return Err((key.into(), value.to_string(), rule));
         }
     }
-    if a.memory.ddr_banks < s.channels {
-        let rule = format!("must not be below set.channels, {}", s.channels);
-        return Err(("memory.ddr_banks".into(), a.memory.ddr_banks.to_string(), rule));
-    }
+    check_parts(a, s)?;
     if s.plan_levels != 0 && !(2..=PLAN_LEVELS).contains(&s.plan_levels) {
         let rule = format!("must be 0 or from 2 to {PLAN_LEVELS}");
         return Err(("set.plan_levels".into(), s.plan_levels.to_string(), rule));

@@ -478,6 +478,11 @@ fn sizes_of_a_set_core_are_checked() {
         ("list_lines: 16", "list_lines: 4", "must be a power of two from 8 to 32"),
         ("channels: 1", "channels: 3", "set.channels is 3, but must be a power of two from 1 to 8"),
         ("channels: 1", "channels: 8", "must not be below set.channels, 8"),
+        (
+            "narrow_partitions: 3",
+            "narrow_partitions: 9",
+            "set.narrow_partitions is 9, but must not be above machine.partitions, 8",
+        ),
         ("core: set", "core: paper", "set is given, but then `core` must be `set`"),
         ("name: image_lines", "name: lines", "arguments is without `image_lines`"),
         (

@@ -39,6 +39,7 @@ package gramer_set_pkg;
   localparam int unsigned COUNT_W = 64; // bits of a sum
   localparam int unsigned CHANNELS = 1; // memory channels of a cluster
   localparam int unsigned PARTITION_LINES = 8192; // lines of a partition
+  localparam int unsigned NARROW_PARTITIONS = 3; // partitions with a column of UltraRAM less
   localparam int unsigned UNIT_QUEUE = 16; // units that wait in a PU
   localparam int unsigned LISTS = 32; // lists in a PU's list buffer
   localparam int unsigned LIST_LINES = 16; // lines of one of them
