@@ -71,6 +71,15 @@ UNIT_REDUCED = [
     ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
     ("gramer_set_pkg.sv", "ID_W            = 4", "ID_W            = 2"),
 ]
+# Units of nine bits, four in a beat; two halves wait in a PU, two beats of the stream, which is cut after four cycles.
+DISTRIBUTOR_REDUCED = [
+    ("gramer_set_types_pkg.sv", "RANGE_W    = 12;", "RANGE_W    = 1;"),
+    ("gramer_set_types_pkg.sv", "STREAM_WAIT = 1 << 18", "STREAM_WAIT = 1 << 2"),
+    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    ("gramer_set_pkg.sv", "LINE_W          = 2;", "LINE_W          = 36;"),
+    ("gramer_set_pkg.sv", "UNIT_QUEUE      = 8", "UNIT_QUEUE      = 4"),
+    ("gramer_set_distributor.sv", "DEPTH(4)", "DEPTH(2)"),
+]
 # Ends of wedges of two banks, two each.
 REACHED_REDUCED = [
     ("gramer_set_pkg.sv", "MAP_BANKS       = 1", "MAP_BANKS       = 2"),
@@ -230,6 +239,20 @@ PROOFS = {
         ],
         UNIT_REDUCED,
     ),
+    "set_distributor": (
+        SET + ["gramer_fifo.sv", "gramer_rr_arbiter.sv", "gramer_set_skid_buffer.sv", "gramer_set_distributor.sv"],
+        {"prove": 1, "broken": 10, "cover": 12},
+        [
+            ("gramer_set_distributor.sv", "push_q     <= !rst_i && b_take && b_some_q ? grant", "push_q     <= !rst_i && b_take && b_some_q ? most_q"),
+            ("gramer_set_distributor.sv", "TOTAL_W'(b_wants_q[u]) >= loaded_i", "TOTAL_W'(b_wants_q[u]) > loaded_i"),
+            ("gramer_set_distributor.sv", "a_take ? all_i : b_valid_q", "a_take ? 1'b1 : b_valid_q"),
+            ("gramer_set_distributor.sv", "valid && (stop_i || a_ready)", "valid"),
+            ("gramer_set_distributor.sv", "(picked || !b_some_q) && !stop_i", "(picked || !b_some_q)"),
+            ("gramer_set_distributor.sv", "ended_q && !a_valid && !b_valid_q", "ended_q"),
+            ("gramer_set_distributor.sv", "half_q == HALF_W'(HALVES - 1) && last)", "last)"),
+        ],
+        DISTRIBUTOR_REDUCED,
+    ),
     "set_row_memory": (
         SET + ["gramer_set_row_memory.sv"],
         {"bmc": 8, "prove": 4, "cover": 8},
@@ -242,7 +265,7 @@ PROOFS = {
     ),
     "set_loader": (
         SET + ["gramer_set_loader.sv"],
-        {"bmc": 11, "cover": 20},
+        {"bmc": 11, "prove": 4, "cover": 20},
         [
             ("gramer_set_loader.sv", "rvalid_i && rresp_i != '0", "rvalid_i && rresp_i == 2'b10"),
             ("gramer_set_loader.sv", "(READ_W+1)'(READS - BURST)", "(READ_W+1)'(READS - BURST + 1)"),
@@ -252,11 +275,12 @@ PROOFS = {
             ("gramer_set_loader.sv", "arrives  = rvalid_i && !is_word", "arrives  = rvalid_i"),
             ("gramer_set_loader.sv", "if (free) begin\n      araddr_q", "if (free || word_valid_i) begin\n      araddr_q"),
             ("gramer_set_loader.sv", "there_q == lines_q;", "there_q + 1'b1 == lines_q;"),
+            ("gramer_set_loader.sv", "reads_q <= (READ_W+1)'(READS - BURST);", "reads_q == '0;"),
         ],
         LOADER_REDUCED,
     ),
     "set_partition": (
-        SET + ["gramer_fifo.sv", "gramer_set_partition.sv"],
+        SET + ["gramer_fifo.sv", "gramer_set_partition_memory.sv", "gramer_set_partition.sv"],
         {"bmc": 12, "cover": 14},
         [
             ("gramer_set_partition.sv", "(p >= PORT_PUS || !write_i)", "1'b1"),

@@ -6,6 +6,7 @@ package gramer_set_pkg;
   localparam int unsigned PARTITION_LINES = 2;
   localparam int unsigned ANSWERS         = 2;
   localparam int unsigned UNIT_QUEUE      = 8;
+  localparam int unsigned UNITS_A_BEAT    = 4;
   localparam int unsigned UNITS_A_GROUP   = 2;
   localparam int unsigned LISTS           = 2;
   localparam int unsigned LIST_LINES      = 32;
@@ -39,4 +40,8 @@ package gramer_set_pkg;
   localparam int unsigned WORD_COUNT      = 1;
   localparam int unsigned WORD_WALK       = 2;
   localparam int unsigned WORD_LIST       = 3;
+  localparam int unsigned WORDS_A_BEAT    = 2;
+  localparam int unsigned IN_PLAN_EACH    = 9;
+  localparam int unsigned IN_WORD_EACH    = 64;
+  localparam int unsigned OP_PLAN         = 4;
 endpackage

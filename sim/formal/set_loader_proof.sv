@@ -1,7 +1,8 @@
 // The set core's AXI4 read master (IHI0022, A3): an address stays until it is taken; bursts follow each other from the
 // first line to the last, none beyond its page, no more under way than there may be; each line is written once, to its
-// place, with the data that came for it; an answer that is not OKAY is an error with its address. Pages have two lines
-// of eight bytes, and addresses ten bits here. One arbitrary line is followed, through one run.
+// place, with the data that came for it; an answer that is not OKAY is an error with its address. While lines are left and
+// there is room for a burst, the address of the next one is on offer within two cycles. Pages have two lines of eight
+// bytes, and addresses ten bits here. One arbitrary line is followed, through one run.
 module set_loader_proof
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -59,10 +60,14 @@ module set_loader_proof
   logic [3:0]  came_at_q;
   beat_t       came_data_q, seen_data_q, waiting_data_q;
   logic        waiting_rid_q;
+  logic        stopped_q;
+  logic [1:0]  waited_q;                    // cycles in which the next burst could have been on offer
   logic [1:0]  waiting_rresp_q;
 
   wire asks    = arvalid && arready_i;
   wire arrives = rvalid_i && rready;
+  wire waits   = ran_q && !stopped_q && !stop_i && !word_valid_i && !arvalid && asked_q < lines_i
+                 && asked_q - came_q <= 4'(READS - 2);
 
   always_ff @(posedge clk_i) begin
     if (!started_q) resets_q <= resets_q + 2'd1;
@@ -88,8 +93,12 @@ module set_loader_proof
       asked_word_q <= 1'b0;
       seen_q       <= 1'b0;
       full_q       <= 1'b0;
+      stopped_q    <= 1'b0;
+      waited_q     <= '0;
     end else begin
       if (start_i) ran_q <= 1'b1;
+      if (stop_i) stopped_q <= 1'b1;
+      waited_q <= waits ? waited_q + 2'd1 : '0;
       if (asks && arid == '0) asked_q <= asked_q + 4'(arlen) + 4'd1;
       if (arrives && !rid_i) came_q <= came_q + 4'd1;
       if (asks && arid != '0) word_bus_q <= 1'b1;
@@ -138,6 +147,33 @@ module set_loader_proof
       assert (loaded <= came_q);
       if (loaded > {1'b0, watched_i}) assert (seen_q);
       if (all && ran_q && !stop_i && !start_i) assert (loaded == lines_i);
+      assert (!(waits && waited_q == 2'd2));
+`ifdef INVARIANTS
+      assert (asked_q <= 4'(PARTITIONS * PARTITION_LINES) && came_q <= asked_q);
+      assert (dut.oldest_q == came_q && dut.reads_q == 4'(dut.next_q - dut.oldest_q));
+      assert (dut.next_q == asked_q + (arvalid && arid == '0 ? 4'(arlen) + 4'd1 : '0));
+      assert (dut.reads_q <= READS);
+      // Lines that came and were written.
+      assert (came_q == came_at_q + 4'(came_line_q));
+      assert (dut.there_q == came_at_q && loaded <= dut.there_q);
+      assert (seen_q == (dut.there_q > {1'b0, watched_i}));
+      assert (!(came_line_q && came_word_q));
+      // Of the word: waiting for the bus, on it, or here.
+      assert (2'(arvalid && arid != '0) + 2'(word_bus_q) + 2'(came_word_q) == 2'(asked_word_q));
+      if (!ran_q) begin
+        assert (asked_q == '0 && dut.next_q == '0 && dut.left_q == '0 && !dut.some_q && !stopped_q);
+      end else begin
+        assert (dut.lines_q == lines_i && dut.address_q == base + (10'(dut.next_q) << 3));
+        assert (stopped_q ? dut.left_q == '0 : dut.left_q == 4'(lines_i - dut.next_q));
+        assert (dut.next_q <= lines_i);
+        if (all) assert (loaded == lines_i);
+      end
+      if (dut.some_q) begin
+        assert (dut.left_q != '0);
+        assert (dut.burst_q == (dut.left_q == 4'd1 || dut.address_q[3] ? 2'd1 : 2'd2));
+      end
+      if (waited_q != '0) assert (dut.some_q || arvalid || stopped_q);
+`endif
       cover (full_q && asked_q == came_q && all && ran_q && lines_i == 4'd5);
       cover (error && came_word_q && asked_q != came_q);
     end

@@ -98,7 +98,7 @@ module set_partition_proof
       for (int o = 0; o < PORTS; o++) assert ($onehot0(answered[o*PORT_PUS +: PORT_PUS])); // one line of a port
       for (int p = 0; p < PUS; p++)
         if (answered[p]) assert (counts_q[p] != '0);                   // none without a request
-      if (here) assert (line[port] == dut.mem[at_q]);                  // in order
+      if (here) assert (line[port] == dut.i_memory.gen_block[1].gen_memory.words[at_q]); // in order
       if (here) assert (answer_for[port] == answer_at_t'(for_q));
       for (int p = 0; p < PUS; p++)                                    // never idle in the turn of one that waits
         assert (dut.served[p] == (dut.waiting[p] && turn_i == turn_t'(p % PORT_PUS)
