@@ -6,15 +6,20 @@
 //! the others are targets of it. An extension is a target of the start vertex as well, or a source of it that leads to
 //! all other members. Rows of bits have both, a row for each target, so that extensions of a base are the bits that
 //! its rows have in common.
+//!
+//! For [homomorphisms](crate::homomorphism) both extensions may be one vertex: a base counts e² then, at each of its
+//! members.
 
 use std::ops::{ControlFlow, Range};
 
-use gramer_base::context::Cancel;
+use gramer_base::context::{Cancel, Context};
 use gramer_base::error::Result;
 use gramer_base::memory::filled_or_unwind;
+use gramer_engine::per::Numbers;
 use gramer_graph::View;
 
 use super::super::oriented::Oriented;
+use super::super::per::sums::Sums;
 use super::local::Local;
 use super::row::ones;
 use super::{Job, Resident, of_size, oriented, planned, units};
@@ -34,13 +39,106 @@ pub(crate) fn count(graph: &Resident, k: usize, job: Job<'_>) -> Result<(u128, b
     let view = graph.graph.view();
     let ran = job.run(
         &units,
-        || Extensions::new(view, oriented),
-        |extensions, unit| {
+        || (Extensions::new(view, oriented), Pairs::default()),
+        |(extensions, pairs), unit| {
             extensions.enter(unit.start, k - 3);
-            extensions.bases(unit.range(), k - 4, &job.context.cancel)
+            extensions.bases(unit.range(), k - 4, pairs, &job.context.cancel)
         },
     );
-    Ok(ran.sum(|extensions| extensions.sum))
+    Ok(ran.sum(|(_, pairs)| pairs.sum))
+}
+
+/// By vertex, the sum of e² over the bases of k − 2 vertices that it belongs to, e their extensions; every process of
+/// a run counts all of them. `None` if the run was cancelled.
+///
+/// # Errors
+/// Those of orienting the graph; [`Error::Unsupported`] for a sum of more than 128 bits.
+///
+/// [`Error::Unsupported`]: gramer_base::error::Error::Unsupported
+pub(crate) fn squares(graph: &Resident, k: usize, context: &Context) -> Result<Option<Numbers>> {
+    assert!(k >= LEAST);
+    let _plan = planned(graph, context, |shape| of_size(k - 1, shape));
+    let Some(oriented) = oriented(graph, context)? else { return Ok(None) };
+    let job = Job::whole(context);
+    let units = units(graph, oriented, k - 2, job);
+    let view = graph.graph.view();
+    let sums = Sums::new(oriented.vertices());
+    let ran = job.run(
+        &units,
+        || (Extensions::new(view, oriented), Squares::default()),
+        |(extensions, squares), unit| {
+            extensions.enter(unit.start, k - 3);
+            let targets = oriented.targets(unit.start);
+            squares.by_member.clear();
+            squares.by_member.resize(targets.len(), 0);
+            squares.sum = 0;
+            extensions.bases(unit.range(), k - 4, squares, &context.cancel)?;
+            sums.add(unit.start as usize, squares.sum);
+            for (&target, &sum) in targets.iter().zip(&squares.by_member) {
+                sums.add(target as usize, sum);
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    if !ran.complete {
+        return Ok(None);
+    }
+    sums.get(oriented.numbers().iter().map(|&n| n as usize)).map(Some)
+}
+
+/// Sums over the bases of a start vertex.
+trait Tally {
+    /// Value of a base with this many extensions.
+    fn value(extensions: u64) -> u128;
+
+    /// Adds the value of bases with a target, by its position.
+    fn add(&mut self, target: usize, value: u128);
+
+    /// Adds the value of bases of the start vertex.
+    fn add_all(&mut self, value: u128);
+}
+
+/// Pairs of extensions.
+#[derive(Default)]
+struct Pairs {
+    sum: u128,
+}
+
+impl Tally for Pairs {
+    #[inline(always)]
+    fn value(extensions: u64) -> u128 {
+        u128::from(extensions * extensions.saturating_sub(1) / 2)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, _target: usize, _value: u128) {}
+
+    fn add_all(&mut self, value: u128) {
+        self.sum += value;
+    }
+}
+
+/// Squares of the number of extensions.
+#[derive(Default)]
+struct Squares {
+    by_member: Vec<u128>,
+    sum: u128,
+}
+
+impl Tally for Squares {
+    #[inline(always)]
+    fn value(extensions: u64) -> u128 {
+        u128::from(extensions).pow(2)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, target: usize, value: u128) {
+        self.by_member[target] += value;
+    }
+
+    fn add_all(&mut self, value: u128) {
+        self.sum += value;
+    }
 }
 
 /// Candidates for extending the bases of a start vertex.
@@ -61,7 +159,6 @@ struct Extensions<'a> {
     hits: Vec<u32>,
     /// End of the hits of each such source.
     ends: Vec<usize>,
-    sum: u128,
 }
 
 /// Not a target.
@@ -79,7 +176,6 @@ impl<'a> Extensions<'a> {
             sets: vec![],
             hits: vec![],
             ends: vec![],
-            sum: 0,
         }
     }
 
@@ -127,14 +223,22 @@ impl<'a> Extensions<'a> {
 
     /// Adds up the bases of the start vertex, one of the targets at the positions `part`, and `more` targets before
     /// that one.
-    fn bases(&mut self, part: Range<usize>, more: usize, cancel: &Cancel) -> ControlFlow<()> {
+    fn bases<T: Tally>(
+        &mut self,
+        part: Range<usize>,
+        more: usize,
+        tally: &mut T,
+        cancel: &Cancel,
+    ) -> ControlFlow<()> {
         self.sets.resize(more * self.width, 0);
         let level = Level { own: self.local.width(), width: self.width, rows: &self.rows };
         for i in part {
             if cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }
-            self.sum += level.below(i, level.row(i), &mut self.sets, more, cancel)?;
+            let value = level.below(i, level.row(i), &mut self.sets, more, (tally, cancel))?;
+            tally.add(i, value);
+            tally.add_all(value);
         }
         ControlFlow::Continue(())
     }
@@ -153,15 +257,15 @@ impl<'a> Level<'a> {
         &self.rows[target * self.width..][..self.width]
     }
 
-    /// The pairs of extensions of all bases that have the vertices chosen so far, whose common extensions are `set`, and
-    /// `more` ≥ 1 targets of `set` before `last`.
-    fn below(
+    /// The value of all bases that have the vertices chosen so far, whose common extensions are `set`, and `more` ≥ 1
+    /// targets of `set` before `last`.
+    fn below<T: Tally>(
         &self,
         last: usize,
         set: &[u64],
         sets: &mut [u64],
         more: usize,
-        cancel: &Cancel,
+        (tally, cancel): (&mut T, &Cancel),
     ) -> ControlFlow<(), u128> {
         let mut sum = 0u128;
         for m in ones(&set[..self.own]).take_while(|&m| m < last) {
@@ -169,7 +273,9 @@ impl<'a> Level<'a> {
             if more == 1 {
                 let both = |(a, b): (&u64, &u64)| u64::from((a & b).count_ones());
                 let extensions: u64 = set.iter().zip(row).map(both).sum();
-                sum += u128::from(extensions * extensions.saturating_sub(1) / 2);
+                let value = T::value(extensions);
+                tally.add(m, value);
+                sum += value;
             } else {
                 if cancel.is_cancelled() {
                     return ControlFlow::Break(());
@@ -178,7 +284,9 @@ impl<'a> Level<'a> {
                 for ((to, a), b) in deeper.iter_mut().zip(set).zip(row) {
                     *to = a & b;
                 }
-                sum += self.below(m, deeper, others, more - 1, cancel)?;
+                let value = self.below(m, deeper, others, more - 1, (&mut *tally, cancel))?;
+                tally.add(m, value);
+                sum += value;
             }
         }
         ControlFlow::Continue(sum)

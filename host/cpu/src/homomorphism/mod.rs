@@ -1,6 +1,7 @@
 //! Numbers of homomorphisms, and of mappings and occurrences from them; see
 //! [`gramer_pattern::plan::homomorphism`].
 
+mod cliques;
 mod forest;
 mod tables;
 
@@ -13,10 +14,11 @@ use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, Table, quotien
 use gramer_pattern::{Pattern, automorphism_count};
 use tracing::info;
 
-use super::Job;
 use super::number::Number;
 use super::reach::fits;
 use super::sets::intersection_size;
+use super::{Job, Resident};
+use cliques::{CliqueCore, Columns, Place};
 
 /// Bytes of tables that are kept from one pattern to the next.
 const KEPT_BYTES: usize = 1 << 29;
@@ -68,21 +70,22 @@ impl Decomposition {
             .into_iter()
             .map(|(quotient, c)| (HomomorphismPlan::of(&quotient, shape), c))
             .collect();
-        let cost = parts.iter().map(|(plan, _)| plan.cost).sum();
+        let cost = parts.iter().map(|(plan, _)| cost(plan, shape)).sum();
         Some(Decomposition { parts, automorphisms: automorphism_count(pattern), cost })
     }
 
     /// Maximum of a part's vertices with enumerated images. With more than one, the cost in skewed graphs far exceeds
     /// the estimate from averages.
     pub fn apexes(&self) -> usize {
-        self.parts.iter().map(|(plan, _)| plan.apexes.len()).max().unwrap_or(0)
+        let searched = self.parts.iter().filter(|(plan, _)| CliqueCore::of(plan).is_none());
+        searched.map(|(plan, _)| plan.apexes.len()).max().unwrap_or(0)
     }
 
     /// The number of occurrences.
     ///
     /// # Errors
     /// [`CountFailure::Overflow`] if it needs more than 128 bits.
-    pub fn count(&self, graph: View<'_>, job: Job<'_>) -> Result<u128, CountFailure> {
+    pub fn count(&self, graph: &Resident, job: Job<'_>) -> Result<u128, CountFailure> {
         let mut homomorphisms = Homomorphisms::new(graph, job);
         let costs = || self.parts.iter().map(|(plan, _)| plan.cost).collect();
         let _plan = job.context.progress.plan(costs);
@@ -102,12 +105,13 @@ impl Decomposition {
 /// # Errors
 /// [`CountFailure::Overflow`] if one needs more than 128 bits, or the graph is too large for a thread's state.
 pub(super) fn numbers(
-    graph: View<'_>,
+    graph: &Resident,
     patterns: &[&Pattern],
     shape: &Shape,
     job: Job<'_>,
 ) -> Result<Vec<u128>, CountFailure> {
-    if !fits(graph.vertices(), BYTES) || graph.neighbours.len() > u32::MAX as usize {
+    let view = graph.graph.view();
+    if !fits(view.vertices(), BYTES) || view.neighbours.len() > u32::MAX as usize {
         return Err(CountFailure::Overflow);
     }
     let mut homomorphisms = Homomorphisms::new(graph, job);
@@ -117,6 +121,11 @@ pub(super) fn numbers(
     let count =
         |plan| u128::try_from(homomorphisms.count(plan)?).map_err(|_| CountFailure::Overflow);
     plans.iter().map(count).collect()
+}
+
+/// Estimated cost of a plan, in elements visited.
+fn cost(plan: &HomomorphismPlan, shape: &Shape) -> f64 {
+    CliqueCore::of(plan).map_or(plan.cost, |core| plan.cost - plan.core_cost + core.cost(shape))
 }
 
 /// Collects the inputs of cost estimates from a graph: two passes over the vertices, and a sample of the
@@ -178,8 +187,8 @@ struct Homomorphisms<'a> {
 }
 
 impl<'a> Homomorphisms<'a> {
-    fn new(graph: View<'a>, job: Job<'a>) -> Self {
-        let arcs = Arcs { graph, job, turned: None };
+    fn new(resident: &'a Resident, job: Job<'a>) -> Self {
+        let arcs = Arcs::new(resident, job);
         Homomorphisms { arcs, narrow: Tables::new(), wide: Tables::new() }
     }
 
@@ -195,14 +204,21 @@ impl<'a> Homomorphisms<'a> {
     }
 }
 
-/// A graph, with the reverse of each arc on demand.
+/// A graph, with the reverse of each arc and numbers of cliques on demand.
 struct Arcs<'a> {
     graph: View<'a>,
+    resident: &'a Resident,
     job: Job<'a>,
     turned: Option<Rc<Vec<u32>>>,
+    cliques: Columns,
 }
 
-impl Arcs<'_> {
+impl<'a> Arcs<'a> {
+    fn new(resident: &'a Resident, job: Job<'a>) -> Self {
+        let (turned, cliques) = (None, Columns::default());
+        Arcs { graph: resident.graph.view(), resident, job, turned, cliques }
+    }
+
     fn turned(&mut self) -> Result<Rc<Vec<u32>>, CountFailure> {
         if let Some(turned) = &self.turned {
             return Ok(Rc::clone(turned));
@@ -268,6 +284,14 @@ impl<V: tables::TableValue> Tables<V> {
                 None => U256::from(arcs.graph.vertices() as u64),
                 Some(values) => values.iter().map(|&v| v.into()).sum(),
             });
+        }
+        if let Some(core) = CliqueCore::of(plan) {
+            let values = match core.place {
+                Place::Nowhere => None,
+                Place::Vertex(v) => vertices[v].clone(),
+                Place::Edge(ends) => table(plan.edges[&ends]),
+            };
+            return core.count(values.as_deref().map(Vec::as_slice), arcs);
         }
         let edges = plan.edges.iter().map(|(&edge, &at)| (edge, table(at).expect("not ones")));
         forest::count(arcs.graph, plan, &vertices, &edges.collect(), arcs.job)
@@ -363,7 +387,8 @@ mod tests {
             let context = Context::with_threads(threads);
             let decomposition =
                 Decomposition::new(graph.view(), &pattern, &shape(graph.view())).unwrap();
-            let counted = decomposition.count(graph.view(), Job::whole(&context)).unwrap();
+            let counted =
+                decomposition.count(&Resident::new(&graph), Job::whole(&context)).unwrap();
             let plan = SearchPlan::of(&pattern, Induced::Edge, false, true);
             let met = interpret(&plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
             proptest::prop_assert_eq!(counted, met, "{:?}", pattern);
@@ -396,7 +421,8 @@ mod tests {
             let plan = HomomorphismPlan::of(&pattern(n, &parents, &more), &shape);
             let context = Context::with_threads(threads);
             let job = Job::whole(&context);
-            let mut arcs = Arcs { graph: graph.view(), job, turned: None };
+            let resident = Resident::new(&graph);
+            let mut arcs = Arcs::new(&resident, job);
             let narrow = Tables::<u64>::new().count(&plan, &mut arcs).unwrap();
             let wide = Tables::<U256>::new().count(&plan, &mut arcs).unwrap();
             proptest::prop_assert_eq!(narrow, wide);
@@ -412,7 +438,7 @@ mod tests {
         let count = |pattern: &Pattern| {
             let decomposition =
                 Decomposition::new(graph.view(), pattern, &shape(graph.view())).unwrap();
-            decomposition.count(graph.view(), Job::whole(&context))
+            decomposition.count(&Resident::new(&graph), Job::whole(&context))
         };
         let edges: Vec<_> = (1..8).map(|v| (0, v)).collect();
         let star = Pattern::from_edges(8, &edges);

@@ -141,7 +141,7 @@ pub(super) fn count(
         .filter(|decomposition| decomposition.cost < search.min(motifs))
         .filter(|decomposition| !forms || decomposition.apexes() <= 1);
     if let Some(decomposition) = decomposition {
-        match decomposition.count(view, job) {
+        match decomposition.count(graph, job) {
             Ok(count) => return Ok(MethodChoice::Count(count, true, Method::Homomorphisms)),
             Err(CountFailure::Stopped) => {
                 return Ok(MethodChoice::Count(0, false, Method::Homomorphisms));

@@ -50,7 +50,7 @@ fn too_many() -> Error {
 ///
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Unsupported`] for a number of more than 128 bits.
-pub(super) fn numbers(
+pub(crate) fn numbers(
     graph: &Resident,
     oriented: &Oriented,
     sizes: Range<usize>,

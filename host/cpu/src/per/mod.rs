@@ -1,8 +1,8 @@
 //! Counts per vertex and per edge; see [`gramer_engine::per`].
 
-mod cliques;
+pub(super) mod cliques;
 mod orbits;
-mod sums;
+pub(super) mod sums;
 mod tree;
 
 use gramer_base::context::Context;

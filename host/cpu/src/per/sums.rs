@@ -10,7 +10,7 @@ use gramer_engine::per::Numbers;
 
 /// One sum per item. The upper halves are there once a lower half ran over.
 #[derive(Debug)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     low: Vec<AtomicU64>,
     high: OnceLock<Vec<AtomicU64>>,
     overflow: AtomicBool,

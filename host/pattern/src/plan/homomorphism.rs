@@ -77,6 +77,8 @@ pub struct HomomorphismPlan {
     pub trees: Vec<Vec<Vec<Node>>>,
     /// Estimated cost, in elements visited.
     pub cost: f64,
+    /// The core's part of it.
+    pub core_cost: f64,
 }
 
 /// What the estimate of costs knows of a graph.
@@ -256,6 +258,7 @@ impl<'a> Elimination<'a> {
             apexes,
             trees,
             cost: self.cost + cost,
+            core_cost: cost,
         }
     }
 }

@@ -146,7 +146,7 @@ pub(super) fn vertex_induced(
         })
         .collect();
     let by_tables: Vec<&Pattern> = wanted.iter().map(|&n| &patterns[n]).collect();
-    let by_tables = match homomorphism::numbers(view, &by_tables, &shape, job) {
+    let by_tables = match homomorphism::numbers(graph, &by_tables, &shape, job) {
         Ok(numbers) => numbers,
         Err(CountFailure::Stopped) => return Ok(CountEnd::Stopped),
         Err(CountFailure::Overflow) => {
@@ -325,7 +325,8 @@ mod tests {
             let patterns = Dictionary::of(K).patterns();
             let all: Vec<&Pattern> = patterns.iter().collect();
             let shape = homomorphism::shape(view);
-            let numbers = homomorphism::numbers(view, &all, &shape, Job::whole(&context)).unwrap();
+            let numbers =
+                homomorphism::numbers(&resident, &all, &shape, Job::whole(&context)).unwrap();
             let common = Common::new(view, &context).unwrap();
             let specials = specials(view, &common, Job::whole(&context)).unwrap();
             for (n, number) in specials {
