@@ -10,6 +10,7 @@ mod leaves;
 mod neighbourhood;
 mod six;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use gramer_base::context::Context;
@@ -28,7 +29,7 @@ use tracing::info;
 use super::reach::{Form, by_form};
 use super::{Job, Resident, clique, cycle};
 pub(super) use edges::EdgeCounts;
-use leaves::HubOfLeaves;
+use leaves::HubsOfLeaves;
 pub(super) use six::cost as cost_of_six;
 
 /// Counts of the whole graph by closed forms, where there are some.
@@ -97,9 +98,9 @@ fn whole(graph: &Resident, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> 
     if k == 6
         && context.budget.is_none()
         && job.others.is_none()
-        && let Some(hub) = HubOfLeaves::new(view, six::MOST_NEIGHBOURS, k - 1)
+        && let Some(hubs) = HubsOfLeaves::new(view, six::MOST_NEIGHBOURS, k - 1)
     {
-        let found = by_leaves(&hub, k, context)?;
+        let found = by_leaves(&hubs, k, context)?;
         let complete = found.is_some();
         return Ok((found.unwrap_or_else(|| zeros(k)), complete));
     }
@@ -143,20 +144,21 @@ fn whole(graph: &Resident, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> 
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
 }
 
-/// Counts from graphs in which a hub has 0 to k − 1 leaves; `None` if the run was cancelled.
-fn by_leaves(hub: &HubOfLeaves<'_>, k: usize, context: &Context) -> Result<Option<Vec<u128>>> {
-    info!(k, "motifs are counted in graphs with few leaves of the hub");
-    let _plan = context.progress.plan(|| vec![1.0; k]);
-    let mut samples = vec![];
-    for leaves in 0..k {
-        let graph = hub.with(leaves, context)?;
+/// Counts from graphs in which hubs have few leaves; `None` if the run was cancelled.
+fn by_leaves(hubs: &HubsOfLeaves<'_>, k: usize, context: &Context) -> Result<Option<Vec<u128>>> {
+    info!(k, "motifs are counted in graphs with few leaves of the hubs");
+    let samples = hubs.samples(k);
+    let _plan = context.progress.plan(|| vec![1.0; samples.len()]);
+    let mut numbers = BTreeMap::new();
+    for leaves in samples {
+        let graph = hubs.with(&leaves, context)?;
         let (counts, complete) = whole(&Resident::new(&graph), k, Job::whole(context))?;
         if !complete {
             return Ok(None);
         }
-        samples.push(counts);
+        numbers.insert(leaves, counts);
     }
-    let counts = hub.counts(samples);
+    let counts = hubs.counts(numbers);
     Ok(Some(counts.ok_or_else(|| {
         Error::Unsupported("the number of motifs needs more than 108 bits".into())
     })?))
@@ -390,29 +392,45 @@ mod tests {
         #[test]
         fn few_leaves_give_the_counts_with_many(
             edges in proptest::collection::vec((0u64..12, 0u64..12), 1..30),
-            leaves in 12u64..40,
+            leaves in proptest::collection::vec(12u64..40, 1..4),
             threads in 1usize..3,
         ) {
             let mut builder = Builder::new();
             edges.iter().filter(|(u, v)| u != v).for_each(|&(u, v)| builder.edge(u, v));
             // Those of another vertex are left as they are.
-            (0..3).for_each(|leaf| builder.edge(1, 50 + leaf));
-            (0..leaves).for_each(|leaf| builder.edge(0, 100 + leaf));
+            (0..3).for_each(|leaf| builder.edge(11, 50 + leaf));
+            for (hub, &leaves) in (0..).zip(&leaves) {
+                (0..leaves).for_each(|leaf| builder.edge(hub, 100 * (hub + 1) + leaf));
+            }
             let graph = builder.build();
             let context = Context::with_threads(threads);
             for k in [3, 5, 6] {
-                // The first vertex has up to eleven neighbours more.
-                let hub = HubOfLeaves::new(graph.view(), 20, k - 1);
-                let Some(hub) = hub else {
+                // A hub has up to eleven neighbours more.
+                let hubs = HubsOfLeaves::new(graph.view(), 20, k - 1);
+                let Some(hubs) = hubs else {
                     let most = (0..graph.view().vertices() as VertexId).map(|v| graph.view().degree(v)).max();
-                    proptest::prop_assert!(most <= Some(20) || leaves < 15);
+                    proptest::prop_assert!(most <= Some(20) || leaves.iter().any(|&n| n < 15));
                     continue;
                 };
                 let resident = Resident::new(&graph);
                 let expected = by_equations(&resident, k, Job::whole(&context));
-                proptest::prop_assert_eq!(by_leaves(&hub, k, &context).unwrap(), expected);
+                proptest::prop_assert_eq!(by_leaves(&hubs, k, &context).unwrap(), expected);
             }
         }
+    }
+
+    #[test]
+    fn a_set_of_vertices_has_room_for_its_hubs_and_leaves() {
+        let of = |hubs: usize| {
+            let mut builder = Builder::new();
+            for hub in 0..hubs as u64 {
+                (0..9).for_each(|leaf| builder.edge(hub, 10 + 10 * hub + leaf));
+            }
+            let graph = builder.build();
+            HubsOfLeaves::new(graph.view(), 8, 5).map(|hubs| hubs.samples(6).len())
+        };
+        assert_eq!([1, 2, 3].map(of), [Some(6), Some(17), Some(35)]);
+        assert_eq!([0, 4].map(of), [None, None]);
     }
 
     #[test]
