@@ -39,10 +39,19 @@ pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
     // Shares use the graph's own numbers; with limited memory there is room for its rows only.
     let whole = job.units.share().is_none() && job.others.is_none() && job.context.budget.is_none();
     let lists = match graph.order() {
-        Order::Input if whole => Lists::by_degree(view, job),
+        Order::Input if whole && !is_even(view) => Lists::by_degree(view, job),
         _ => Lists::by_number(view, job),
     };
     lists.map_or((0, false), |lists| count_by(&lists, view, job))
+}
+
+/// Degree of the end of an edge, on average, up to which lists are about as short in any order.
+const EVEN: u128 = 32;
+
+/// Whether no vertices have far more neighbours than others, so that ranking by degree takes longer than it saves.
+fn is_even(graph: View<'_>) -> bool {
+    let squares = graph.offsets.windows(2).map(|of| u128::from(of[1] - of[0]).pow(2)).sum::<u128>();
+    squares <= EVEN * graph.neighbours.len() as u128
 }
 
 fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
@@ -166,7 +175,7 @@ fn through_with(
     };
     part.iter().take(AHEAD).for_each(ask);
     // Reads of the graph's own mapped rows are counted; copies need no count.
-    let longest = if matches!(all, Cow::Owned(_)) { LONG } else { 0 };
+    let mapped = matches!(all, Cow::Borrowed(_));
     let all = &all[..];
     let (mut both, mut found, mut copied) = ([0; WORDS], 0, 0);
     for (i, &u) in part.iter().enumerate() {
@@ -177,10 +186,12 @@ fn through_with(
             both[w] += u64::from((mine[w] & theirs[w]).count_ones());
         }
         let (at, others) = (at as usize, others as usize);
-        if others <= longest && copy(all, at, others, room, copied) {
+        if mapped {
+            touch(&all[at..at + others]);
+        }
+        if others <= LONG && copy(all, at, others, room, copied) {
             copied += others;
         } else {
-            touch(&all[at..at + others]);
             found += marked(all, at..at + others);
         }
     }

@@ -82,6 +82,8 @@ pub(super) struct Lists<'a> {
     pub ascend: bool,
 }
 
+/// Entries of rows that a near cache holds, so that lists in them are as near as copies.
+const NEAR: usize = if cfg!(test) { 1 << 11 } else { 1 << 19 };
 /// Entries of rows from which a separate thread pays.
 const ENOUGH: usize = if cfg!(test) { 1 << 8 } else { 1 << 18 };
 /// Ranges for each thread.
@@ -115,7 +117,7 @@ impl<'a> Lists<'a> {
     ) -> Option<Self> {
         let vertices = graph.vertices();
         let budget = job.context.budget.as_deref();
-        let keeps = Capacity::within(budget, vertices);
+        let keeps = Capacity::within(budget, graph);
         let mut lists = Self::empty(vertices, if keeps.bits { vertices } else { 0 });
         let mut parts = Parts::new(graph, job, |v| graph.offsets[v] as usize);
         if !keeps.lists {
@@ -168,9 +170,9 @@ struct Capacity {
 }
 
 impl Capacity {
-    fn within(budget: Option<&Budget>, vertices: usize) -> Self {
-        let bits = has_room(budget, size_of::<HubBits>() * vertices);
-        Capacity { bits, lists: budget.is_none() }
+    fn within(budget: Option<&Budget>, graph: View<'_>) -> Self {
+        let bits = has_room(budget, size_of::<HubBits>() * graph.vertices());
+        Capacity { bits, lists: budget.is_none() && graph.neighbours.len() > NEAR }
     }
 }
 
