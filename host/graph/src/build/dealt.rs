@@ -18,7 +18,7 @@ use tracing::debug_span;
 use super::EdgeBlock;
 use super::entry::tidy;
 use super::halves::{HalfRowBuilder, add_up, shares, split};
-use super::numbering::{IdTable, Numbering, renumber};
+use super::numbering::{IdTable, Numbering, VertexIds, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{DropCounts, RowSet, numbered_in_order};
 use crate::VertexId;
@@ -72,10 +72,10 @@ pub(super) fn made_with<P: Position>(
     let numbered = known.is_some();
     let has_edge = |id: usize| whole.start[id].at() < whole.start[id + 1].at();
     let (numbering, ids) = match known {
-        Some(known) => known,
+        Some((numbering, ids)) => (numbering, VertexIds::Listed(ids)),
         None => numbered_in_order(&used, has_edge, cancel)?,
     };
-    let first = ids.first().copied().unwrap_or(0);
+    let first = ids.first();
     let rows = match &numbering {
         _ if numbered => whole.rows(|v| v, threads, cancel)?,
         Numbering::Table(numbers) => whole.rows(|id| numbers[id as usize], threads, cancel)?,
@@ -89,7 +89,10 @@ pub(super) fn made_with<P: Position>(
     let end = rows.len() as u64;
     let start = match numbered {
         true => (0..=vertices).map(start).collect(),
-        false => ids.iter().map(|&id| start(id as usize)).chain([end]).collect(),
+        false => {
+            let row = |number: usize| start(ids.of(number) as usize);
+            (0..ids.len()).map(row).chain([end]).collect()
+        }
     };
     Ok(RowSet { numbering, ids, start, rows, dropped })
 }

@@ -10,7 +10,7 @@
 //!    the others. They reuse the memory of the first step.
 
 use super::ahead::{AHEAD, PrefetchWriter};
-use super::halves::HalfRowBuilder;
+use super::halves::HalfRows;
 use super::position::Position;
 use crate::VertexId;
 use gramer_base::context::{Cancel, CancelPoll};
@@ -19,7 +19,7 @@ use gramer_base::memory::zeroed;
 
 /// The rows of half rows, with numbers in the same order; where each row begins is known.
 pub(super) fn in_order<P: Position>(
-    halves: HalfRowBuilder<VertexId, P>,
+    halves: HalfRows<P>,
     offsets: &[P],
     spare: Vec<VertexId>,
     number: impl Fn(VertexId) -> VertexId,
@@ -29,13 +29,13 @@ pub(super) fn in_order<P: Position>(
     let mut next = offsets[..offsets.len() - 1].to_vec();
     from_halves(&halves, number, &mut rows, &mut next, cancel)?;
     drop(halves);
-    second_halves(&mut rows, offsets, &mut next, cancel)?;
+    second_halves::<P, true>(&mut rows, offsets, &mut next, cancel)?;
     Ok(rows)
 }
 
 /// The rows of half rows whose vertices have these ranks.
 pub(super) fn by_rank<P: Position>(
-    halves: HalfRowBuilder<VertexId, P>,
+    halves: HalfRows<P>,
     offsets: &[P],
     spare: Vec<VertexId>,
     ranks: &[VertexId],
@@ -50,7 +50,7 @@ pub(super) fn by_rank<P: Position>(
     let mut next = offsets[..vertices].to_vec();
     first_halves(&mut rows, offsets, &first, &mut next, cancel)?;
     drop(first);
-    second_halves(&mut rows, offsets, &mut next, cancel)?;
+    second_halves::<P, false>(&mut rows, offsets, &mut next, cancel)?;
     Ok(rows)
 }
 
@@ -70,7 +70,7 @@ fn room(length: usize, mut spare: Vec<VertexId>) -> Result<Vec<VertexId>> {
 /// Step 2 of half rows that have the order already.
 #[inline(never)]
 fn from_halves<P: Position>(
-    halves: &HalfRowBuilder<VertexId, P>,
+    halves: &HalfRows<P>,
     number: impl Fn(VertexId) -> VertexId,
     rows: &mut [VertexId],
     next: &mut [P],
@@ -79,7 +79,7 @@ fn from_halves<P: Position>(
     let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
-    for v in 0..halves.ends.len() {
+    for v in 0..halves.vertices() {
         let row = halves.row(v);
         looks.check(row.len() + 1)?;
         let own = number(v as VertexId);
@@ -94,7 +94,7 @@ fn from_halves<P: Position>(
 /// Step 1: each row begins at `first` then.
 #[inline(never)]
 fn halves_by_rank<P: Position>(
-    halves: &HalfRowBuilder<VertexId, P>,
+    halves: &HalfRows<P>,
     ranks: &[VertexId],
     rows: &mut [VertexId],
     first: &mut [P],
@@ -103,7 +103,7 @@ fn halves_by_rank<P: Position>(
     let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_, true>::new(&mut waiting);
-    for v in 0..halves.ends.len() {
+    for v in 0..halves.vertices() {
         let row = halves.row(v);
         looks.check(row.len() + 1)?;
         let own = ranks[v];
@@ -140,26 +140,35 @@ fn first_halves<P: Position>(
     Ok(())
 }
 
-/// Step 3, of rows that end at `next` so far. Most entries go to the few rows of hubs here, so nothing is prefetched.
+/// Step 3, of rows that end at `next` so far. In ranked order most entries go to the few rows of hubs, so nothing is
+/// prefetched; otherwise, with `ANYWHERE`, places are.
 #[inline(never)]
-fn second_halves<P: Position>(
+fn second_halves<P: Position, const ANYWHERE: bool>(
     rows: &mut [VertexId],
     offsets: &[P],
     next: &mut [P],
     cancel: &Cancel,
 ) -> Result<()> {
     let mut looks = CancelPoll::new(cancel);
+    let mut waiting = [(0, 0); AHEAD];
+    let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
     for v in 0..next.len() {
         // Nothing has been appended to it so far: that comes from rows behind it.
         let before = offsets[v].at()..next[v].at();
         looks.check(before.len() + 1)?;
         for at in before {
             let other = rows[at];
+            if ANYWHERE {
+                // Rows that are read yet are behind those that are written.
+                ahead.append((rows, 0), next, other, v as VertexId);
+                continue;
+            }
             let to = &mut next[other as usize];
             rows[to.at()] = v as VertexId;
             to.advance();
         }
     }
+    ahead.finish((rows, 0), next);
     Ok(())
 }
 

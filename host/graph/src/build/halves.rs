@@ -21,6 +21,23 @@ pub(super) struct HalfRowBuilder<E, P> {
     pub self_loops: u64,
 }
 
+/// Half rows without duplicates, one after the other.
+pub(super) struct HalfRows<P> {
+    /// V + 1 positions.
+    pub start: Vec<P>,
+    pub entries: Vec<VertexId>,
+}
+
+impl<P: Position> HalfRows<P> {
+    pub fn vertices(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    pub fn row(&self, v: usize) -> &[VertexId] {
+        &self.entries[self.start[v].at()..self.start[v + 1].at()]
+    }
+}
+
 /// A range of half rows in the hands of a thread.
 pub(super) struct Part<'a, E, P> {
     /// The first of them.

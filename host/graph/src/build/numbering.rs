@@ -57,6 +57,45 @@ impl Numbering {
     }
 }
 
+/// Ids of the vertices, by number.
+#[derive(Debug)]
+pub(super) enum VertexIds {
+    Consecutive(Range<u64>),
+    Listed(Vec<u64>),
+}
+
+impl VertexIds {
+    pub fn len(&self) -> usize {
+        match self {
+            VertexIds::Consecutive(ids) => (ids.end - ids.start) as usize,
+            VertexIds::Listed(ids) => ids.len(),
+        }
+    }
+
+    /// The id of a vertex.
+    #[inline]
+    pub fn of(&self, number: usize) -> u64 {
+        match self {
+            VertexIds::Consecutive(ids) => ids.start + number as u64,
+            VertexIds::Listed(ids) => ids[number],
+        }
+    }
+
+    /// The id of the first vertex; 0 if there is none.
+    pub fn first(&self) -> u64 {
+        if self.len() == 0 { 0 } else { self.of(0) }
+    }
+
+    /// The ids, unless they are the numbers.
+    pub fn stored(self) -> Option<Vec<u64>> {
+        match self {
+            VertexIds::Consecutive(ids) if ids.start == 0 => None,
+            VertexIds::Consecutive(ids) => Some(ids.collect()),
+            VertexIds::Listed(ids) => Some(ids),
+        }
+    }
+}
+
 /// Ids that are looked at between looks at the stop flag.
 const AT_ONCE: usize = 1 << 20;
 /// Ids that separate the buckets.

@@ -9,8 +9,8 @@
 use tracing::info_span;
 
 use super::fill;
-use super::halves::{HalfRowBuilder, add_up};
-use super::numbering::{IdTable, Numbering, renumber};
+use super::halves::{HalfRowBuilder, HalfRows, add_up};
+use super::numbering::{IdTable, Numbering, VertexIds, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{DropCounts, RowSet, numbered_in_order};
 use super::{EdgeBlock, Pairs};
@@ -71,30 +71,46 @@ fn spare_of(blocks: Vec<EdgeBlock>) -> Vec<VertexId> {
     narrow.max_by_key(Vec::len).unwrap_or_default().into_flattened()
 }
 
-/// Half rows without duplicates, in the order of the text.
+/// Entries of a row up to which they are compared with each other; stamps are anywhere in memory.
+const SHORT: usize = if cfg!(test) { 3 } else { 8 };
+/// So wide that stamps are seldom cleared, once in as many long rows as it has values.
+#[cfg(not(test))]
+type Stamp = u16;
+#[cfg(test)]
+type Stamp = u8;
+
+/// Half rows in the order of the text, and what they say of vertices.
 struct Halves<P> {
-    rows: HalfRowBuilder<VertexId, P>,
+    rows: HalfRows<P>,
     /// Degree of each vertex, over both its halves.
     degrees: Vec<u32>,
+    self_loops: u64,
 }
 
 impl<P: Position> Halves<P> {
-    /// Moves the different entries of each row to the front, in the order in which they came, and counts them.
-    fn of(mut rows: HalfRowBuilder<VertexId, P>, cancel: &Cancel) -> Result<Self> {
-        let vertices = rows.ends.len();
+    /// Keeps the different entries of each row, in the order in which they came, and counts them.
+    fn of(rows: HalfRowBuilder<VertexId, P>, cancel: &Cancel) -> Result<Self> {
+        let HalfRowBuilder { mut start, ends, mut entries, self_loops } = rows;
+        // Each row ends where the next one starts.
+        drop(ends);
+        let vertices = start.len() - 1;
         let mut degrees: Vec<u32> = zeroed(vertices)?;
-        // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
-        let (mut stamps, mut stamp) = (zeroed::<u8>(vertices)?, 0u8);
+        // A vertex has the stamp of the long row in which it was seen last, unless that was before they were cleared.
+        let (mut stamps, mut stamp) = (zeroed::<Stamp>(vertices)?, 0);
         let mut looks = CancelPoll::new(cancel);
+        let mut end = 0;
         for v in 0..vertices {
-            let from = rows.start[v].at();
-            let row = &mut rows.entries[from..rows.ends[v].at()];
+            let from = start[v].at();
+            let row = &mut entries[from..start[v + 1].at()];
             looks.check(row.len() + 1)?;
             let mut kept = row.len();
             if ascends(row) {
                 row.iter().for_each(|&other| degrees[other as usize] += 1);
+            } else if row.len() <= SHORT {
+                kept = different(row);
+                row[..kept].iter().for_each(|&other| degrees[other as usize] += 1);
             } else {
-                if stamp == u8::MAX {
+                if stamp == Stamp::MAX {
                     // A row's entries are behind it.
                     stamps[v..].fill(0);
                     stamp = 0;
@@ -113,9 +129,14 @@ impl<P: Position> Halves<P> {
                 }
             }
             degrees[v] += kept as u32;
-            rows.ends[v] = P::of((from + kept) as u64);
+            if end < from {
+                entries.copy_within(from..from + kept, end);
+            }
+            start[v] = P::of(end as u64);
+            end += kept;
         }
-        Ok(Halves { rows, degrees })
+        start[vertices] = P::of(end as u64);
+        Ok(Halves { rows: HalfRows { start, entries }, degrees, self_loops })
     }
 
     /// As [`crate::View::is_local`].
@@ -133,17 +154,16 @@ impl<P: Position> Halves<P> {
         spare: Vec<VertexId>,
         cancel: &Cancel,
     ) -> Result<RowSet<VertexId>> {
-        let Halves { rows, degrees } = self;
+        let Halves { rows, degrees, self_loops } = self;
         let numbered = known.is_some();
         let (numbering, ids) = match known {
-            Some(known) => known,
+            Some((numbering, ids)) => (numbering, VertexIds::Listed(ids)),
             None => numbered_in_order(used, |id| degrees[id] > 0, cancel)?,
         };
-        let row = |number: usize| if numbered { number } else { ids[number] as usize };
+        let row = |number: usize| if numbered { number } else { ids.of(number) as usize };
         let offsets: Vec<P> = offsets((0..ids.len()).map(|number| degrees[row(number)]))?;
         drop(degrees);
-        let first = ids.first().copied().unwrap_or(0);
-        let self_loops = rows.self_loops;
+        let first = ids.first();
         let rows = match &numbering {
             _ if numbered => fill::in_order(rows, &offsets, spare, |v| v, cancel)?,
             Numbering::Table(numbers) => {
@@ -169,7 +189,7 @@ impl<P: Position> Halves<P> {
         let cancel = &context.cancel;
         let _span = info_span!("rank", vertices = self.degrees.len()).entered();
         let around = self.around(cancel)?;
-        let Halves { rows, degrees } = self;
+        let Halves { rows, degrees, self_loops } = self;
         // Below 2^96, and not 0 where there is an edge.
         let on_1 = |v: usize| around[v][DEGREE].at() as u128 * around[v][SUM].at() as u128;
         let mut order = ranked(degrees.len(), on_1, context)?;
@@ -192,10 +212,9 @@ impl<P: Position> Halves<P> {
             None => (Numbering::Offset(0), order.iter().map(|&v| v.into()).collect()),
         };
         drop(order);
-        let self_loops = rows.self_loops;
         let rows = fill::by_rank(rows, &offsets, spare, &ranks, cancel)?;
         let numbering = Numbering::Ranked { by_id: Box::new(by_id), ranks };
-        Ok(of_rows(numbering, ids, offsets, rows, self_loops))
+        Ok(of_rows(numbering, VertexIds::Listed(ids), offsets, rows, self_loops))
     }
 
     /// Sums for ON_1, by vertex.
@@ -227,6 +246,18 @@ type DegreeSums<P> = [P; 2];
 const DEGREE: usize = 0;
 const SUM: usize = 1;
 
+/// Moves the different entries of a short row to the front, in the order in which they came; their number.
+fn different(row: &mut [VertexId]) -> usize {
+    let mut kept = 0;
+    for i in 0..row.len() {
+        let other = row[i];
+        let new = row[..kept].iter().fold(true, |new, &kept| new & (kept != other));
+        row[kept] = other;
+        kept += usize::from(new);
+    }
+    kept
+}
+
 /// Whether each entry is above the one before.
 fn ascends(row: &[VertexId]) -> bool {
     // Where a short row first doesn't ascend is no guess for a processor, whether it does is one.
@@ -247,7 +278,7 @@ fn offsets<P: Position>(lengths: impl ExactSizeIterator<Item = u32>) -> Result<V
 
 fn of_rows<P: Position>(
     numbering: Numbering,
-    ids: Vec<u64>,
+    ids: VertexIds,
     offsets: Vec<P>,
     rows: Vec<VertexId>,
     self_loops: u64,
@@ -349,6 +380,7 @@ mod tests {
                 let RowSet { numbering, ids: found, start, rows, dropped } = made.unwrap();
                 proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), (loops, 0));
                 let by_rank: Vec<u64> = expected.iter().map(|&v| ids[v as usize]).collect();
+                let found: Vec<u64> = (0..found.len()).map(|number| found.of(number)).collect();
                 proptest::prop_assert_eq!(found, by_rank);
                 proptest::prop_assert_eq!(start.len(), ids.len() + 1);
                 for (rank, &v) in expected.iter().enumerate() {

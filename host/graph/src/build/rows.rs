@@ -6,7 +6,7 @@ use tracing::debug_span;
 use super::EdgeBlock;
 use super::entry::{Entry, tidy};
 use super::halves::{HalfRowBuilder, Part, add_up, shares, split};
-use super::numbering::{IdTable, Numbering, renumber};
+use super::numbering::{IdTable, Numbering, VertexIds, renumber};
 use super::position::{Position, are_narrow};
 use crate::{Label, VertexId};
 use gramer_base::context::{Cancel, CancelPoll};
@@ -24,8 +24,7 @@ pub(super) struct DropCounts {
 /// Rows, with the numbering of their vertices.
 pub(super) struct RowSet<E> {
     pub numbering: Numbering,
-    /// The ids in use, by number.
-    pub ids: Vec<u64>,
+    pub ids: VertexIds,
     /// Start of each row, and the number of entries.
     pub start: Vec<u64>,
     pub rows: Vec<E>,
@@ -57,7 +56,7 @@ fn made_with<E: Entry, P: Position>(
         IdTable::Ids(numbering, ids) => {
             renumber(&mut blocks, &numbering, threads, cancel)?;
             let (start, rows, dropped) = rows::<E, P>(ids.len(), blocks, threads, cancel, entry)?;
-            Ok(RowSet { numbering, ids, start, rows, dropped })
+            Ok(RowSet { numbering, ids: VertexIds::Listed(ids), start, rows, dropped })
         }
         IdTable::Later(used) => rows_of_ids::<E, P>(used, blocks, threads, cancel, entry),
     }
@@ -98,7 +97,7 @@ fn rows_of_ids<E: Entry, P: Position>(
     let start = halves.starts(threads, cancel)?;
     let has_edge = |id: usize| start[id].at() < start[id + 1].at();
     let (numbering, ids) = numbered_in_order(&used, has_edge, cancel)?;
-    let first = ids.first().copied().unwrap_or(0);
+    let first = ids.first();
     let rows = match &numbering {
         Numbering::Table(numbers) => halves.whole(&start, |id| numbers[id], threads, cancel)?,
         // Ids below the first have no entries: what their numbers would be doesn't matter.
@@ -108,7 +107,8 @@ fn rows_of_ids<E: Entry, P: Position>(
         }
     };
     let end = rows.len() as u64;
-    let start = ids.iter().map(|&id| start[id as usize].at() as u64).chain([end]).collect();
+    let row = |number: usize| start[ids.of(number) as usize].at() as u64;
+    let start = (0..ids.len()).map(row).chain([end]).collect();
     Ok(RowSet { numbering, ids, start, rows, dropped: halves.dropped })
 }
 
@@ -117,25 +117,36 @@ pub(super) fn numbered_in_order(
     used: &[u8],
     has_edge: impl Fn(usize) -> bool,
     cancel: &Cancel,
-) -> Result<(Numbering, Vec<u64>)> {
+) -> Result<(Numbering, VertexIds)> {
+    let is_used = |id: usize| used[id] != 0 || has_edge(id);
+    let first = (0..used.len()).find(|&id| is_used(id)).unwrap_or(used.len());
+    let last = (first..used.len()).rfind(|&id| is_used(id));
+    let range = first..last.map_or(first, |last| last + 1);
     let mut looks = CancelPoll::new(cancel);
-    // Untouched room costs address space only.
-    let mut ids = Vec::with_capacity(used.len());
-    let mut numbers = zeroed::<VertexId>(used.len())?;
-    for id in 0..used.len() {
+    let mut gap = None;
+    for id in range.clone() {
         looks.check(1)?;
-        if used[id] != 0 || has_edge(id) {
+        if !is_used(id) {
+            gap = Some(id);
+            break;
+        }
+    }
+    let Some(gap) = gap else {
+        let ids = if range.is_empty() { 0..0 } else { range.start as u64..range.end as u64 };
+        return Ok((Numbering::Offset(ids.start), VertexIds::Consecutive(ids)));
+    };
+    // Untouched room costs address space only.
+    let mut ids: Vec<u64> = Vec::with_capacity(range.len());
+    let mut numbers = zeroed::<VertexId>(used.len())?;
+    for id in range {
+        looks.check(1)?;
+        if id < gap || is_used(id) {
             numbers[id] = ids.len() as VertexId;
             ids.push(id as u64);
         }
     }
     ids.shrink_to_fit();
-    let first = ids.first().copied().unwrap_or(0);
-    let numbering = match ids.last() {
-        Some(last) if last - first >= ids.len() as u64 => Numbering::Table(numbers),
-        _ => Numbering::Offset(first),
-    };
-    Ok((numbering, ids))
+    Ok((Numbering::Table(numbers), VertexIds::Listed(ids)))
 }
 
 /// Sorted half rows: the entries above the row's own number.
@@ -326,7 +337,8 @@ mod tests {
             let ids: BTreeSet<usize> = ends.chain(declared).collect();
             let made = rows_of_ids::<_, u32>(used, blocks(), threads, &cancel, pack).unwrap();
             proptest::prop_assert_eq!((made.dropped.self_loops, made.dropped.conflicts), lost);
-            let found: Vec<usize> = made.ids.iter().map(|&id| id as usize).collect();
+            let found: Vec<usize> =
+                (0..made.ids.len()).map(|number| made.ids.of(number) as usize).collect();
             proptest::prop_assert_eq!(&found, &ids.iter().copied().collect::<Vec<_>>());
             proptest::prop_assert_eq!(made.start.len(), ids.len() + 1);
             let number = |id: VertexId| ids.range(..id as usize).count() as VertexId;

@@ -433,8 +433,7 @@ fn parse(
 ) -> Result<(Vec<Chunk>, Option<u64>)> {
     let first_loop = FirstLoop::default();
     let failed = AtomicBool::new(false);
-    // The failure of the earliest block: blocks before it were handed out before, and threads
-    // finish what they have.
+    // That of the earliest block: those before it were handed out before, and threads finish what they have.
     let first_failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let fail = |index: usize, error: Error| {
         failed.store(true, Ordering::Relaxed);
@@ -458,7 +457,10 @@ fn parse(
                 }
             }
             let most = most_edges(&block.text);
-            let joined = chunks.pop_if(|last: &mut Chunk| joins && last.edges.room() >= most);
+            // The rows that one thread makes take the place of its edges, if these are in one array.
+            let has_room =
+                |edges: &mut EdgeBlock| edges.room() >= most || threads == 1 && edges.grow(most);
+            let joined = chunks.pop_if(|last: &mut Chunk| joins && has_room(&mut last.edges));
             let mut chunk = joined.unwrap_or_else(|| {
                 let many = joins && block.text.len() >= source::BLOCK;
                 let edges = EdgeBlock::with_capacity(if many { MANY_EDGES } else { most });
