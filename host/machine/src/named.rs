@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
-const MACHINES: [(&str, &str, &str); 15] = [
+const MACHINES: [(&str, &str, &str); 16] = [
     ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
     ("card", "the paper's machine for a card", include_str!("../machines/card.yaml")),
     ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
