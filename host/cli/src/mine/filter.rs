@@ -16,7 +16,7 @@ pub struct FilterArgs {
     /// comparison, or several joined by `or`: 'not adjacent(u, v) or degree(u) != degree(v)'. With one of the names
     /// u and v it must hold for every vertex, with both for every pair, in both orders. For --device reference, and
     /// for machines with applications.filter_words.
-    #[arg(long, value_name = "CONDITIONS", value_parser = read, help_heading = HEADING)]
+    #[arg(long, value_name = "CONDITIONS", value_parser = read, help_heading = HEADING, hide_short_help = true)]
     pub filter: Option<Filter>,
 }
 
