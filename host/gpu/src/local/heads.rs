@@ -250,6 +250,6 @@ mod tests {
 
     #[test]
     fn short_lists_have_few_lanes() {
-        assert_eq!([tile(0, 0), tile(10, 10), tile(8, 10), tile(1000, 10)], [4, 4, 8, 16]);
+        assert_eq!([tile(0, 0), tile(10, 10), tile(14, 10), tile(1000, 10)], [4, 4, 8, 16]);
     }
 }
