@@ -142,7 +142,8 @@ module gramer_core
       config_q.stealing     <= registers[ARG_FLAGS >> 2][1];
       config_q.lru          <= registers[ARG_FLAGS >> 2][2];
       config_q.lists        <= registers[ARG_FLAGS >> 2][3];
-      config_q.filters      <= FILTER_WORDS != 0 && registers[ARG_FLAGS >> 2][4];
+      // The in-stream of refused settings is drained, whatever it has.
+      config_q.filters      <= FILTER_WORDS != 0 && registers[ARG_FLAGS >> 2][4] && !refused;
       config_q.slots        <= ($clog2(SLOTS+1))'(registers[ARG_SLOTS >> 2]);
       config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][LAMBDA_W-1:0];
       config_q.vertex_bound <= (VLINE_W+1)'(registers[ARG_VERTEX_BOUND >> 2]);
