@@ -10,6 +10,7 @@
 mod heads;
 mod pivots;
 mod roots;
+mod slots;
 mod together;
 mod way;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use gramer_base::context::Context;
 use gramer_base::error::Result;
 
-use crate::device::{Arg, Device, Limits};
+use crate::device::{Arg, Device};
 use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
 use crate::nest::nest;
@@ -32,6 +33,8 @@ pub(crate) use pivots::walk_bytes;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
+use slots::Slots;
+pub(crate) use slots::slot_bytes;
 pub(crate) use together::{Member, Part, count_together, member};
 use way::Method;
 
@@ -449,47 +452,6 @@ fn run_some(
         }
     }
     Ok(true)
-}
-
-/// Bytes of a slot of `local_big` for roots with up to `span` targets; 0 where they have classes.
-pub(crate) fn slot_bytes(span: usize, limits: Limits) -> u64 {
-    match span > roots::largest(limits) {
-        true => 4 * Slots::words(span) as u64,
-        false => 0,
-    }
-}
-
-/// Buffers of `local_big`: a slot of global memory per work-group.
-struct Slots {
-    groups: usize,
-    buffer: Buffer<u32>,
-    span: usize,
-    slot_words: usize,
-}
-
-impl Slots {
-    /// Slots for the work-groups of `tasks`, within the budget.
-    fn new(graph: &Resident, span: usize, tasks: usize) -> Result<Self> {
-        let device = &graph.device;
-        let slot_words = Self::words(span);
-        let room = device.budget.free() / 2 / (4 * slot_words as u64);
-        let groups = (4 * device.limits.units).min(tasks).min(room as usize).max(1);
-        let buffer = Buffer::new(&device.place(), groups * slot_words, "rows of large roots")?;
-        Ok(Slots { groups, buffer, span, slot_words })
-    }
-
-    /// Words of a slot for roots with up to `span` targets.
-    fn words(span: usize) -> usize {
-        4 * span + span * span.div_ceil(32)
-    }
-
-    fn args(&self) -> [Arg; 3] {
-        [
-            Arg::Buffer(self.buffer.raw()),
-            Arg::U32(self.span as u32),
-            Arg::U64(self.slot_words as u64),
-        ]
-    }
 }
 
 #[cfg(test)]
