@@ -129,12 +129,11 @@ module gramer_prefetcher
     endcase
   end
 
-  function automatic state_e after_dictionary(input logic [31:0] vertices, input logic [31:0] edges);
-    return vertices != '0 ? VERTEX_LINES : edges != '0 ? EDGE_LINES : WORK;
-  endfunction
-
-  state_e after_filter;
-  assign after_filter = dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
+  // Whether the in-stream has such beats.
+  logic   dictionary_some_q, vertices_some_q, edges_some_q;
+  state_e after_filter, after_dictionary;
+  assign after_filter     = dictionary_some_q ? DICTIONARY_ : after_dictionary;
+  assign after_dictionary = vertices_some_q ? VERTEX_LINES : edges_some_q ? EDGE_LINES : WORK;
 
   // Before the header only a stopped run has a limit, since the kernel that reads the stream may start late.
   logic [$clog2(STREAM_WAIT):0] waited_q;
@@ -168,6 +167,9 @@ module gramer_prefetcher
           vertices_q   <= beat[63:32];
           edges_q      <= beat[95:64];
           patterns_q   <= beat[127:96];
+          dictionary_some_q <= beat[31:0] != '0;
+          vertices_some_q   <= beat[63:32] != '0;
+          edges_some_q      <= beat[95:64] != '0;
           last_pattern_q <= beat[127:96] - 32'(beat[127:96] != '0);
           ordinal_q    <= '0;
           at_q         <= '0;
@@ -179,7 +181,7 @@ module gramer_prefetcher
           at_q <= at_q + 1'b1;
           if (at_q == last_pattern_q) begin
             at_q    <= '0;
-            state_q <= filters_i ? FILTER : after_filter;
+            state_q <= FILTER_WORDS != 0 && filters_i ? FILTER : after_filter;
           end
         end
         FILTER: if (valid) begin
@@ -192,7 +194,7 @@ module gramer_prefetcher
             at_q <= at_q + 1'b1;
             if (at_q + 1'b1 == dictionary_q) begin
               at_q    <= '0;
-              state_q <= after_dictionary(vertices_q, edges_q);
+              state_q <= after_dictionary;
             end
           end
         end
@@ -200,7 +202,7 @@ module gramer_prefetcher
           at_q <= at_q + 1'b1;
           if (at_q + 1'b1 == vertices_q) begin
             at_q    <= '0;
-            state_q <= edges_q != '0 ? EDGE_LINES : WORK;
+            state_q <= edges_some_q ? EDGE_LINES : WORK;
           end
         end
         EDGE_LINES: if (valid) begin
