@@ -1,5 +1,5 @@
-//! Filters of the user's: algorithm 1 against brute force with predicates written by hand, whatever the order of the
-//! vertices; who can't filter says so.
+//! `--filter`: algorithm 1 against brute force with predicates written by hand, for any order of the vertices, and the
+//! refusals of engines without filters.
 
 use std::collections::BTreeMap;
 

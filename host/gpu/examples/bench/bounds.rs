@@ -66,8 +66,8 @@ impl Arcs {
         }
     }
 
-    /// Of triangles at the head of their lowest arc: what each list has behind a head is looked up in the head's
-    /// targets.
+    /// Tests of triangles, counted at the head of their lowest arc: the part of each list behind a head is looked up
+    /// among the head's targets.
     fn by_heads(&self) -> Tests {
         let mut tests = Tests::default();
         for tail in 0..self.vertices() {

@@ -125,7 +125,7 @@ mod tests {
     use gramer_graph::read::{ReadOptions, read_graph};
     use gramer_testing::environment;
 
-    /// The review of the paper's check counted these by a program of its own.
+    /// Figures of an independent count of algorithm 1's accesses by the paper's check.
     #[test]
     fn algorithm_1_reads_as_many_records_as_counted_elsewhere() {
         let Some(data) = environment::data() else { return };
