@@ -74,17 +74,21 @@ fn put(under: &mut Value, over: Value) {
     }
 }
 
-/// Adds the line of a key that isn't known, which a merged description has lost.
-pub(crate) fn with_line(text: &str, message: String) -> String {
-    let Some(key) = message.strip_prefix("unknown field `").and_then(|m| m.split('`').next())
-    else {
-        return message;
+/// The message of an error in a merged description, with the line of a key that isn't known in `text` instead of the
+/// place in the merged one.
+pub(crate) fn of_text(text: &str, error: &serde_yaml::Error, message: String) -> String {
+    const UNKNOWN: &str = "unknown field `";
+    let message = match error.location() {
+        Some(at) => message.replace(&format!(" at line {} column {}", at.line(), at.column()), ""),
+        None => message,
     };
+    let Some(unknown) = message.find(UNKNOWN).map(|at| &message[at..]) else { return message };
+    let key = unknown[UNKNOWN.len()..].split('`').next().unwrap_or_default();
     let has_key = |line: &str| {
         line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
     match text.lines().position(has_key) {
-        Some(line) => format!("line {}: {message}", line + 1),
+        Some(line) => format!("line {}: {unknown}", line + 1),
         None => message,
     }
 }

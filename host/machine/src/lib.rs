@@ -409,8 +409,12 @@ impl Accelerator {
             // Read from the text itself, so that messages have lines.
             None => serde_yaml::from_str(text)
                 .map_err(|error| format(check::with_nearest_key(&error)))?,
-            Some(value) => serde_yaml::from_value(value)
-                .map_err(|error| format(base::with_line(text, check::with_nearest_key(&error))))?,
+            // Written and read again, since an error of a value lacks the key.
+            Some(value) => serde_yaml::to_string(&value)
+                .and_then(|merged| serde_yaml::from_str(&merged))
+                .map_err(|error| {
+                    format(base::of_text(text, &error, check::with_nearest_key(&error)))
+                })?,
         };
         accelerator.expand();
         check::check(&accelerator, path)?;

@@ -306,6 +306,10 @@ fn faults_of_a_description_with_a_base_are_named() {
     let unknown = read(&[("a.yaml", "base: b.yaml\nmachine:\n  slotz: 4\n"), ("b.yaml", PAPER)]);
     let text = unknown.unwrap_err();
     assert!(text.starts_with("a.yaml: line 3: unknown field `slotz`"), "{text}");
+    let value = read(&[("a.yaml", "base: b.yaml\nmemory: {dram: ddr5}\n"), ("b.yaml", PAPER)]);
+    let text = value.unwrap_err();
+    assert!(text.starts_with("a.yaml: memory.dram: unknown variant `ddr5`"), "{text}");
+    assert!(text.ends_with("did you mean `ddr4`?") && !text.contains(" line "), "{text}");
     let text = read(&[("a.yaml", "base: c.yaml\n")]).unwrap_err();
     assert!(text.starts_with("c.yaml: cannot read"), "{text}");
     let text = read(&[("a.yaml", "base: a.yaml\n")]).unwrap_err();
