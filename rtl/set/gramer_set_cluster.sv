@@ -95,6 +95,7 @@ module gramer_set_cluster
 
     always_ff @(posedge clk_i) served_q <= turn_of(turn_q, TURNS - q % SIDE_PARTITIONS);
 
+    // Two instances, since synthesis by blocks tells variants of a module apart by the instance's name.
     if (q < NARROW_PARTITIONS) begin : gen_narrow
       gramer_set_partition #(.NARROW(1)) i_narrow (
         .clk_i, .rst_i,

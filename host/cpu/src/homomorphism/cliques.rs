@@ -180,12 +180,12 @@ fn factorial(n: usize) -> U256 {
 mod tests {
     use std::ops::ControlFlow;
 
+    use super::super::tests::graph_of;
     use super::super::{Decomposition, shape};
     use super::*;
     use crate::{Job, Resident};
     use gramer_base::context::Context;
     use gramer_engine::interpreter::interpret;
-    use gramer_graph::Builder;
     use gramer_pattern::Pattern;
     use gramer_pattern::plan::search::SearchPlan;
     use gramer_pattern::task::Induced;
@@ -235,14 +235,7 @@ mod tests {
             hub in proptest::bool::ANY,
             threads in 1usize..4,
         ) {
-            let mut builder = Builder::new();
-            for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
-                builder.edge(u, v);
-                if hub && u != 0 {
-                    builder.edge(0, u);
-                }
-            }
-            let graph = builder.build();
+            let graph = graph_of(&edges, hub);
             let lacks_edge = lacks_edge && n > 4;
             let at = (at.0 % n, at.1 % n);
             let at = if at.0.min(at.1) + 2 == n { (at.0, at.0) } else { at };

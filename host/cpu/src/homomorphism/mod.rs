@@ -347,10 +347,22 @@ mod tests {
     use super::*;
     use gramer_base::context::Context;
     use gramer_engine::interpreter::interpret;
-    use gramer_graph::Builder;
+    use gramer_graph::{Builder, Graph};
     use gramer_pattern::plan::search::SearchPlan;
     use gramer_pattern::task::Induced;
     use std::ops::ControlFlow;
+
+    /// The graph of these edges, without loops; with `hub`, vertex 0 is a neighbour of each first end, too.
+    pub(super) fn graph_of(edges: &[(u64, u64)], hub: bool) -> Graph {
+        let mut builder = Builder::new();
+        for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+            builder.edge(u, v);
+            if hub && u != 0 {
+                builder.edge(0, u);
+            }
+        }
+        builder.build()
+    }
 
     /// A connected pattern of `n` vertices: a tree by `parents`, and further edges.
     fn pattern(n: usize, parents: &[usize], more: &[(usize, usize)]) -> Pattern {
@@ -375,14 +387,7 @@ mod tests {
             hub in proptest::bool::ANY,
             threads in 1usize..3,
         ) {
-            let mut builder = Builder::new();
-            for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
-                builder.edge(u, v);
-                if hub && u != 0 {
-                    builder.edge(0, u);
-                }
-            }
-            let graph = builder.build();
+            let graph = graph_of(&edges, hub);
             let pattern = pattern(n, &parents, &more);
             let context = Context::with_threads(threads);
             let decomposition =
