@@ -181,10 +181,19 @@ impl Place {
         assert!(fs::metadata(self.at(out)).unwrap().len() > 0, "{words}");
     }
 
-    /// Names of temporary files.
+    /// Number of temporary files.
     fn temporary(&self) -> usize {
-        let names = fs::read_dir(self.0.path()).unwrap().map(|e| e.unwrap().file_name());
-        names.filter(|name| name.to_string_lossy().starts_with(".gramer-")).count()
+        self.temporary_files().count()
+    }
+
+    fn temporary_files(&self) -> impl Iterator<Item = fs::DirEntry> {
+        let entries = fs::read_dir(self.0.path()).unwrap().map(Result::unwrap);
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".gramer-"))
+    }
+
+    /// A temporary file has bytes, so its program has locked it.
+    fn temporary_is_locked(&self) -> bool {
+        self.temporary_files().any(|file| file.metadata().is_ok_and(|found| found.len() > 0))
     }
 
     /// Files that a command line reads.
@@ -455,7 +464,7 @@ fn what_a_killed_run_leaves_is_removed() {
         let child = command.spawn().unwrap();
         let pid = Pid::from_child(&child);
         let begun = Instant::now();
-        while place.temporary() == 0 {
+        while !place.temporary_is_locked() {
             assert!(begun.elapsed() < Duration::from_secs(60), "no list was begun");
             std::thread::sleep(Duration::from_millis(5));
         }
