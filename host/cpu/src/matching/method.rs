@@ -148,6 +148,7 @@ pub(super) fn count(
             }
             // The number needs more than 128 bits by every method.
             Err(CountFailure::Overflow) => return Err(too_many(false)),
+            Err(CountFailure::Failed(error)) => return Err(error),
         }
     }
     // The estimate of a search of six vertices may be far from its cost, so that a sample says which way is cheaper.

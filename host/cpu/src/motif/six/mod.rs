@@ -149,6 +149,7 @@ pub(super) fn vertex_induced(
     let by_tables = match homomorphism::numbers(graph, &by_tables, &shape, job) {
         Ok(numbers) => numbers,
         Err(CountFailure::Stopped) => return Ok(CountEnd::Stopped),
+        Err(CountFailure::Failed(error)) => return Err(error),
         Err(CountFailure::Overflow) => {
             return Ok(CountEnd::Large("numbers of homomorphisms need more than 128 bits".into()));
         }
