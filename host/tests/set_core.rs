@@ -187,11 +187,13 @@ fn what_stays_on_chip_and_what_is_refused() {
         assert!(refused(&machine, task.clone(), false), "{task:?}");
     }
     assert!(refused(&machine, Task::Clique { k: 3 }, true));
-    // Sizes are passes, as many as a clique can have.
+    // As many sizes as a clique can have, one for each of a header's plans.
     let sizes = SetTask::of(&Task::CliqueSizes { smallest: 3, largest: 16 }).unwrap();
-    assert_eq!(sizes.passes(4), [3, 4, 5].map(SetTask::Cliques));
-    assert_eq!(sizes.passes(0), [SetTask::Cliques(3)]);
-    assert_eq!(sizes.passes(512).len(), 14);
+    assert_eq!(sizes.passes(4, 4), [SetTask::CliqueSizes(3, 5)]);
+    assert_eq!(sizes.passes(4, 1), [3, 4, 5].map(|k| SetTask::CliqueSizes(k, k)));
+    assert_eq!(sizes.passes(0, 4), [SetTask::CliqueSizes(3, 3)]);
+    let groups = [(3, 6), (7, 10), (11, 14), (15, 16)];
+    assert_eq!(sizes.passes(512, 4), groups.map(|(first, last)| SetTask::CliqueSizes(first, last)));
 }
 
 /// The host refuses what the map's counters can't hold: both must speak of counters of one width.

@@ -255,6 +255,7 @@ module gramer_set_pu
   mask_t   mask;
   words_t  rows_words, first_words;
   logic [4:0] triangles;
+  plan_at_t triangles_plan;
 
   gramer_set_rows i_rows (
     .clk_i, .rst_i,
@@ -262,12 +263,14 @@ module gramer_set_pu
     .write_o (row_write), .write_at_o (row_at), .write_word_o (row_data),
     .mask_o (mask), .root_valid_o (root_valid), .place_o (place), .root_o (root),
     .rows_words_o (rows_words), .first_words_o (first_words),
-    .found_o (triangle), .found_count_o (triangles), .unit_done_o (triangles_done),
+    .found_o (triangle), .found_count_o (triangles), .found_plan_o (triangles_plan),
+    .unit_done_o (triangles_done),
     .busy_o (rows_busy)
   );
 
   logic clique, level_busy, level_event, level_set;
   logic [MEMBER_W:0] cliques;
+  plan_at_t cliques_plan;
   logic [3:0] level_rows;
 
   gramer_set_level_engine i_levels (
@@ -276,7 +279,7 @@ module gramer_set_pu
     .mask_i (mask), .root_valid_i (root_valid), .place_i (place), .root_i (root),
     .rows_words_i (rows_words), .first_words_i (first_words),
     .freed_o (root_freed), .words_o (root_words),
-    .found_o (clique), .found_count_o (cliques), .busy_o (level_busy),
+    .found_o (clique), .found_count_o (cliques), .found_plan_o (cliques_plan), .busy_o (level_busy),
     .busy_event_o (level_event), .set_o (level_set), .rows_o (level_rows)
   );
 
@@ -383,20 +386,31 @@ module gramer_set_pu
 
   logic [SUMS-1:0]    add_q;
   logic [VALUE_W-1:0] value_q [SUMS];
+  logic [PLANS-1:0]   of_triangles, of_cliques; // plans
+  logic [VALUE_W-1:0] of_plan [PLANS];
+
+  // Cliques of plan p belong to sum p. In a run with edges or paths only plan 0 has cliques.
+  always_comb begin
+    of_triangles = triangle ? PLANS'(1) << triangles_plan : '0;
+    of_cliques   = clique ? PLANS'(1) << cliques_plan : '0;
+    for (int p = 0; p < PLANS; p++)
+      of_plan[p] = (of_triangles[p] ? VALUE_W'(triangles) : '0)
+                   + (of_cliques[p] ? VALUE_W'(cliques) : '0);
+  end
 
   always_ff @(posedge clk_i) begin
     add_q <= '0;
     for (int s = 0; s < SUMS; s++) value_q[s] <= '0;
     if (!rst_i) begin
-      add_q[SUM_CLIQUES]   <= triangle || clique;
-      value_q[SUM_CLIQUES] <= (triangle ? VALUE_W'(triangles) : '0)
-                              + (clique ? VALUE_W'(cliques) : '0);
-      add_q[SUM_TRIANGLES]   <= member_done;
-      value_q[SUM_TRIANGLES] <= VALUE_W'(map_triangles);
-      add_q[SUM_PAIRS]       <= member_done;
-      value_q[SUM_PAIRS]     <= VALUE_W'(map_pairs);
-      add_q[SUM_DEGREES]     <= member_done;
-      value_q[SUM_DEGREES]   <= VALUE_W'(map_degrees);
+      for (int p = 0; p < PLANS; p++) begin
+        add_q[p]   <= of_triangles[p] || of_cliques[p] || (p != SUM_CLIQUES && member_done);
+        value_q[p] <= of_plan[p];
+      end
+      if (member_done) begin
+        value_q[SUM_TRIANGLES] <= VALUE_W'(map_triangles);
+        value_q[SUM_PAIRS]     <= VALUE_W'(map_pairs);
+        value_q[SUM_DEGREES]   <= VALUE_W'(map_degrees);
+      end
       add_q[SUM_CYCLES]      <= counted;
       value_q[SUM_CYCLES]    <= VALUE_W'(map_cycles);
       add_q[SUM_PATHS]       <= counted;
@@ -481,6 +495,8 @@ module gramer_set_pu
 
   always_ff @(posedge clk_i) begin
     adds_q <= !rst_i && (add_q & ~(SUMS'(1) << SUM_EMBEDDINGS)) != '0;
+    if (!rst_i) assert (!member_done || ((of_triangles | of_cliques) & ~PLANS'(1)) == '0)
+      else $error("cliques of a plan other than 0 beside edges or paths");
     if (!rst_i) assert (running_i || !adds_q) else $error("a sum after the last cycle of a run");
   end
 `endif

@@ -97,6 +97,31 @@ fn cliques_of_random_graphs() {
     }
 }
 
+/// Each of the header's plans may have another k: one run counts cliques of four sizes.
+#[test]
+fn cliques_of_four_sizes_in_a_run() {
+    for (name, most, seeds) in [("set-small", 60, seeds(0..12, 1)), ("set", 120, seeds(12..15, 4))]
+    {
+        let machine = machine(name);
+        let Some(library) = library(&machine) else { return };
+        let mut core = Model::load(&library).unwrap();
+        for seed in seeds {
+            let graph = random(&mut fastrand::Rng::with_seed(seed), most);
+            let arrange = [Arrange::ByAddress, Arrange::ByWork][seed as usize % 2];
+            let mut sizes = [3, 4, 5, 6];
+            sizes.rotate_left(seed as usize % 4);
+            let bench =
+                Bench::new(&machine, &graph, &sizes.map(|k| Operation::Cliques { k }), arrange);
+            let what = format!("{name}, {seed}, {sizes:?}");
+            let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
+            for (plan, k) in sizes.into_iter().enumerate() {
+                let found = outcomes.iter().map(|o| u128::from(o.counts[SUM_CLIQUES + plan]));
+                assert_eq!(found.sum::<u128>(), cliques(&graph, k), "{what}, {k}");
+            }
+        }
+    }
+}
+
 /// Two channels give the sums of one, in half of the time to load.
 #[test]
 fn channels_load_their_lines_at_the_same_time() {

@@ -28,12 +28,8 @@ struct Cluster {
   }
 
   /// The cycles from the first unit to the end.
-  uint64_t run(const std::vector<uint64_t> &units, unsigned k, unsigned holes) {
-    d.plan_i[0] = k << 4 | OP_CLIQUES;
-    d.plan_i[1] = OP_EDGES;
-    d.plan_i[2] = OP_PATHS;
-    d.plan_i[3] = 9; // no operation
-
+  uint64_t run(const std::vector<uint64_t> &units, const std::array<unsigned, PLANS> &plans, unsigned holes) {
+    for (unsigned p = 0; p < PLANS; ++p) d.plan_i[p] = plans[p];
     d.clear_i = 1;
     b.tick();
     d.clear_i = 0;
@@ -92,7 +88,7 @@ struct Cluster {
 
 int main(int argc, char **argv) {
   Bench b("set_cluster",
-          {"no clique", "k = 3", "k = 4", "k = 5", "k = 6 and more", "a list of a quarter-line",
+          {"no clique", "k = 3", "k = 4", "k = 5", "k = 6 and more", "cliques of several sizes", "a list of a quarter-line",
            "a list of several lines", "rows of two words", "rows of four words",
            "a member with lengths", "a range of members", "a unit without a member to visit",
            "places without units", "edges",
@@ -138,10 +134,16 @@ int main(int argc, char **argv) {
     const unsigned k = 3 + b.random(most - 2);
     std::vector<uint64_t> units;
     std::vector<uint64_t> expected(SUMS);
+    std::array<unsigned, PLANS> plans{unsigned(k << 4 | OP_CLIQUES), OP_EDGES, OP_PATHS, 9}; // 9: no operation
+    const bool sizes = !both && b.chance(40);
+    if (sizes)
+      for (unsigned p = 1; p < PLANS; ++p) plans[p] = unsigned((3 + b.random(5)) << 4 | OP_CLIQUES);
+    b.hit("cliques of several sizes", sizes);
     for (uint32_t v = 0; v < image.n; ++v) {
       const size_t degree = image.up[v].size();
       if (!degree || image.up_quarters[v] > LIST_LINES * 4) continue;
       const uint32_t q = image.up_quarters[v];
+      const unsigned plan = sizes ? unsigned(b.random(PLANS)) : 0;
       b.hit("a list of a quarter-line", q == 1);
       b.hit("a list of several lines", q > 4);
       b.hit("rows of two words", q > 16 && k > 3);
@@ -149,12 +151,12 @@ int main(int argc, char **argv) {
       for (uint32_t w : image.up[v]) b.hit("a member with lengths", image.up_quarters[w] >= 63);
       if (degree > 1 && b.chance(10)) {
         const size_t cut = b.random(degree + 1);
-        units.push_back(SetImage::unit(image.id[v], q, 0, 0, cut));
-        units.push_back(SetImage::unit(image.id[v], q, 0, cut, 4095));
+        units.push_back(SetImage::unit(image.id[v], q, plan, 0, cut));
+        units.push_back(SetImage::unit(image.id[v], q, plan, cut, 4095));
         b.hit("a range of members");
-      } else units.push_back(SetImage::unit(image.id[v], q, 0, 0, 4095));
+      } else units.push_back(SetImage::unit(image.id[v], q, plan, 0, 4095));
       b.hit("a unit without a member to visit", degree == 1);
-      expected[SUM_CLIQUES] += image.cliques(v, k);
+      expected[SUM_CLIQUES + plan] += image.cliques(v, plans[plan] >> 4);
     }
     // Edges and paths in between, or alone.
     if (both) {
@@ -173,10 +175,10 @@ int main(int argc, char **argv) {
         image.neighbourhood(v, paths, expected);
       }
     }
-    if (b.chance(30)) units.push_back(SetImage::unit(0, 1, 3, 0, 4095)), b.hit("no operation");
+    if (!sizes && b.chance(30)) units.push_back(SetImage::unit(0, 1, 3, 0, 4095)), b.hit("no operation");
     const unsigned holes = b.chance(50) ? 30 : 0;
     b.hit("places without units", holes);
-    const uint64_t cycles = c.run(units, k, holes);
+    const uint64_t cycles = c.run(units, plans, holes);
     for (unsigned at = 0; at < SUMS; ++at)
       b.check(c.sum(at) == expected[at],
               "graph %d of kind %u, %u vertices, k = %u: sum %u is %llu instead of %llu", n, kind, vertices,

@@ -185,7 +185,7 @@ pub const OPERATIONS: [(&str, &str); 8] = [
 
 /// The sums, in order.
 pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
-    ("cliques", "cliques of k vertices"),
+    ("cliques", "cliques of the k of plan 0; without edges and paths sum p is that of plan p"),
     ("triangles", "sum of t over edges: three times the triangles"),
     ("pairs", "sum of t (t - 1) / 2 over edges"),
     ("degrees", "sum of t (deg u + deg v) over edges"),

@@ -122,7 +122,7 @@ impl State<'_> {
         let range = unit.first.min(held.len())..last.min(held.len());
         for i in range.filter(|_| k >= 3) {
             sets[..words].copy_from_slice(&rows[i * words..][..words]);
-            self.sums[SUM_CLIQUES] += cliques_in(&rows, words, &mut sets, k - 2);
+            self.sums[SUM_CLIQUES + unit.plan] += cliques_in(&rows, words, &mut sets, k - 2);
         }
     }
 

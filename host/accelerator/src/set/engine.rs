@@ -10,6 +10,7 @@ use gramer_base::error::{Error, Result};
 use gramer_engine::{Outcome, Peers, Query, Sink, Units};
 use gramer_graph::Graph;
 use gramer_machine::Accelerator;
+use gramer_machine::set::PLANS;
 
 use super::frequent::{self, FrequentRequest};
 use super::image::{Lists, Placement, SetImage, Size};
@@ -190,11 +191,12 @@ impl SetResident {
                 let known = if motifs { *degrees() } else { Degrees::default() };
                 outcome.results.extend(pass.counts(&found.total, &known));
             }
-            // Without cliques of this size, larger ones cannot exist.
-            found.complete && found.total != Total::default()
+            // Without cliques of the last size, larger ones cannot exist.
+            found.complete && outcome.results.last().is_some_and(|last| last.count > 0)
         };
         let mut run = SetRun { session, settings, units, context };
-        let passes = task.passes(self.longest());
+        // Segments have one operation.
+        let passes = task.passes(self.longest(), if stays { PLANS } else { 1 });
         if stays {
             // The device has its work: the host has time.
             let meanwhile = || {
@@ -211,10 +213,10 @@ impl SetResident {
             }
         }
         // As in the CPU engine, sizes end with the largest clique.
-        let results = &mut outcome.results;
-        let last_is_none = results.len() > 1 && results.last().is_some_and(|r| r.count == 0);
-        if last_is_none && matches!(task, SetTask::CliqueSizes(..)) {
-            results.pop();
+        if matches!(task, SetTask::CliqueSizes(..)) {
+            let sizes =
+                outcome.results.iter().rposition(|r| r.count > 0).map_or(1, |last| last + 1);
+            outcome.results.truncate(sizes);
         }
         Ok(outcome)
     }

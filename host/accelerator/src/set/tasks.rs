@@ -3,7 +3,7 @@
 use gramer_base::error::{Error, Result};
 use gramer_engine::{Count, Outcome};
 use gramer_machine::Accelerator;
-use gramer_machine::set::MAP_LINES;
+use gramer_machine::set::{MAP_LINES, PLANS};
 use gramer_pattern::closing::{Closing, Sums};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
@@ -19,7 +19,7 @@ use super::units::Operation;
 pub enum SetTask {
     /// Cliques of k vertices.
     Cliques(u32),
-    /// Cliques of the first to the second number of vertices, by size.
+    /// Cliques of the first to the second number of vertices, by size: one pass for up to [`PLANS`] sizes.
     CliqueSizes(u32, u32),
     /// Vertex-induced motifs of 3 vertices.
     Motifs3,
@@ -44,13 +44,15 @@ impl SetTask {
         }
     }
 
-    /// The tasks that it is made of, one after the other over the same image. A clique has one vertex
-    /// more than the `longest` list of neighbours before a vertex at most.
-    pub fn passes(self, longest: u32) -> Vec<SetTask> {
+    /// The tasks that it is made of, one after the other over the same image, each of up to `most` sizes of cliques. A
+    /// clique has one vertex more than the `longest` list of neighbours before a vertex at most.
+    pub fn passes(self, longest: u32, most: u32) -> Vec<SetTask> {
         match self {
             SetTask::CliqueSizes(smallest, largest) => {
                 let largest = largest.min(longest.saturating_add(1)).max(smallest);
-                (smallest..=largest).map(SetTask::Cliques).collect()
+                let end = |first: u32| largest.min(first.saturating_add(most - 1));
+                let firsts = (smallest..=largest).step_by(most as usize);
+                firsts.map(|first| SetTask::CliqueSizes(first, end(first))).collect()
             }
             one => vec![one],
         }
@@ -59,7 +61,10 @@ impl SetTask {
     /// What is done for every root, of a task of one pass; of 5-motifs over the first of their images.
     pub fn operations(self) -> Vec<Operation> {
         match self {
-            SetTask::Cliques(k) | SetTask::CliqueSizes(k, _) => vec![Operation::Cliques { k }],
+            SetTask::Cliques(k) => vec![Operation::Cliques { k }],
+            SetTask::CliqueSizes(smallest, largest) => {
+                (smallest..=largest).map(|k| Operation::Cliques { k }).collect()
+            }
             SetTask::Motifs3 => vec![Operation::Cliques { k: 3 }],
             SetTask::Motifs4 => vec![Operation::Cliques { k: 4 }, Operation::Paths],
             SetTask::Motifs5 => SetTask::Cliques(5).operations(),
@@ -79,9 +84,12 @@ impl SetTask {
             patterns.zip(counts).map(|(pattern, count)| Count { pattern, count }).collect()
         };
         match self {
-            SetTask::Cliques(k) | SetTask::CliqueSizes(k, _) => {
-                vec![Count { pattern: Pattern::clique(k as usize), count: total[SUM_CLIQUES] }]
-            }
+            SetTask::Cliques(k) => SetTask::CliqueSizes(k, k).counts(total, degrees),
+            // In the order of the header's plans.
+            SetTask::CliqueSizes(smallest, largest) => (smallest..=largest)
+                .zip(&total[SUM_CLIQUES..])
+                .map(|(k, &count)| Count { pattern: Pattern::clique(k as usize), count })
+                .collect(),
             SetTask::Motifs3 => of(3, motifs3(total[SUM_CLIQUES], degrees)),
             SetTask::Motifs4 => of(4, motifs4(total, degrees)),
             SetTask::Motifs5 => of(5, motifs5::counts(total)),
