@@ -304,7 +304,6 @@ benches! {
     SET:
     set_cluster: "gramer_set_cluster" [];
     set_intersector: "gramer_set_intersector" [];
-    set_list_buffer: "gramer_set_list_buffer" [];
     set_loader: "gramer_set_loader" [];
     set_map_bank: "gramer_set_map_bank" [];
     set_plan: "gramer_set_plan" [];
@@ -326,7 +325,15 @@ fn set_triple_products() {
     bench("set_triple_products", "gramer_set_triple_products", &[], machine);
 }
 
-// Lines of 368 bits in five or four columns of UltraRAM, of 512 in seven; the rest in block RAM.
+// Full and narrow ids.
+#[test]
+fn set_list_buffer() {
+    for machine in [SET, "base: set.yaml"] {
+        bench("set_list_buffer", "gramer_set_list_buffer", &[], machine);
+    }
+}
+
+// Lines of 400 bits in five or four columns of UltraRAM, of 512 in seven; the rest in block RAM.
 #[test]
 fn set_partition_memory() {
     let top = "gramer_set_partition_memory";

@@ -6,17 +6,8 @@
 
 namespace {
 
-constexpr unsigned PLACED_W = bits_of(PARTITIONS * PARTITION_LINES * LINE_QUARTERS);
-constexpr unsigned KEPT_W = REACHED == 0 && PLACED_W + 1 < ID_W ? PLACED_W + 1 : ID_W;
-constexpr unsigned BITS = LINE_ENTRIES * (KEPT_W + SIZE_W);
-constexpr unsigned WORDS = (BITS + 31) / 32;
-
-/// Bits of a line on chip, those above it 0.
-Line random_bits(Bench &b) {
-  Line line = random_line(b, WORDS);
-  if (BITS % 32 != 0) line.back() &= (1u << BITS % 32) - 1;
-  return line;
-}
+constexpr unsigned BITS = kept_line_bits();
+constexpr unsigned WORDS = kept_line_words();
 
 /// The line of a port among those of both.
 template <class W> Line of_port(const W &both, unsigned port) {
@@ -53,7 +44,7 @@ int main(int argc, char **argv) {
     if (written >= 0 && b.chance(30)) at[1] = unsigned(written);
     const bool reads[2] = {!fills && !writes && b.chance(70),
                            !fills && b.chance(70) && !(writes && at[0] == at[1])};
-    const Line line = random_bits(b);
+    const Line line = random_kept_line(b);
     d.write_i = writes;
     d.read_i = reads[0] | reads[1] << 1;
     d.at_i = at[0] | uint64_t(at[1]) << AT_W;
