@@ -23,14 +23,14 @@ std::unordered_map<const void*, size_t>& activity_sizes() {
   return sizes;
 }
 
-class CountedModel : public MODEL_CLASS {
-  struct Counted {
+class CountingModel : public MODEL_CLASS {
+  struct Activity {
     std::string path, name, dimensions;
     const unsigned char* data;
     size_t bytes, at;  // `at`: of its last value
     uint64_t toggles, changes, ones;
   };
-  std::vector<Counted> counted;
+  std::vector<Activity> found;
   std::vector<unsigned char> last;
   std::string sections;
   uint64_t clocks = 0;
@@ -45,8 +45,8 @@ class CountedModel : public MODEL_CLASS {
         std::string dimensions;
         for (int dim = 0; dim < var.dims(); dim++)
           dimensions += (dim ? "x" : "") + std::to_string(std::abs(var.left(dim) - var.right(dim)) + 1);
-        counted.push_back({path, name, dimensions.empty() ? "1" : dimensions,
-                           static_cast<const unsigned char*>(var.datap()), size->second, last.size(), 0, 0, 0});
+        found.push_back({path, name, dimensions.empty() ? "1" : dimensions,
+                         static_cast<const unsigned char*>(var.datap()), size->second, last.size(), 0, 0, 0});
         last.resize(last.size() + (size->second + 7) / 8 * 8);
       }
     }
@@ -54,7 +54,7 @@ class CountedModel : public MODEL_CLASS {
 
   // Values that settled before the rising edge.
   void count() {
-    for (Counted& one : counted) {
+    for (Activity& one : found) {
       unsigned char* const before = last.data() + one.at;
       const unsigned char* const now = one.data;
       const bool same = !std::memcmp(before, now, one.bytes);
@@ -74,8 +74,8 @@ class CountedModel : public MODEL_CLASS {
   }
 
   void begin() {
-    if (counted.empty()) find();
-    for (Counted& one : counted) {
+    if (found.empty()) find();
+    for (Activity& one : found) {
       std::memcpy(last.data() + one.at, one.data, one.bytes);
       one.toggles = one.changes = one.ones = 0;
     }
@@ -87,13 +87,13 @@ class CountedModel : public MODEL_CLASS {
     if (!runs) return;
     runs = false;
     sections += "clocks\t" + std::to_string(clocks) + '\n';
-    for (const Counted& one : counted)
+    for (const Activity& one : found)
       sections += one.path + '\t' + one.name + '\t' + one.dimensions + '\t' + std::to_string(one.toggles) + '\t' +
                   std::to_string(one.changes) + '\t' + std::to_string(one.ones) + '\n';
   }
 
  public:
-  CountedModel(VerilatedContext* context, const char* name) : MODEL_CLASS{context, name} {}
+  CountingModel(VerilatedContext* context, const char* name) : MODEL_CLASS{context, name} {}
 
   // In the place of the model's: called with the clock low, when all has settled, and with the clock high.
   void eval() {
@@ -106,7 +106,7 @@ class CountedModel : public MODEL_CLASS {
     if (writes && (s_axi_control_wdata & 16)) end();
   }
 
-  ~CountedModel() {
+  ~CountingModel() {
     end();
     const char* folder = std::getenv("GRAMER_COVERAGE_OUT");
     std::string path = std::string(folder ? folder : ".") + "/" + std::to_string(getpid()) + "-XXXXXX.tsv";
@@ -121,5 +121,5 @@ class CountedModel : public MODEL_CLASS {
 };
 
 #undef MODEL_CLASS
-#define MODEL_CLASS CountedModel
+#define MODEL_CLASS CountingModel
 #include "shim.cpp"

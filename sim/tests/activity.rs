@@ -16,7 +16,7 @@ use gramer_testing::graphs::{pairs, ranked};
 
 /// Activity of a variable: its bits, and what the model counted.
 #[derive(Debug, PartialEq, Eq)]
-struct Counted {
+struct Activity {
     bits: u64,
     toggles: u64,
     changes: u64,
@@ -24,7 +24,7 @@ struct Counted {
 }
 
 /// A run: its clocks, and its variables by path and name.
-type Section = (u64, BTreeMap<String, Counted>);
+type Section = (u64, BTreeMap<String, Activity>);
 
 /// The sections of the only file in a folder.
 fn sections(folder: &Path) -> Vec<Section> {
@@ -42,13 +42,13 @@ fn sections(folder: &Path) -> Vec<Section> {
         let bits = dimensions.split('x').map(number).product();
         let [toggles, changes, ones] = [toggles, changes, ones].map(number);
         let variables = &mut sections.last_mut().unwrap().1;
-        variables.insert(format!("{path}.{name}"), Counted { bits, toggles, changes, ones });
+        variables.insert(format!("{path}.{name}"), Activity { bits, toggles, changes, ones });
     }
     sections
 }
 
 /// Sum of a counted number over variables whose path ends so.
-fn sum(section: &Section, end: &str, of: impl Fn(&Counted) -> u64) -> u64 {
+fn sum(section: &Section, end: &str, of: impl Fn(&Activity) -> u64) -> u64 {
     let found: Vec<_> = section.1.iter().filter(|(path, _)| path.ends_with(end)).collect();
     assert!(!found.is_empty(), "no variable {end}");
     found.iter().map(|(_, counted)| of(counted)).sum()
