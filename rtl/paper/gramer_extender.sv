@@ -246,19 +246,19 @@ module gramer_extender
   action_e  x3_else_q;
   size_t    x3_next_j_q;
   logic [IDS-1:0] good;
-  logic     labels, fetches, clique, earlier, more, complete, tested, untested;
+  logic     needs_record, fetches_last, last_test, tests_follow, clique, earlier, more, complete;
 
   assign good   = config_i.ascending ? ~less & ~equal : less;
-  assign labels = config_i.app == APP_FSM || config_i.filters; // a last vertex needs its record
   assign clique = config_i.app == APP_CLIQUE;
 
   assign earlier  = x2_q.j < size_t'(x2_q.cursor.i);
   assign more     = x2_next_j_q < x2_q.size;
-  assign fetches  = labels && CANDIDATE_CHECK == 0; // the record of a last vertex is still to come
-  assign complete = !more && x2_q.last && !fetches; // no further access is needed
+  assign complete = !more && x2_q.last && !fetches_last; // no further access is needed
+  assign needs_record = config_i.app == APP_FSM || config_i.filters; // a last vertex needs its record
+  assign fetches_last = needs_record && CANDIDATE_CHECK == 0; // it is still to come
   // The last test of a candidate whose record is there or isn't needed; a record before the first test.
-  assign tested   = CANDIDATE_CHECK != 0 ? !more : complete;
-  assign untested = CANDIDATE_CHECK != 0 && x2_q.j < x2_q.size;
+  assign last_test    = CANDIDATE_CHECK != 0 ? !more : complete;
+  assign tests_follow = CANDIDATE_CHECK != 0 && x2_q.j < x2_q.size;
 
   // Precomputes the inputs of the decision, which takes the whole next stage.
   always_ff @(posedge clk_i) begin
@@ -279,16 +279,16 @@ module gramer_extender
         x3_else_q <= x2_root_q ? FETCH : x2_q.cursor.lo >= x2_q.cursor.hi ? END : READ;
       end
       VERTEX: begin
-        {x3_over_hit_q, x3_over_miss_q} <= {2{x2_q.last && !untested}};
-        {x3_emit_hit_q, x3_emit_miss_q} <= {2{!untested}};
-        x3_else_q <= untested ? SEARCH : LEAVE;
+        {x3_over_hit_q, x3_over_miss_q} <= {2{x2_q.last && !tests_follow}};
+        {x3_emit_hit_q, x3_emit_miss_q} <= {2{!tests_follow}};
+        x3_else_q <= tests_follow ? SEARCH : LEAVE;
       end
       default: begin
         // A missing edge settles a clique; an edge to a vertex before position i settles the others.
         x3_over_hit_q  <= scans || complete || (!clique && earlier);
         x3_over_miss_q <= scans || complete || clique;
-        x3_emit_hit_q  <= !scans && tested && (clique || !earlier);
-        x3_emit_miss_q <= !scans && tested && !clique;
+        x3_emit_hit_q  <= !scans && last_test && (clique || !earlier);
+        x3_emit_miss_q <= !scans && last_test && !clique;
         x3_else_q      <= more ? SEARCH : FETCH;
         if (CANDIDATE_CHECK != 0 && !more) x3_else_q <= LEAVE;
       end

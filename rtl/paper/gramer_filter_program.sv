@@ -1,4 +1,4 @@
-// Runs the user's filter on each candidate: `Filter` of algorithm 1 as words that a run brings along.
+// Runs the user's filter on each candidate: `Filter` of algorithm 1. Its words come with the run.
 //
 //   candidate ─► C: attributes of its embedding ─► L: a word a cycle, all positions at once ─► A: verdict
 //
@@ -175,6 +175,8 @@ module gramer_filter_program
   always_ff @(posedge clk_i) if (!rst_i && filters_i) begin
     assert (!(valid_i && c_valid_q && !c_final))
     else $error("a candidate before the last word of another");
+    assert (!(c_valid_q && !c_word_q.pairs && c_word_q.right != RIGHT_CONSTANT))
+    else $error("a word about one vertex has an earlier one on its right");
     assert (!(c_valid_q && !complete_q)) else $error("a filter without a last word");
     assert (!((copy_i || write_i) && c_valid_q && c_q.slot == write_row))
     else $error("the embedding of a candidate changes under test");

@@ -139,8 +139,8 @@ module gramer_pu
   );
 
   if (FILTER_WORDS != 0) begin : gen_filter_program
-    // Cycles that the program takes at most.
-    localparam int unsigned LATENCY = FILTER_WORDS + 2;
+    // Cycles that the program takes at most: one a word, then its other stages.
+    localparam int unsigned LATENCY = FILTER_WORDS + FILTER_STAGES - 1;
     logic [LATENCY-1:0] ended_q;
     ended_t             end_q [LATENCY];
 
@@ -190,10 +190,9 @@ module gramer_pu
 
   localparam int unsigned LISTED  = 16; // capacity for waiting embeddings
   localparam int unsigned ROOM    = 8;  // exceeds the embeddings in flight from the extender
-  localparam int unsigned TESTED  = 3;  // embeddings in the filter program
 
   listed_t listing;
-  logic [$clog2(LISTED):0] listed_q; // waiting embeddings
+  logic [$clog2(LISTED):0] listed_q, room_until; // waiting embeddings; so many stop the extender
 
   assign listed          = passed && passed_last && config_i.lists;
   always_comb begin
@@ -210,13 +209,14 @@ module gramer_pu
     .pop_i (listed_take_i), .valid_o (), .data_o (listed_o)
   );
 
+  // With embeddings in the filter program it pauses earlier.
+  assign room_until = ($clog2(LISTED)+1)'(LISTED - ROOM - (config_i.filters ? FILTER_STAGES : 0));
   assign listed_more_o = listed_q > ($clog2(LISTED)+1)'(listed_take_i);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) listed_q <= '0;
     else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed) - ($clog2(LISTED)+1)'(listed_take_i);
-    stall_q <= !rst_i && (pause || listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM)
-                                            - ($clog2(LISTED)+1)'(config_i.filters ? TESTED : 0));
+    stall_q <= !rst_i && (pause || listed_q >= room_until);
     busy_q  <= !rst_i && (busy != '0 || pending || tested_valid || process_busy || listed_q != '0);
   end
 

@@ -25,7 +25,8 @@ package gramer_types_pkg;
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
   localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);
   localparam int unsigned WEIGHT_W = STAMP_W + LAMBDA_W;
-  localparam int unsigned FILTER_AT_W = 3; // position of a word in a beat of the in-stream
+  localparam int unsigned FILTER_AT_W = $clog2(LINE_W / 64); // position of a word in a beat
+  localparam int unsigned FILTER_STAGES = 3; // of gramer_filter_program: C, L, A
 
   typedef logic [ID_W-1:0]     id_t;
   typedef logic [EDGE_W-1:0]   edge_t;

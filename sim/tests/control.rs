@@ -246,7 +246,7 @@ fn arguments_out_of_range_are_refused() {
         assert_eq!(word(2), 0, "{changes:?}: next unit");
         (word(0) as u32, word(1))
     };
-    let wrong: [&[(&str, u64)]; 21] = [
+    let wrong: [&[(&str, u64)]; 22] = [
         &[("application", 3)],
         &[("application", 1 << 31)],
         &[("k", 0)],
@@ -256,6 +256,7 @@ fn arguments_out_of_range_are_refused() {
         &[("k", motif + 1), ("application", 1)],
         &[("k", 4), ("application", 2)],
         &[("flags", no_flag)],
+        &[("flags", 48)], // bit 4 asks for a filter, which the stream lacks
         &[("slots", 0)],
         &[("slots", slots + 1)],
         &[("slots", 1 << 8)],

@@ -504,6 +504,14 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
 }
 
 /// `also` is a further check of an outcome.
+/// True if the case of a seed has a filter without which it would have other counts.
+fn filter_decides(a: &Accelerator, seed: u64, most_vertices: usize, outcome: &Outcome) -> bool {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let Case { graph, mut settings, units, filter, .. } = draw_filtered(a, &mut rng, most_vertices);
+    settings.filter.clear();
+    filter.is_some() && algorithm_1(a, &graph, &units, &settings).counts != outcome.counts
+}
+
 fn random_cases_on(
     a: &Accelerator,
     library: &std::path::Path,
@@ -516,7 +524,7 @@ fn random_cases_on(
     let most_vertices = number("GRAMER_VERTICES").map_or(most_vertices, |n| n as usize);
     let mut model = instance(library);
     let mut met = [0; CORNERS.len()];
-    let mut deepest = 0;
+    let (mut deepest, mut decided) = (0, 0);
     for seed in from..from + cases {
         fresh(library, &mut model, seed);
         let found = random_case(a, &mut model, seed, most_vertices);
@@ -525,6 +533,7 @@ fn random_cases_on(
                 for (sum, name) in met.iter_mut().zip(CORNERS) {
                     *sum += outcome.sum(name);
                 }
+                decided += u32::from(filter_decides(a, seed, most_vertices, &outcome));
                 let embeddings = outcome.sums("pu.embeddings");
                 deepest = deepest.max(embeddings.iter().rposition(|&e| e > 0).unwrap_or(0) + 1);
             }
@@ -539,6 +548,8 @@ fn random_cases_on(
         let missed: Vec<_> = CORNERS.iter().zip(met).filter(|(_, sum)| *sum == 0).collect();
         assert!(missed.is_empty(), "corners that no case met: {missed:?}");
         assert!(deepest >= 7, "the deepest embedding had {deepest} vertices");
+        let filters = a.applications.filter_words > 0;
+        assert_eq!(decided > 0, filters, "cases in which a filter decides: {decided}");
     }
     let name = &a.machine.name;
     eprintln!("{cases} cases on {name}: {:?}", CORNERS.iter().zip(met).collect::<Vec<_>>());
@@ -670,16 +681,31 @@ fn random_tasks_without_compaction() {
     random_cases("machines/uncompacted.yaml", 60, 60, "random_tasks_without_compaction");
 }
 
-/// The small machine with the paper's connectivity check.
-fn small_candidate() -> Option<(Accelerator, std::path::PathBuf)> {
+/// The small machine with other values of a description.
+fn small_with(name: &str, other: &str) -> Option<(Accelerator, std::path::PathBuf)> {
     if support::no_verilator() {
         return None;
     }
-    let text = "base: small.yaml\nmachine: {name: small_candidate, check: candidate}\n";
-    let path = support::root().join("machines/small_candidate.yaml");
-    let a = Accelerator::parse(text, &path).unwrap();
+    let text = format!("base: small.yaml\n{other}\n");
+    let path = support::root().join(format!("machines/{name}.yaml"));
+    let a = Accelerator::parse(&text, &path).unwrap();
     let library = model::build(&a, Build::default()).unwrap();
     Some((a, library))
+}
+
+/// The small machine with the paper's connectivity check.
+fn small_candidate() -> Option<(Accelerator, std::path::PathBuf)> {
+    small_with("small_candidate", "machine: {name: small_candidate, check: candidate}")
+}
+
+/// The other sizes of a filter's memory: of one word, and of some.
+#[test]
+fn random_tasks_with_short_filters() {
+    for words in [1, 4] {
+        let other = format!("applications: {{filter_words: {words}}}");
+        let Some((a, library)) = small_with("small_filter", &other) else { return };
+        random_cases_on(&a, &library, 60, 60, "random_tasks_with_short_filters", |_| Ok(()));
+    }
 }
 
 /// With the paper's check every candidate's record is read once, and that of every unit's start.

@@ -1,6 +1,6 @@
 //! The user's filter as words of the paper's core (`docs/reference/paper-core.md`, "Filter").
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, FILTER_WORD_BYTES};
 
 use super::image::LINE;
 use gramer_graph::Label;
@@ -8,7 +8,7 @@ use gramer_pattern::Filter;
 use gramer_pattern::filter::{Attribute, Comparison, Condition, Operand, Relation, Variable};
 
 /// Bytes of a word.
-const WORD: usize = 8;
+const WORD: usize = FILTER_WORD_BYTES as usize;
 
 /// First operand of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Right {
     Constant,
 }
 
-/// A comparison as the core makes it: of the new vertex, or a constant, with each earlier vertex.
+/// One comparison: the core compares the new vertex, or a constant, with each earlier vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Word {
     left: Left,

@@ -184,7 +184,7 @@ impl Engine for Accelerator {
         let resident = PaperCoreGraph {
             accelerator: self.clone(),
             graph: graph.clone(),
-            labels: tasks::labels(self.machine(), graph).ok(),
+            labels: tasks::labels(self.machine(), graph, "cpu").ok(),
             number: next_number(),
         };
         self.with_session(|session| resident.load(session, context).map(|_| ()))?;

@@ -52,7 +52,7 @@ fn offers(core: &PaperCore) -> Needs {
     by_ids | Needs::LIST | Needs::SHARE
 }
 
-/// The same with filters of the user's, for which a machine must have [words](holds).
+/// The same with a user's filter, for which a machine must have [words](holds).
 fn offers_filters(core: &PaperCore) -> Needs {
     offers(core) | Needs::FILTER | Needs::VERTEX_LABELS
 }
@@ -62,11 +62,11 @@ fn holds(ask: &Ask<'_>, core: &PaperCore) -> Fit {
     let words = ask.query.filter.as_ref().map_or(0, filter::length);
     match core.machine.applications.filter_words as usize {
         0 if words > 0 => Fit::No(Reason::Pattern(
-            "filters nothing, since `applications.filter_words` of its machine is 0".into(),
+            "has no room for a filter (`applications.filter_words` is 0)".into(),
         )),
         most if words > most => Fit::No(Reason::Pattern(format!(
-            "takes filters of up to {most} words, and this one has {words}: one for each comparison, two in a \
-             condition whose names can't be exchanged"
+            "takes filters of up to {most} words; this one has {words} (one per comparison, two if u and v can't be \
+             exchanged in its condition)"
         ))),
         _ => Fit::Yes,
     }
@@ -225,7 +225,7 @@ mod tests {
         let long = "label(u) == 1 or label(v) == 2, label(u) == 2 or label(v) == 3";
         assert_eq!(filtered(&small, long), "");
         let words = filtered(&small, &format!("{long}, degree(u) > 3"));
-        assert!(words.contains("up to 8 words, and this one has 9"), "{words}");
+        assert!(words.contains("up to 8 words; this one has 9"), "{words}");
         assert!(filtered(&paper, "degree(u) > 3").contains("`applications.filter_words`"));
         let mut shallow = small.clone();
         shallow.machine.depth = 8;

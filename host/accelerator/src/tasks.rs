@@ -49,11 +49,12 @@ pub(crate) fn run(
     let view = resident.graph.view();
     let filter = match &query.filter {
         Some(filter) => {
-            // Without labels each vertex has label 0.
-            let labels = match (&resident.labels, filter.reads(Attribute::Label)) {
-                (Some(labels), _) => labels.clone(),
-                (None, false) => vec![],
-                (None, true) => labels(session.machine(), &resident.graph)?,
+            let labels = match &resident.labels {
+                Some(labels) => labels.clone(),
+                None if filter.reads(Attribute::Label) => {
+                    labels(session.machine(), &resident.graph, "reference")?
+                }
+                None => vec![],
             };
             Some(filter::beat(session.machine(), filter, &labels))
         }
@@ -64,7 +65,16 @@ pub(crate) fn run(
         Task::Clique { k } => run.cliques(*k)?,
         Task::Motif { k, .. } => run.motifs(*k)?,
         Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
-            run.frequent(&labels(run.session.machine(), &resident.graph)?, *largest, *support)?
+            let machine = run.session.machine();
+            if resident.graph.has_edge_labels() {
+                return Err(Error::Unsupported(format!(
+                    "machine {} doesn't read edge labels: leave them out (the setting `edge_labels`), or use the \
+                     engine `cpu`",
+                    machine.machine.name
+                )));
+            }
+            let labels = labels(machine, &resident.graph, "cpu")?;
+            run.frequent(&labels, *largest, *support)?
         }
         task => {
             return Err(Error::Unsupported(format!("no pass of the core does {}", task.name())));
@@ -74,15 +84,13 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-/// The labels of a graph in order; `[0]` for one without.
-pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>> {
+/// The labels of a graph's vertices in order; `[0]` for one without. `engine` answers the question for more labels
+/// than the machine has room for.
+///
+/// # Errors
+/// [`Error::Unsupported`] that names the engine.
+pub(crate) fn labels(machine: &Accelerator, graph: &Graph, engine: &str) -> Result<Vec<Label>> {
     let name = &machine.machine.name;
-    if graph.has_edge_labels() {
-        return Err(Error::Unsupported(format!(
-            "machine {name} doesn't read edge labels: leave them out (the setting \
-             `edge_labels`), or use the engine `cpu`"
-        )));
-    }
     let labels: BTreeSet<Label> = match graph.view().vertex_labels {
         Some(labels) => labels.iter().copied().collect(),
         None => BTreeSet::from([0]),
@@ -91,7 +99,7 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
     if labels.len() > most {
         return Err(Error::Unsupported(format!(
             "the graph has {} vertex labels, and machine {name} has room for {most}; use the \
-             engine `cpu`",
+             engine `{engine}`",
             labels.len()
         )));
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use gramer_testing::environment;
 use gramer_testing::schema::check_answer;
 use serde_json::Value;
 
@@ -84,6 +85,45 @@ fn a_wrong_filter_is_refused_at_its_character_in_commands_and_jobs() {
     assert!(String::from_utf8_lossy(&job("degree(u) >= 2").stdout).contains("total 4;"));
 }
 
+/// The functional emulator gives the answers of algorithm 1.
+#[test]
+fn the_accelerator_filters_as_algorithm_1_does() {
+    let emulator = gramer::accelerator::xclbin::build::find_emulator();
+    let missing = emulator.map_err(|e| e.to_string()).and_then(|_| environment::runtime()).err();
+    if let Some(missing) = missing {
+        return environment::skip(environment::XRT, &missing);
+    }
+    let folder = Folder::new();
+    // Numbers of labels aren't their places among the labels.
+    folder.write("scattered.txt", "0 5\n1 9\n2 5\n3 7\n");
+    let answer = |task: &str, device: &str, filter: &str| {
+        let words = [
+            "mine",
+            task,
+            "-k=3",
+            "diamond.txt",
+            "--labels=scattered.txt",
+            "--json",
+            "--device",
+            device,
+        ];
+        let output = folder.gramer(&[&words[..], &["--filter", filter]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (answer["results"].clone(), answer["total"].clone())
+    };
+    let mut totals = vec![];
+    for task in ["clique", "motif"] {
+        for filter in ["label(u) != label(v)", "label(v) > 5 or degree(v) >= 3", "degree(u) > 1"] {
+            let (reference, total) = answer(task, "reference", filter);
+            assert_eq!(answer(task, "emulator:small:functional", filter).0, reference, "{filter}");
+            totals.push(total);
+        }
+    }
+    assert_eq!(totals, [1, 1, 2, 2, 1, 4]);
+}
+
 #[test]
 fn what_can_t_be_filtered_says_what_can() {
     let folder = Folder::new();
@@ -97,11 +137,15 @@ fn what_can_t_be_filtered_says_what_can() {
     assert!(said.contains("does not answer it with a filter; choose --device reference"), "{said}");
     let (code, said) = on("emulator", &[]);
     assert!(
-        code == 1 && said.contains("`applications.filter_words` of its machine is 0"),
+        code == 1 && said.contains("has no room for a filter (`applications.filter_words` is 0)"),
         "{said}"
     );
-    let (code, said) = on("reference", &["--checkpoint=kept"]);
-    assert!(code == 2 && said.contains("leave --checkpoint and --distribute out"), "{said}");
+    for more in ["--checkpoint=kept", "--distribute", "--per=vertex", "--estimate=5", "--up-to=4"] {
+        let (code, said) = on("reference", &[more]);
+        assert!(code == 2 && said.contains("cannot be used with"), "{said}");
+    }
+    let (code, said) = on("cpu", &["--memory=1G"]);
+    assert!(code == 2 && said.contains("leave --filter out"), "{said}");
     let labels = [&CLIQUES[..], &["--filter=label(u) == label(v)"]].concat();
     let (code, said) = folder.refused(&labels);
     assert!(code == 2 && said.contains("give them by --labels"), "{said}");

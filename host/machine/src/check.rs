@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::kernels::BANK_STEP;
 use crate::streams::Stream;
-use crate::{Accelerator, Argument, Core, Counter, Error, LINE_BYTES, Layout, Result, set};
+use crate::{
+    Accelerator, Argument, Core, Counter, Error, FILTER_WORD_BYTES, LINE_BYTES, Layout, Result, set,
+};
 
 /// Most memory banks: a set core may have each channel of two stacks of HBM as one.
 pub(crate) fn most_banks(core: Core) -> u32 {
@@ -363,13 +365,14 @@ fn check_contract(a: &Accelerator) -> Result<(), ValueFault> {
 
 /// Words of the user's filter, which come in one beat.
 fn check_filter(a: &Accelerator) -> Result<(), ValueFault> {
+    const MOST: u32 = LINE_BYTES / FILTER_WORD_BYTES;
     let (key, words) = ("applications.filter_words", a.applications.filter_words);
     match a.core {
         Core::Set if words > 0 => {
             wrong(key, &words, "a set core has no filter: leave it out".into())
         }
-        _ if words > 8 || words > 0 && !words.is_power_of_two() => {
-            wrong(key, &words, "must be 0, 1, 2, 4 or 8".into())
+        _ if words > MOST || words > 0 && !words.is_power_of_two() => {
+            wrong(key, &words, format!("must be 0 or a power of two up to {MOST}"))
         }
         _ => Ok(()),
     }

@@ -248,8 +248,7 @@ pub struct Applications {
     /// Bits of a count, 8 to 64. A count that doesn't fit stays at its largest value, and the
     /// result says so.
     pub count_bits: u32,
-    /// Words of the user's filter: a power of two up to 8, or 0 for a core without one, as in a description that
-    /// doesn't say it.
+    /// Words of a user's filter: a power of two up to 8, or 0 (default) for a core without filters.
     #[serde(default)]
     pub filter_words: u32,
 }
@@ -366,6 +365,8 @@ pub const ENTRY_BYTES: u32 = 4;
 pub const RECORDS_A_LINE: u32 = LINE_BYTES / RECORD_BYTES;
 /// Edge entries in a line.
 pub const ENTRIES_A_LINE: u32 = LINE_BYTES / ENTRY_BYTES;
+/// Bytes of a word of a filter, whose words come in one beat.
+pub const FILTER_WORD_BYTES: u32 = 8;
 
 impl Accelerator {
     /// Reads and checks a description.

@@ -64,7 +64,7 @@ fn a_filter_has_up_to_a_beat_of_words_and_none_unless_said() {
     for number in ["3", "16"] {
         let said = parse(&words(number)).unwrap_err();
         let expected = format!(
-            "machine.yaml: applications.filter_words is {number}, but must be 0, 1, 2, 4 or 8"
+            "machine.yaml: applications.filter_words is {number}, but must be 0 or a power of two up to 8"
         );
         assert_eq!(said, expected);
     }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use gramer::engine::WorkUnit;
-use gramer::engine::reference::{Comparison, Embedding, Explorer, Filtered, Primitives, Shape};
+use gramer::engine::reference::{Comparison, Embedding, Explorer, Primitives, Shape, WithFilter};
 use gramer::graph::View;
 use gramer::pattern::{Dictionary, Filter};
 use gramer_machine::Accelerator;
@@ -161,7 +161,7 @@ pub fn filtered_algorithm_1(
         unit: &at,
         records: vec![],
     };
-    let application = Filtered::new(view, filter, application);
+    let application = WithFilter::new(view, filter, application);
     let mut algorithm = Explorer::new(view, comparison, application, &context);
     for (ordinal, unit) in units.iter().enumerate() {
         at.set(ordinal as u32);

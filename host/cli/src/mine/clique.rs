@@ -28,15 +28,15 @@ pub struct Args {
     /// Count all sizes from K to SIZE
     ///
     /// One search counts them. SIZE may be any number from K on.
-    #[arg(long, value_name = "SIZE", requires = "k", value_parser = whole::<usize>(UP_TO))]
+    #[arg(long, value_name = "SIZE", requires = "k", conflicts_with = "filter", value_parser = whole::<usize>(UP_TO))]
     up_to: Option<usize>,
 
     /// Find one of the largest cliques instead
-    #[arg(long, group = "size")]
+    #[arg(long, group = "size", conflicts_with = "filter")]
     maximum: bool,
 
     /// Count all maximal cliques by size instead
-    #[arg(long, group = "size")]
+    #[arg(long, group = "size", conflicts_with = "filter")]
     maximal: bool,
 
     #[command(flatten)]

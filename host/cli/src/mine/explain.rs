@@ -87,7 +87,10 @@ impl Common {
             _ => "",
         };
         let listed = if query.list { ", listed" } else { "" };
-        writeln!(out, "{}{form}{listed}, on {}", query.task.info().subject, self.device)?;
+        let filter =
+            query.filter.as_ref().map_or(String::new(), |filter| format!(", with {filter}"));
+        let subject = query.task.info().subject;
+        writeln!(out, "{subject}{form}{listed}{filter}, on {}", self.device)?;
         let mut table = new_table();
         table.set_header(["method", "fit", "divides work by"]);
         for (at, plan) in choices.fits.iter().enumerate() {

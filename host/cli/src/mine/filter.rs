@@ -7,16 +7,17 @@ use gramer_pattern::filter::{Attribute, Comparison, Operand};
 
 use super::per::HEADING;
 
-/// The option of tasks whose embeddings algorithm 1 extends vertex by vertex.
+/// Option of tasks that algorithm 1 extends vertex by vertex.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FilterArgs {
     /// Count only embeddings whose vertices meet CONDITIONS
     ///
     /// All conditions must hold; commas separate them: 'label(u) != label(v), degree(u) >= 3'. A condition is one
     /// comparison, or several joined by `or`: 'not adjacent(u, v) or degree(u) != degree(v)'. With one of the names
-    /// u and v it must hold for every vertex, with both for every pair, in both orders. For --device reference, and
-    /// for machines with applications.filter_words.
+    /// u and v it must hold for every vertex, with both for every pair, in both orders. Devices: reference,
+    /// emulator:small, and machines with applications.filter_words above 0.
     #[arg(long, value_name = "CONDITIONS", value_parser = read, help_heading = HEADING, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["per", "estimate", "checkpoint", "distribute"])]
     pub filter: Option<Filter>,
 }
 

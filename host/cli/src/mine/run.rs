@@ -151,11 +151,6 @@ impl Common {
         };
         // A list of columns is written from the answer.
         let list = (self.list.is_some() || self.limit.is_some()) && per.is_none();
-        if filter.is_some() && (self.kept.checkpoint.is_some() || self.distribute.distribute) {
-            return Err(Error::usage(
-                "--filter is for runs of one process without --checkpoint: leave --checkpoint and --distribute out",
-            ));
-        }
         Ok(Query::new(task.clone()).answer(answer).list(list).filter(filter.cloned()))
     }
 
@@ -197,6 +192,11 @@ impl Common {
                 "{what}; choose --device {}",
                 device::either(&able)
             ));
+        }
+        let unfiltered = ask.query.clone().filter(None);
+        let filter = ask.query.filter.is_some();
+        if filter && !device::able(&Ask::new(&unfiltered).memory(ask.memory)).is_empty() {
+            return Error::Usage(format!("{what}; leave --filter out"));
         }
         if ask.memory.is_none() || device::able(&ask.memory(None)).is_empty() {
             return Error::Unsupported(what);

@@ -50,21 +50,21 @@ pub trait Primitives {
 }
 
 /// An application with a filter of the user's in addition to its own.
-pub struct Filtered<'a, P> {
+pub struct WithFilter<'a, P> {
     view: View<'a>,
     filter: Option<&'a Filter>,
     /// The application.
     pub inner: P,
 }
 
-impl<'a, P: Primitives> Filtered<'a, P> {
+impl<'a, P: Primitives> WithFilter<'a, P> {
     /// Embeddings of a graph that pass `filter`, all without one.
     pub fn new(view: View<'a>, filter: Option<&'a Filter>, inner: P) -> Self {
-        Filtered { view, filter, inner }
+        WithFilter { view, filter, inner }
     }
 }
 
-impl<P: Primitives> Primitives for Filtered<'_, P> {
+impl<P: Primitives> Primitives for WithFilter<'_, P> {
     fn size(&self) -> usize {
         self.inner.size()
     }

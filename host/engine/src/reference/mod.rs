@@ -48,7 +48,7 @@ mod explorer;
 mod occurrences;
 
 pub use accesses::accesses;
-pub use application::{Cliques, Filtered, LabelledPatterns, Motifs, Primitives, Shape};
+pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape, WithFilter};
 pub use counters::{Accesses, Counters};
 pub use explorer::{Embedding, Explorer, Stop};
 pub use occurrences::{Occurrences, occurrences};
@@ -223,7 +223,7 @@ impl ReferenceRun<'_> {
     fn explore<P: Primitives>(&self, primitives: P) -> (P, bool) {
         let units: Vec<WorkUnit> = self.units.iter(self.view).collect();
         self.context.progress.begin(units.len() as u64);
-        let filtered = Filtered::new(self.view, self.filter, primitives);
+        let filtered = WithFilter::new(self.view, self.filter, primitives);
         let mut explorer = Explorer::new(self.view, self.comparison, filtered, self.context);
         let complete = explorer.run_units(&units).is_continue();
         (explorer.into_primitives().inner, complete)

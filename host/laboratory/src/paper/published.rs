@@ -31,20 +31,19 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/paper")
 }
 
-/// The rows of a file that are drawn, each by the names of its columns: those of the paper's connectivity check are
-/// not, and columns that a file lacks are empty.
+/// The rows of a file that are drawn, each by the names of its columns; rows of the paper's connectivity check are not.
 fn rows(file: &str) -> Vec<impl Fn(&str) -> String> {
     let text = fs::read_to_string(folder().join(file)).unwrap();
     let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
     let mut lines = text.lines().map(cells);
     let header = lines.next().unwrap();
+    let check = header.iter().position(|name| name == "check");
+    let drawn = lines.filter(|cells| check.is_none_or(|at| cells[at] != CHECKS[1]));
     let row = |cells: Vec<String>| {
         let header = header.clone();
-        move |name: &str| {
-            header.iter().position(|h| h == name).map_or(String::new(), |at| cells[at].clone())
-        }
+        move |name: &str| cells[header.iter().position(|h| h == name).expect(name)].clone()
     };
-    lines.map(row).filter(|row| row("check") != CHECKS[1]).collect()
+    drawn.map(row).collect()
 }
 
 /// A run with the numbers of a row.

@@ -6,7 +6,7 @@ use gramer_base::error::{Error, Result, quote};
 
 use super::{Attribute, Comparison, Condition, Filter, Operand, Relation, Variable};
 
-/// Most characters of a filter's text.
+/// Maximum length of a filter's text in characters.
 const LONGEST: usize = 10_000;
 
 impl FromStr for Filter {
@@ -25,8 +25,9 @@ impl FromStr for Filter {
     }
 }
 
-/// What stands at a place of the text.
-const OPERANDS: &str = "`label(u)`, `degree(u)`, `adjacent(u, v)`, `not` or a number";
+/// What a comparison may begin with, and its right side.
+const COMPARISON: &str = "`label(u)`, `degree(u)`, `adjacent(u, v)`, `not` or a number";
+const RIGHT: &str = "`label(u)`, `degree(u)` or a number";
 
 struct Reader<'a> {
     text: &'a str,
@@ -126,13 +127,13 @@ impl Reader<'_> {
             return Ok(Comparison::Adjacent(!negated));
         }
         let begins = self.at;
-        let left = self.operand()?;
+        let left = self.operand(COMPARISON)?;
         let relation = self.relation()?;
         let right_at = {
             self.spaces();
             self.at
         };
-        let right = self.operand()?;
+        let right = self.operand(RIGHT)?;
         match (left, right) {
             (Operand::Number(_), Operand::Number(_)) => {
                 return Err(self.wrong(begins, "both sides are numbers; one must be of a vertex"));
@@ -165,7 +166,8 @@ impl Reader<'_> {
         self.punctuation(")")
     }
 
-    fn operand(&mut self) -> Result<Operand> {
+    /// An operand; `expected` is what may stand there.
+    fn operand(&mut self, expected: &str) -> Result<Operand> {
         for (word, attribute) in [("label", Attribute::Label), ("degree", Attribute::Degree)] {
             if self.word(word) {
                 self.punctuation("(")?;
@@ -179,7 +181,7 @@ impl Reader<'_> {
         let digits: String =
             self.characters[begins..].iter().take_while(|c| c.is_ascii_digit()).collect();
         if digits.is_empty() {
-            return Err(self.expected(OPERANDS));
+            return Err(self.expected(expected));
         }
         self.at += digits.len();
         let number = digits.parse().map_err(|_| {
