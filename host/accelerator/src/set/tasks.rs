@@ -3,7 +3,7 @@
 use gramer_base::error::{Error, Result};
 use gramer_engine::{Count, Outcome};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{MAP_LINES, PLANS};
+use gramer_machine::set::MAP_LINES;
 use gramer_pattern::closing::{Closing, Sums};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
@@ -19,7 +19,7 @@ use super::units::Operation;
 pub enum SetTask {
     /// Cliques of k vertices.
     Cliques(u32),
-    /// Cliques of the first to the second number of vertices, by size: one pass for up to [`PLANS`] sizes.
+    /// Cliques of the first to the second number of vertices, by size: one pass for up to [`PLANS`](gramer_machine::set::PLANS) sizes.
     CliqueSizes(u32, u32),
     /// Vertex-induced motifs of 3 vertices.
     Motifs3,
