@@ -48,9 +48,19 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(figures["ddr4_bit"][0], 10.1e-12)
         self.assertTrue(all(0 < low <= high for low, high in figures.values()))
 
-    def test_every_row_has_a_source(self):
-        for _, row in energies.table(energies.FIGURES, energies.HEAD):
-            self.assertGreater(len(row["source"]), 3, row)
+    def test_every_report_can_be_found(self):
+        """Of a Vivado report the repository and its commit, or the author and title."""
+        for at, row in energies.table(energies.FIGURES, energies.HEAD):
+            if row["kind"] in ("report", "assumed", "bound"):
+                self.assertRegex(row["source"], r"^[\w-]+/[\w.-]+ [0-9a-f]{8}, |^[A-Z]\w+ [A-Z]\w+, Part 1 ", f"line {at}")
+                self.assertRegex(row["device"], r"^xc", f"line {at}")
+
+    def test_rates_of_memories_are_assumed(self):
+        for at, row in energies.table(energies.FIGURES, energies.HEAD):
+            self.assertEqual(row["kind"] == "assumed", row["figure"] in ("bram_access", "uram_access"), f"line {at}")
+
+    def test_the_most_of_ddr4_is_four_times_hbm(self):
+        self.assertAlmostEqual(energies.figures()["ddr4_bit"][1], 4 * 40 / (400e9 * 8))
 
     def test_wrong_rows_are_refused(self):
         for old, new, said in [

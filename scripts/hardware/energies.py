@@ -11,11 +11,11 @@ MEMORIES = ROOT / "constraints" / "memories.tsv"
 UNITS = {
     "net_toggle": "fJ", "lut_toggle": "fJ", "ff_toggle": "fJ", "ff_clock": "fJ", "lutram_clock": "fJ",
     "bram_access": "pJ", "uram_access": "pJ", "dsp_clock": "pJ", "ddr4_bit": "pJ", "ddr4_row": "nJ", "ddr4_idle": "W",
-    "hbm2_bit": "pJ", "device_static": "W/MLUT", "glitches": "times",
+    "device_static": "W/MLUT", "glitches": "times",
 }
 SCALE = {"fJ": 1e-15, "pJ": 1e-12, "nJ": 1e-9, "W": 1.0, "W/MLUT": 1.0, "times": 1.0}
 HEAD = ["figure", "unit", "device", "watts", "used", "mhz", "rate", "value", "kind", "source"]
-KINDS = ("report", "bound", "derived", "quoted")
+KINDS = ("report", "assumed", "bound", "derived", "quoted")
 
 
 class Fault(ValueError):
