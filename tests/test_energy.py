@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The estimate of the energy: its tables, counted activity, and that parts sum to the whole."""
 
+import collections
 import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -23,10 +25,14 @@ AREAS = {"top: what is not in its blocks": {"LUT": 10, "FF": 8, "BRAM": 0, "URAM
          "uncounted": {"LUT": 100, "FF": 0, "BRAM": 0, "URAM": 0, "DSP": 0}}
 
 
-def core():
+MEMORIES = {("gramer_scratchpad", "gramer_scratchpad", "read_i"): [("BRAM", 0.5, 8)],
+            ("gramer_scratchpad", "gramer_scratchpad", "clock"): [("BRAM", 1.5, 2), ("URAM", 3, 4)]}
+
+
+def core(memories=None):
     titles = {"top": "top: what is not in its blocks", "top.gen_a[0].i_mem": "gramer_scratchpad"}
     modules = {"top": "top", "top.gen_a[0].i_mem": "gramer_scratchpad"}
-    return energy.Core(titles, modules, AREAS, {("gramer_scratchpad", "mem")})
+    return energy.Core(titles, modules, AREAS, {("gramer_scratchpad", "mem")}, memories or MEMORIES)
 
 
 class Figures(unittest.TestCase):
@@ -76,6 +82,62 @@ class Figures(unittest.TestCase):
             self.assertIn(said, str(caught.exception))
 
 
+class Memories(unittest.TestCase):
+    def blocks(self):
+        """Area of one instance of each block, by machine and title."""
+        head, *rows = [line.split("\t") for line in energy.BLOCKS.read_text().splitlines()]
+        return {(row[0], row[1]): dict(zip(head, row)) for row in rows}
+
+    def rows(self):
+        return [row for _, row in energies.table(energies.MEMORIES, energies.MEMORY_HEAD)]
+
+    def test_no_access_takes_more_than_its_block_has(self):
+        blocks = self.blocks()
+        for row in self.rows():
+            area = blocks[row["machine"], row["block"]]
+            self.assertLessEqual(float(row["most"]), float(area[row["memory"]]), row)
+
+    def test_every_block_with_memory_has_rows(self):
+        has = {(row["machine"], row["block"], row["memory"]) for row in self.rows()}
+        wanted = {(*key, unit) for key, area in self.blocks().items() if key[0] in energy.ROWS
+                  for unit in ("BRAM", "URAM") if float(area[unit])}
+        self.assertEqual(has, wanted)
+
+    def test_reads_take_all_memories_of_a_block(self):
+        """What one clock can read at most, as `make synth` maps it, is what the block has."""
+        most = collections.Counter()
+        bits = {"count_read_i": 8}  # a bank of the row memory each
+        writes = ("write_i", "fill_i", "refer_i", "age_q", "write_q")
+        for row in self.rows():
+            if row["variable"] not in writes and (row["block"], row["variable"]) != ("gramer_process_stage", "valid_i"):
+                most[row["machine"], row["block"], row["memory"]] += bits.get(row["variable"], 1) * float(row["most"])
+        blocks = self.blocks()
+        for (machine, block, memory), number in most.items():
+            self.assertEqual(number, float(blocks[machine, block][memory]), (machine, block, memory))
+
+    def test_wrong_rows_are_refused(self):
+        text = energies.MEMORIES.read_text()
+        row = "gramer_set_list_buffer\tgramer_set_list_buffer\theld_read_i\tBRAM\t4.5\t4.5"
+        self.assertIn(row, text)
+        for new, said in [(row.replace("4.5\t4.5", "5\t4.5"), "least <= most"), (row.replace("4.5", "0"), "most above 0"),
+                          (row.replace("4.5", "x"), "must be numbers"), (row.replace("BRAM", "RAM"), "must be BRAM or URAM"),
+                          (row.replace("4.5", "nan"), "least <= most"), (row.replace("held", "member"), "two rows of BRAM")]:
+            with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(
+                    energies, "MEMORIES", pathlib.Path(folder) / "memories.tsv") as path:
+                path.write_text(text.replace(row, new))
+                with self.assertRaises(energies.Fault, msg=new) as caught:
+                    energies.memories.__wrapped__("set")
+                self.assertIn(said, str(caught.exception))
+
+    def test_a_memory_that_the_model_lacks(self):
+        (run,) = energy.sections(ACTIVITY)
+        for key in [("gramer_scratchpad", "gramer_scratchpad", "reads_i"), ("gramer_scratchpad", "gramer_cache", "clock"),
+                    ("gramer_cache", "gramer_scratchpad", "read_i")]:
+            with self.assertRaises(energies.Fault) as caught:
+                energy.activity(core(MEMORIES | {key: [("BRAM", 1, 1)]}), run)
+            self.assertIn(f"the model has no {key[2]} of {key[1]} in {key[0]}", str(caught.exception))
+
+
 class Activity(unittest.TestCase):
     def test_counts_by_hand(self):
         (run,) = energy.sections(ACTIVITY)
@@ -85,9 +147,10 @@ class Activity(unittest.TestCase):
         self.assertEqual((found["registers"][top], found["register_bits"][top]), (197, 8))
         self.assertEqual((found["signals"][top], found["signal_bits"][top]), (200, 24))
         self.assertEqual((found["registers"][memory], found["register_bits"][memory]), (720, 72))
-        # 28 bits of 16 words take 16 LUTs, written in 10 clocks; 25 reads of the scratchpad.
+        # 28 bits of 16 words take 16 LUTs, written in 10 clocks; 25 reads of the scratchpad in 100 clocks.
         self.assertEqual((found["ram_luts"], found["ram_writes"]), (16, 160))
-        self.assertEqual(found["BRAM"], [25 * 8, 25 * 57])
+        self.assertEqual(found["BRAM"], [25 * 0.5 + 100 * 1.5, 25 * 8 + 100 * 2])
+        self.assertEqual(found["URAM"], [100 * 3, 100 * 4])
         flip_flops, luts = energy.toggles_of(core(), found)
         self.assertAlmostEqual(flip_flops, 8 * 197 / 8 + 72 * 720 / 72)
         mean = (200 + 720) / (24 + 72)
@@ -146,7 +209,7 @@ class Parts(unittest.TestCase):
     def test_each_part_by_hand(self):
         parts, e = self.parts(), energies.figures()
         self.assertAlmostEqual(parts["clock"][0], 2 * 80 * 120 * e["ff_clock"][0])
-        self.assertAlmostEqual(parts["BRAM"][1], 2 * 25 * 57 * e["bram_access"][1])
+        self.assertAlmostEqual(parts["BRAM"][1], 2 * 400 * e["bram_access"][1])
         self.assertAlmostEqual(parts["registers"][0], 2 * (197 + 720) * e["ff_toggle"][0])
         self.assertAlmostEqual(parts["static"][1], 120 / 200e6 * 1.728 * e["device_static"][1])
         self.assertTrue(all(low <= high for low, high in parts.values()), parts)

@@ -16,6 +16,7 @@ UNITS = {
 SCALE = {"fJ": 1e-15, "pJ": 1e-12, "nJ": 1e-9, "W": 1.0, "W/MLUT": 1.0, "times": 1.0}
 HEAD = ["figure", "unit", "device", "watts", "used", "mhz", "rate", "value", "kind", "source"]
 KINDS = ("report", "assumed", "bound", "derived", "quoted")
+MEMORY_HEAD = ["machine", "block", "module", "variable", "memory", "least", "most"]
 
 
 class Fault(ValueError):
@@ -81,12 +82,22 @@ def figures() -> dict[str, tuple[float, float]]:
 
 
 @functools.cache
-def memories() -> dict[tuple[str, str], list]:
-    """By module and variable: kind of the block memory, and how many blocks an access takes, least and most."""
-    found: dict[tuple[str, str], list] = {}
-    for at, row in table(MEMORIES, ["module", "variable", "blocks", "least", "most"]):
-        least, most = int(row["least"]), int(row["most"])
-        if row["blocks"] not in ("BRAM", "URAM") or not 0 <= least <= most or not most:
-            raise Fault(f"{MEMORIES.name}, line {at}: blocks must be BRAM or URAM, least at most the most")
-        found.setdefault((row["module"], row["variable"]), []).append((row["blocks"], least, most))
+def memories(machine: str) -> dict[tuple[str, str, str], list]:
+    """Block memories that an access of a machine takes: their kind and number, least and most, by the title of the block
+    (blocks.tsv), the module, and the variable that enables the access."""
+    found: dict[tuple[str, str, str], list] = {}
+    for at, row in table(MEMORIES, MEMORY_HEAD):
+        where = f"{MEMORIES.name}, line {at}"
+        try:
+            least, most = float(row["least"]), float(row["most"])
+        except ValueError:
+            least = most = 0.0
+        if row["memory"] not in ("BRAM", "URAM") or not 0 <= least <= most or not most:
+            raise Fault(f"{where}: memory must be BRAM or URAM; least and most must be numbers, 0 <= least <= most, most above 0")
+        if row["machine"] != machine:
+            continue
+        rows = found.setdefault((row["block"], row["module"], row["variable"]), [])
+        if any(kind == row["memory"] for kind, *_ in rows):
+            raise Fault(f"{where}: {row['variable']} of {row['module']} has two rows of {row['memory']}")
+        rows.append((row["memory"], least, most))
     return found

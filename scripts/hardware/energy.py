@@ -88,10 +88,12 @@ def miscounted(run: Run, cycles: int) -> str | None:
 
 
 class Core:
-    """Blocks of a machine: which of them a scope of the model belongs to, and their areas."""
+    """Blocks of a machine: which of them a scope of the model belongs to, their areas, and their memories
+    (`energies.memories`)."""
 
-    def __init__(self, title_of: dict, module_of: dict, areas: dict, distributed: set):
+    def __init__(self, title_of: dict, module_of: dict, areas: dict, distributed: set, memories: dict):
         self.title_of, self.module_of, self.areas, self.distributed = title_of, module_of, areas, distributed
+        self.memories = memories
 
     @classmethod
     def of(cls, machine: str):
@@ -111,7 +113,7 @@ class Core:
         styles = synth.styles()
         distributed = {(module, name) for module, names in styles.items()
                        for name, style in names.items() if style == "distributed"}
-        return cls(title_of, module_of, areas_of(machine), distributed)
+        return cls(title_of, module_of, areas_of(machine), distributed, energies.memories(machine))
 
     def instance(self, scope: str) -> str:
         """The instance of a scope, which may be a generate block in it."""
@@ -140,19 +142,28 @@ def ram_luts(dimensions: list[int]) -> int:
 
 def activity(core: Core, run: Run) -> dict:
     """Activity of a run: per block toggles and bits of registers and of all signals; writes of distributed memories in LUTs;
-    accesses of block memories, by kind, least and most blocks."""
+    accesses of block memories, by kind, least and most blocks.
+
+    Raises Fault if a memory's enable is not in the model."""
     found = {"clocks": run.clocks, "registers": collections.Counter(), "register_bits": collections.Counter(),
              "signals": collections.Counter(), "signal_bits": collections.Counter(), "ram_luts": 0, "ram_writes": 0,
              "BRAM": [0, 0], "URAM": [0, 0]}
-    rows = energies.memories()
+    matched = set()
+
+    def access(title, module, name, times):
+        key = title, module, name
+        if key in core.memories:
+            matched.add(key)
+            for kind, least, most in core.memories[key]:
+                found[kind][0] += times * least
+                found[kind][1] += times * most
+
     for scope, name, dimensions, toggles, changes, ones in run.variables:
         path = core.instance(scope)
         if not path:
             continue
         module, title = core.module_of[path], core.title_of[path]
-        for kind, least, most in rows.get((module, name), ()):
-            found[kind][0] += ones * least
-            found[kind][1] += ones * most
+        access(title, module, name, ones)
         if (module, name) in core.distributed:
             luts = ram_luts(dimensions)
             found["ram_luts"] += luts
@@ -166,10 +177,11 @@ def activity(core: Core, run: Run) -> dict:
                 found["register_bits"][title] += bits
     if not found["registers"]:
         raise ValueError("no scope of the model is an instance of the machine: were its files generated from other sources?")
-    for module in core.module_of.values():
-        for kind, least, most in rows.get((module, "clock"), ()):
-            found[kind][0] += run.clocks * least
-            found[kind][1] += run.clocks * most
+    for path, module in core.module_of.items():
+        access(core.title_of[path], module, "clock", run.clocks)
+    missing = [f"{name} of {module} in {title}" for title, module, name in core.memories if (title, module, name) not in matched]
+    if missing:
+        raise energies.Fault(f"{energies.MEMORIES.name}: the model has no {'; no '.join(missing)}")
     return found
 
 
@@ -308,18 +320,21 @@ def main():
     if not os.environ.get("GRAMER_DATA"):
         sys.exit("error: GRAMER_DATA must name the folder of the real graphs")
     hertz, rows, full = hertz_of(), [], {}
-    for machine in options.machine or ROWS:
-        file, tasks = ROWS[machine]
-        core = Core.of(machine)
-        full[machine] = at_full_rate(core, 2 if machine == "set" else 1, hertz)
-        for task, graph in tasks:
-            found = simulate(machine, file, task, graph, data, options.report)
-            if found is None:
-                sys.exit(f"error: {task} of {graph} on {file} has not been run: leave --report out")
-            rows.append((machine, task, graph, estimate(machine, core, *found, hertz)))
-            row = rows[-1][3]
-            watts = [f"{joules / row['seconds']:.2f}" for joules in total(row["parts"])]
-            print(f"{task} {graph} on {machine}: {row['clocks']:,} clocks, {watts[0]} to {watts[1]} W", flush=True)
+    try:
+        for machine in options.machine or ROWS:
+            file, tasks = ROWS[machine]
+            core = Core.of(machine)
+            full[machine] = at_full_rate(core, 2 if machine == "set" else 1, hertz)
+            for task, graph in tasks:
+                found = simulate(machine, file, task, graph, data, options.report)
+                if found is None:
+                    sys.exit(f"error: {task} of {graph} on {file} has not been run: leave --report out")
+                rows.append((machine, task, graph, estimate(machine, core, *found, hertz)))
+                row = rows[-1][3]
+                watts = [f"{joules / row['seconds']:.2f}" for joules in total(row["parts"])]
+                print(f"{task} {graph} on {machine}: {row['clocks']:,} clocks, {watts[0]} to {watts[1]} W", flush=True)
+    except energies.Fault as fault:
+        sys.exit(f"error: {fault}")
     if not options.machine:
         from hardware import energy_page
         energy_page.write(PAGE, rows, full, PAPER_WATTS)
