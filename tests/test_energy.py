@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The estimate of the energy: its tables, counted activity, and that parts sum to the whole."""
+"""The estimate of the energy: its tables, counted activity, and each part by hand."""
 
 import collections
+import json
 import pathlib
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import board  # noqa: E402
 from hardware import energies, energy, energy_page  # noqa: E402
 
 ACTIVITY = """clocks\t100
@@ -187,41 +189,95 @@ class Counter(unittest.TestCase):
         self.assertIn("0 counters", energy.miscounted(energy.Run(9, []), 9))
 
 
+class Kept(unittest.TestCase):
+    """Runs of a task with a stand-in for gramer-lab, whose model counts `toggles` of its counter of cycles."""
+
+    def simulate(self, work, toggles, units=1):
+        runs = []
+
+        def lab(command, env, **_):
+            text = "hash\n"
+            if "--model" not in command:
+                runs.append(command)
+                activity = f"clocks\t1415\ncore.gramer_set_core\tcycles_q\t64\t{toggles}\t901\t0\n"
+                (pathlib.Path(env["GRAMER_COVERAGE_OUT"]) / "1-a.tsv").write_text(activity)
+                text = json.dumps({"results": [{"count": 3}], "counters": {"core.cycles": [[901]]}})
+            return unittest.mock.Mock(returncode=0, stdout=text)
+
+        with unittest.mock.patch.object(energy, "WORK", work), unittest.mock.patch.object(energy.subprocess, "run", lab), \
+                unittest.mock.patch.object(energy, "expected", lambda *_: [3]):
+            return runs, energy.simulate("set", "set.yaml", "3-CF", "citeseer", work, units, False)
+
+    def test_a_failed_check_keeps_nothing(self):
+        for toggles, units in [(1799, 1), (1800, 2)]:
+            with tempfile.TemporaryDirectory() as folder:
+                work = pathlib.Path(folder)
+                with self.assertRaises(SystemExit) as caught:
+                    self.simulate(work, toggles, units)
+                self.assertIn("activity of 3-CF of citeseer on set.yaml", str(caught.exception))
+                self.assertFalse((work / "set-3-CF-citeseer-hash").exists())
+                # The next run simulates again, and is kept.
+                runs, (result, _) = self.simulate(work, 1800)
+                self.assertEqual((len(runs), result["results"]), (1, [{"count": 3}]))
+                self.assertEqual(self.simulate(work, 1800)[0], [])
+
+
 class Parts(unittest.TestCase):
     def parts(self):
         (run,) = energy.sections(ACTIVITY)
         found = energy.activity(core(), run)
         return energy.parts_of(core(), [found, found], 7, 120, 200e6, 2)
 
-    def test_parts_sum_to_the_total(self):
-        parts = self.parts()
-        row = {"parts": parts, "clocks": 120, "lines": 7, "toggles": 1.0, "rate": 0.01, "seconds": 120 / 200e6}
-        for end in (0, 1):
-            self.assertAlmostEqual(energy.total(parts)[end], sum(p[end] for p in parts.values()))
-        table = [line.split("\t") for line in energy_page.table([("m", "3-CF", "g", row)]).splitlines()]
-        for column in (-2, -1):
-            sums = [float(line[column]) for line in table[1:]]
-            self.assertAlmostEqual(sum(sums[:-1]), sums[-1], delta=1e-4 * sums[-1])
-        # Columns of the page have each part once.
-        shown = [name for names in energy_page.COLUMNS.values() for name in names]
-        self.assertEqual(sorted(shown), sorted(parts))
-
     def test_each_part_by_hand(self):
+        """Two compute units of 80 flip-flops, 114 LUTs and one DSP, in 120 clocks of 5 ns."""
         parts, e = self.parts(), energies.figures()
-        self.assertAlmostEqual(parts["clock"][0], 2 * 80 * 120 * e["ff_clock"][0])
-        self.assertAlmostEqual(parts["BRAM"][1], 2 * 400 * e["bram_access"][1])
-        self.assertAlmostEqual(parts["registers"][0], 2 * (197 + 720) * e["ff_toggle"][0])
-        self.assertAlmostEqual(parts["static"][1], 120 / 200e6 * 1.728 * e["device_static"][1])
-        self.assertTrue(all(low <= high for low, high in parts.values()), parts)
+        flip_flops, luts = 2 * (197 + 720), 2 * (10 * 200 / 24 + 4 * 720 / 72 + 100 * (200 + 720) / (24 + 72))
+        seconds, mluts = 120 / 200e6, 1.728
+        idle = [2 * seconds * e["ddr4_idle"][end] for end in (0, 1)]
+        hand = {
+            "clock": [120 * 2 * 80 * e["ff_clock"][end] for end in (0, 1)],
+            "registers": [flip_flops * e["ff_toggle"][end] for end in (0, 1)],
+            "logic": [luts * e["lut_toggle"][0], 2 * luts * e["lut_toggle"][1]],
+            "wires": [(flip_flops + luts) * e["net_toggle"][0], (flip_flops + 2 * luts) * e["net_toggle"][1]],
+            "distributed": [2 * 16 * 10 * e["lutram_clock"][0], 2 * 16 * 100 * e["lutram_clock"][1]],
+            "BRAM": [2 * 162.5 * e["bram_access"][0], 2 * 400 * e["bram_access"][1]],
+            "URAM": [2 * 300 * e["uram_access"][0], 2 * 400 * e["uram_access"][1]],
+            "DSP": [0, 120 * 2 * e["dsp_clock"][1]],
+            "DRAM": [7 * (512 * e["ddr4_bit"][0] + e["ddr4_row"][0] / 2) + idle[0], 7 * 512 * e["ddr4_bit"][1] + idle[1]],
+            "static": [seconds * mluts * watts for watts in e["device_static"]],
+        }
+        self.assertEqual(set(parts), set(hand))
+        for name, both in hand.items():
+            for end in (0, 1):
+                self.assertAlmostEqual(parts[name][end] * 1e9, both[end] * 1e9, msg=(name, end))
+        # 80 flip-flops of two units in 120 clocks, of which the reports have 11.7 to 33.9 fJ each.
+        self.assertAlmostEqual(parts["clock"][0] * 1e12, 19200 * 0.0117, delta=1)
+        self.assertAlmostEqual(parts["clock"][1] * 1e12, 19200 * 0.0339, delta=1)
+
+    def test_the_table_and_the_page_have_each_part_once(self):
+        names = list(self.parts())
+        parts = {name: (2.0 ** at * 1e-6, 3.0 ** at * 1e-6) for at, name in enumerate(names)}
+        row = {"parts": parts, "clocks": 120, "lines": 7, "toggles": 1.0, "rate": 0.01, "seconds": 1e-6}
+        *lines, last = [line.split("\t") for line in energy_page.table([("m", "3-CF", "g", row)]).splitlines()[1:]]
+        self.assertEqual([line[-3:] for line in lines], [[name, f"{2 ** at}", f"{3 ** at}"] for at, name in enumerate(names)])
+        self.assertEqual(last[-3:], ["total", "1023", "29524"])
+        self.assertEqual(energy_page.cells(row)[-2:], ["1023.00–29524.00", "1,023–29,524"])
+        shown = [name for columns in energy_page.COLUMNS.values() for name in columns]
+        self.assertEqual(sorted(shown), sorted(names))
 
     def test_full_rate(self):
-        low, high = energy.at_full_rate(core(), 1, 200e6)
+        low, high = energy.at_full_rate(core(), energy.Sizes(2, 2, 200e6), 16)
         e = energies.figures()
-        nets = 80 + 114
-        least = 200e6 * (80 * (e["ff_clock"][0] + e["ff_toggle"][0]) + 114 * e["lut_toggle"][0] + nets * e["net_toggle"][0]
-                         + 8 * e["bram_access"][0]) + 1.728 * e["device_static"][0]
-        self.assertAlmostEqual(low, least)
-        self.assertLess(low, high)
+        unit = [200e6 * (80 * (e["ff_clock"][end] + e["ff_toggle"][end]) + times * 114 * e["lut_toggle"][end]
+                         + (80 + times * 114) * e["net_toggle"][end] + 8 * e["bram_access"][end] + 16 * e["lutram_clock"][end])
+                for end, times in ((0, 1), (1, 2))]
+        self.assertAlmostEqual(low, 2 * unit[0] + 1.728 * e["device_static"][0])
+        self.assertAlmostEqual(high, 2 * (unit[1] + 200e6 * e["dsp_clock"][1]) + 1.728 * e["device_static"][1])
+
+    def test_constants(self):
+        self.assertEqual(board.boards()["u250"]["resources"]["LUT"], 1728000)
+        paper = (ROOT / "docs" / "results" / "paper" / "README.md").read_text()
+        self.assertIn(f"so its design takes {energy.PAPER_WATTS:.1f} W", paper)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ Each task runs on a model that counts how often registers, outputs and distribut
 are enabled (sim/shim/activity.cpp). A block of `make synth` has its area from docs/results/hardware/blocks.tsv; its flip-flops
 toggle as often as its registers in the model, its LUTs as often as its registers and outputs together. Energies are those of
 constraints/energy.tsv, least and most. Counts must be those of the CPU engine. Runs whose model has not changed are kept in
-target/energy; --report runs nothing and writes what is kept. GRAMER and GRAMER_LAB name the programs where they aren't in
-target/release.
+target/energy once they have passed all checks; --report runs nothing and writes what is kept. GRAMER and GRAMER_LAB name the
+programs where they aren't in target/release.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import board
 from built import BUILT, ROOT
 from hardware import energies
 
@@ -42,11 +43,12 @@ ROWS = {
         ("3-CF", "ca-astroph"), ("5-CF", "ca-astroph"), ("4-MC", "ca-astroph")]),
 }
 KINDS = {"CF": "clique", "MC": "motif"}
-# Watts that the paper's ratios of energy and time imply of its design: 120 W of its CPU by 678.34 / 129.95 (its figure 11a).
+# Watts that the paper's ratios of energy and time imply of its design. Its CPU takes 120 W (thermal design power); against
+# RStream it takes up to 678.34 times less energy (figure 11a) and 129.95 times less time. CPU_WATTS and POWER_RATIO in
+# host/laboratory/src/paper/performance.rs are the same.
 PAPER_WATTS = 120 / (678.34 / 129.95)
-LINE = 512
-# Million LUTs of the device on which the paper's core is compared (constraints/boards.yaml, u250).
-DEVICE_MLUT = 1.728
+LINE = 512  # bits of a line in DRAM
+DEVICE = "u250"  # constraints/boards.yaml: the paper's device, whose static power counts
 
 
 class Run(collections.namedtuple("Run", "clocks variables")):
@@ -85,6 +87,19 @@ def miscounted(run: Run, cycles: int) -> str | None:
         if byhand == toggles and cycles <= largest <= run.clocks:
             return None
     return f"the counter of {cycles} cycles changed {changes} times and toggled {toggles} bits"
+
+
+class Sizes(collections.namedtuple("Sizes", "units banks hertz")):
+    """Numbers of a machine: compute units, banks of DRAM, and clock."""
+
+    @classmethod
+    def of(cls, machine: str):
+        import eda
+        from hardware import synth
+
+        folder = eda.machine(machine)
+        megahertz = re.search(r"\bclock_mhz: (\d+)", (folder / "machine.yaml").read_text())
+        return cls(synth.units(machine), board.banks(folder), 1e6 * int(megahertz[1]))
 
 
 class Core:
@@ -196,6 +211,11 @@ def toggles_of(core: Core, found: dict) -> tuple[float, float]:
     return flip_flops, luts
 
 
+def device_mluts() -> float:
+    """LUTs of the device, in millions."""
+    return board.boards()[DEVICE]["resources"]["LUT"] / 1e6
+
+
 def parts_of(core: Core, runs: list[dict], lines: int, clocks: int, hertz: float, banks: int) -> dict[str, tuple]:
     """Joules of each part of a task, least and most. `runs`: one of each compute unit, which run at the same time."""
     e = energies.figures()
@@ -219,7 +239,7 @@ def parts_of(core: Core, runs: list[dict], lines: int, clocks: int, hertz: float
             "URAM": memory["URAM"][end] * e["uram_access"][end],
             "DSP": clocks * area["DSP"] * e["dsp_clock"][end] if end else 0.0,
             "DRAM": lines * line + banks * seconds * e["ddr4_idle"][end],
-            "static": seconds * DEVICE_MLUT * e["device_static"][end],
+            "static": seconds * device_mluts() * e["device_static"][end],
         }
         for name, joules in part.items():
             parts.setdefault(name, []).append(joules)
@@ -246,69 +266,93 @@ def expected(kind: str, k: int, path: Path) -> list[int]:
     return [one["count"] for one in json.loads(done.stdout)["results"]]
 
 
-def simulate(machine: str, file: str, task: str, graph: str, data: Path, only_report: bool):
+def checked(folder: Path, name: str, units: int) -> tuple[dict, list[Run]]:
+    """Result and activity of a run in a folder. Ends the program if the model miscounted its own cycles."""
+    result = json.loads((folder / "result.json").read_text())
+    runs = [run for part in sorted(folder.glob("*.tsv")) for run in sections(part.read_text())]
+    counted = [p["counters"]["core.cycles"][0][0] for p in result.get("passes") or [result]]
+    if not len(runs) == len(counted) == units:
+        sys.exit(f"error: activity of {name}: {len(runs)} runs, {len(counted)} counters of cycles, {units} compute units")
+    # Files have random names: a run with more clocks is of the pass with more cycles.
+    faults = [fault for run, cycles in zip(sorted(runs, key=lambda run: run.clocks), sorted(counted))
+              if (fault := miscounted(run, cycles))]
+    if faults:
+        sys.exit(f"error: activity of {name}: {'; '.join(faults)}")
+    return result, runs
+
+
+def simulate(machine: str, file: str, task: str, graph: str, data: Path, units: int, only_report: bool):
     """Result and activity of a task, kept in target/energy; None if it is to be run and may not."""
     k, kind = task.split("-")
+    name = f"{task} of {graph} on {file}"
     environment = dict(os.environ, GRAMER_COVERAGE="activity")
     command = [program("gramer-lab"), "simulate", "--machine", file]
     model = subprocess.run([*command, "--model"], cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     kept = WORK / f"{machine}-{task}-{graph}-{model.stdout.strip()}"
-    if not (kept / "result.json").exists():
-        if only_report:
-            return None
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir(parents=True)
-        environment["GRAMER_COVERAGE_OUT"] = str(kept)
-        path = data / FILES[graph]
-        load = ["--load"] if machine == "set" else []
-        done = subprocess.run([*command, KINDS[kind], "-k", k, path, "--json", *load], cwd=ROOT, env=environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            sys.exit(f"error: {task} of {graph} on {file} failed: {done.stderr.strip()}")
-        result = json.loads(done.stdout)
-        counts = [one["count"] for one in result["results"]]
-        if counts != expected(KINDS[kind], int(k), path):
-            sys.exit(f"error: {task} of {graph} on {file}: the core counted {counts}, the CPU engine otherwise")
-        (kept / "result.json").write_text(done.stdout)
-    result = json.loads((kept / "result.json").read_text())
-    runs = [run for part in sorted(kept.glob("*.tsv")) for run in sections(part.read_text())]
-    passes = result.get("passes") or [result]
-    counted = [p["counters"]["core.cycles"][0][0] for p in passes]
-    faults = [miscounted(run, cycles) for run, cycles in zip(runs, counted)]
-    if len(runs) != len(counted) or any(faults):
-        sys.exit(f"error: activity of {task} of {graph} on {file}: {len(runs)} runs of {len(counted)}, {faults}")
-    return result, runs
+    if (kept / "result.json").exists():
+        return checked(kept, name, units)
+    if only_report:
+        return None
+    # Moved to its place after all checks.
+    fresh = kept.with_name(kept.name + ".unchecked")
+    for folder in (kept, fresh):
+        shutil.rmtree(folder, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    environment["GRAMER_COVERAGE_OUT"] = str(fresh)
+    path = data / FILES[graph]
+    load = ["--load"] if machine == "set" else []
+    done = subprocess.run([*command, KINDS[kind], "-k", k, path, "--json", *load], cwd=ROOT, env=environment,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"error: {name} failed: {done.stderr.strip()}")
+    counts = [one["count"] for one in json.loads(done.stdout)["results"]]
+    if counts != expected(KINDS[kind], int(k), path):
+        sys.exit(f"error: {name}: the core counted {counts}, the CPU engine otherwise")
+    (fresh / "result.json").write_text(done.stdout)
+    found = checked(fresh, name, units)
+    fresh.rename(kept)
+    return found
 
 
-def hertz_of() -> float:
-    """Clock of the machines."""
-    text = (ROOT / "accelerator.yaml").read_text()
-    return 1e6 * int(re.search(r"clock_mhz: (\d+)", text).group(1))
-
-
-def estimate(machine: str, core: Core, result: dict, runs: list[Run], hertz: float) -> dict:
+def estimate(core: Core, sizes: Sizes, result: dict, runs: list[Run]) -> dict:
     """A row of the table. The runs are those of the compute units, which work at the same time; the longest counts."""
     passes = result.get("passes") or [result]
     lines = sum(sum(bank) for p in passes for bank in p["counters"]["bank.beats"])
     clocks = max(run.clocks for run in runs)
-    banks = 2 if machine == "set" else 4
     found = [activity(core, run) for run in runs]
-    parts = parts_of(core, found, lines, clocks, hertz, banks)
+    parts = parts_of(core, found, lines, clocks, sizes.hertz, sizes.banks)
     flip_flops, luts = (sum(p) for p in zip(*(toggles_of(core, run) for run in found)))
     nets = len(found) * sum(a["FF"] + a["LUT"] for a in core.areas.values())
     return {"clocks": clocks, "lines": lines, "toggles": (flip_flops + luts) / clocks,
-            "rate": (flip_flops + luts) / clocks / nets, "seconds": clocks / hertz, "parts": parts}
+            "rate": (flip_flops + luts) / clocks / nets, "seconds": clocks / sizes.hertz, "parts": parts,
+            "ram_luts": found[0]["ram_luts"]}
 
 
-def at_full_rate(core: Core, units: int, hertz: float) -> tuple[float, float]:
-    """Watts on chip if each net toggles and each block memory is accessed in each clock, which the paper assumes."""
+def at_full_rate(core: Core, sizes: Sizes, ram_luts: int) -> tuple[float, float]:
+    """Watts on chip if each net toggles and each memory is accessed in each clock, which the paper assumes. `ram_luts`: LUTs
+    of the distributed memories of a compute unit."""
     run = {"clocks": 1, "registers": collections.Counter({"all": 1}), "register_bits": collections.Counter({"all": 1}),
            "signals": collections.Counter({"all": 1}), "signal_bits": collections.Counter({"all": 1}),
-           "ram_luts": 0, "ram_writes": 0}
+           "ram_luts": ram_luts, "ram_writes": ram_luts}
     run |= {kind: [sum(a[kind] for a in core.areas.values())] * 2 for kind in ("BRAM", "URAM")}
-    parts = parts_of(core, [run] * units, 0, 1, hertz, 0)
+    parts = parts_of(core, [run] * sizes.units, 0, 1, sizes.hertz, 0)
     low, high = total(parts, [*DYNAMIC, "static"])
-    return low * hertz, high * hertz
+    return low * sizes.hertz, high * sizes.hertz
+
+
+def rows_of(machine: str, data: Path, only_report: bool) -> tuple[list, tuple[float, float]]:
+    """Rows of a machine's tasks, and its watts at the full rate."""
+    file, tasks = ROWS[machine]
+    core, sizes, rows = Core.of(machine), Sizes.of(machine), []
+    for task, graph in tasks:
+        found = simulate(machine, file, task, graph, data, sizes.units, only_report)
+        if found is None:
+            sys.exit(f"error: {task} of {graph} on {file} has not been run: leave --report out")
+        row = estimate(core, sizes, *found)
+        rows.append((machine, task, graph, row))
+        watts = [f"{joules / row['seconds']:.2f}" for joules in total(row["parts"])]
+        print(f"{task} {graph} on {machine}: {row['clocks']:,} clocks, {watts[0]} to {watts[1]} W", flush=True)
+    return rows, at_full_rate(core, sizes, rows[0][3]["ram_luts"])
 
 
 def main():
@@ -316,23 +360,13 @@ def main():
     parser.add_argument("--machine", action="append", choices=list(ROWS), help="only this one; the page is not written")
     parser.add_argument("--report", action="store_true", help="run nothing")
     options = parser.parse_args()
-    data = Path(os.environ.get("GRAMER_DATA", ""))
     if not os.environ.get("GRAMER_DATA"):
         sys.exit("error: GRAMER_DATA must name the folder of the real graphs")
-    hertz, rows, full = hertz_of(), [], {}
+    rows, full = [], {}
     try:
         for machine in options.machine or ROWS:
-            file, tasks = ROWS[machine]
-            core = Core.of(machine)
-            full[machine] = at_full_rate(core, 2 if machine == "set" else 1, hertz)
-            for task, graph in tasks:
-                found = simulate(machine, file, task, graph, data, options.report)
-                if found is None:
-                    sys.exit(f"error: {task} of {graph} on {file} has not been run: leave --report out")
-                rows.append((machine, task, graph, estimate(machine, core, *found, hertz)))
-                row = rows[-1][3]
-                watts = [f"{joules / row['seconds']:.2f}" for joules in total(row["parts"])]
-                print(f"{task} {graph} on {machine}: {row['clocks']:,} clocks, {watts[0]} to {watts[1]} W", flush=True)
+            own, full[machine] = rows_of(machine, Path(os.environ["GRAMER_DATA"]), options.report)
+            rows += own
     except energies.Fault as fault:
         sys.exit(f"error: {fault}")
     if not options.machine:
