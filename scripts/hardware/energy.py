@@ -370,6 +370,6 @@ def main():
     except energies.Fault as fault:
         sys.exit(f"error: {fault}")
     if not options.machine:
-        from hardware import energy_page
-        energy_page.write(PAGE, rows, full, PAPER_WATTS)
+        from hardware import energy_page, synth
+        energy_page.write(PAGE, rows, full, {machine: synth.fingerprint(machine) for machine in full}, PAPER_WATTS)
     return 0
