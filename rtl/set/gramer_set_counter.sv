@@ -34,7 +34,7 @@ module gramer_set_counter
   // Sum
   output logic    found_o,
   output logic [MEMBER_W:0] found_count_o,
-  output plan_at_t found_plan_o, // of its root
+  output clique_sum_t found_sum_o, // of its root
   output logic [3:0] rows_o, // event: rows read
   output logic    busy_o
 );
@@ -61,7 +61,7 @@ module gramer_set_counter
   } counted_t;
 
   (* ram_style = "distributed" *) counted_t root_mem [PLACES];
-  (* ram_style = "distributed" *) plan_at_t plan_mem [PLACES];
+  (* ram_style = "distributed" *) clique_sum_t sum_mem [PLACES];
 
   waiting_t head;
   counted_t head_root;
@@ -85,7 +85,7 @@ module gramer_set_counter
   always_ff @(posedge clk_i) begin
     if (root_valid_i) begin
       root_mem[root_place_i] <= '{words: root_words_i, base: root_i.base, size: root_i.size};
-      plan_mem[root_place_i] <= root_i.plan;
+      sum_mem[root_place_i]  <= root_i.sum;
     end
     if (rst_i) write_at_q <= '0;
     else if (set_valid_i) write_at_q <= write_at_q + 1'b1;
@@ -221,7 +221,7 @@ module gramer_set_counter
   logic [WORD_GROUPS-1:0] d_taken_q;
   logic        d_done_q;
   place_t      d_place_q;
-  plan_at_t    plan_q [J+1]; // of stages d to j
+  clique_sum_t sum_q [J+1]; // of stages d to j
   word_t       f_set [ROW_BANKS];
 
   for (genvar b = 0; b < ROW_BANKS; b++) begin : gen_set
@@ -247,8 +247,8 @@ module gramer_set_counter
     valid_q   <= rst_i ? '0 : {valid_q[J-1:0], n_valid};
     d_done_q  <= !rst_i && n_valid && n_last && n_q.last;
     d_place_q <= n_q.place;
-    plan_q[D] <= plan_mem[n_q.place];
-    for (int stage = D; stage < J; stage++) plan_q[stage+1] <= plan_q[stage];
+    sum_q[D]  <= sum_mem[n_q.place];
+    for (int stage = D; stage < J; stage++) sum_q[stage+1] <= sum_q[stage];
     if (n_valid) begin
       d_some_q  <= n_some;
       d_low_q   <= n_low;
@@ -336,7 +336,7 @@ module gramer_set_counter
         j_ones_q[b] <= (LOW_W+1)'(i_ones_q[2*b]) + ((LOW_W+1)'(i_ones_q[2*b + 1]) << 1);
     found_o       <= !rst_i && valid_q[J];
     found_count_o <= total;
-    found_plan_o  <= plan_q[J];
+    found_sum_o   <= sum_q[J];
   end
 
   assign set_done_o   = d_done_q;

@@ -21,7 +21,7 @@ module gramer_set_level_engine
   // Cliques
   output logic    found_o,
   output logic [MEMBER_W:0] found_count_o,
-  output plan_at_t found_plan_o,
+  output clique_sum_t found_sum_o,
   output logic    busy_o,
   // Events
   output logic    busy_event_o, // a row was read
@@ -77,7 +77,7 @@ module gramer_set_level_engine
     .set_place_i (made_place), .set_size_i (made_size), .set_take_o (set_take),
     .set_done_o (set_done), .done_place_o (done_place),
     .read_o (count_read), .read_at_o (count_at), .word_i (count_word),
-    .found_o, .found_count_o, .found_plan_o, .rows_o, .busy_o (counter_busy)
+    .found_o, .found_count_o, .found_sum_o, .rows_o, .busy_o (counter_busy)
   );
 
   // Registers between the blocks. A set is made before its member is finished, and counted many cycles later, so

@@ -255,7 +255,7 @@ module gramer_set_pu
   mask_t   mask;
   words_t  rows_words, first_words;
   logic [4:0] triangles;
-  plan_at_t triangles_plan;
+  clique_sum_t triangles_sum;
 
   gramer_set_rows i_rows (
     .clk_i, .rst_i,
@@ -263,14 +263,14 @@ module gramer_set_pu
     .write_o (row_write), .write_at_o (row_at), .write_word_o (row_data),
     .mask_o (mask), .root_valid_o (root_valid), .place_o (place), .root_o (root),
     .rows_words_o (rows_words), .first_words_o (first_words),
-    .found_o (triangle), .found_count_o (triangles), .found_plan_o (triangles_plan),
+    .found_o (triangle), .found_count_o (triangles), .found_sum_o (triangles_sum),
     .unit_done_o (triangles_done),
     .busy_o (rows_busy)
   );
 
   logic clique, level_busy, level_event, level_set;
   logic [MEMBER_W:0] cliques;
-  plan_at_t cliques_plan;
+  clique_sum_t cliques_sum;
   logic [3:0] level_rows;
 
   gramer_set_level_engine i_levels (
@@ -279,7 +279,7 @@ module gramer_set_pu
     .mask_i (mask), .root_valid_i (root_valid), .place_i (place), .root_i (root),
     .rows_words_i (rows_words), .first_words_i (first_words),
     .freed_o (root_freed), .words_o (root_words),
-    .found_o (clique), .found_count_o (cliques), .found_plan_o (cliques_plan), .busy_o (level_busy),
+    .found_o (clique), .found_count_o (cliques), .found_sum_o (cliques_sum), .busy_o (level_busy),
     .busy_event_o (level_event), .set_o (level_set), .rows_o (level_rows)
   );
 
@@ -386,15 +386,15 @@ module gramer_set_pu
 
   logic [SUMS-1:0]    add_q;
   logic [VALUE_W-1:0] value_q [SUMS];
-  logic [PLANS-1:0]   of_triangles, of_cliques; // plans
-  logic [VALUE_W-1:0] of_plan [PLANS];
+  logic [PLANS-1:0]   of_triangles, of_cliques; // sums
+  logic [VALUE_W-1:0] clique_sums [PLANS];
 
-  // Cliques of plan p belong to sum p. In a run with edges or paths only plan 0 has cliques.
+  // Cliques are added to the sum of their plan, which is the first in a run with edges or paths.
   always_comb begin
-    of_triangles = triangle ? PLANS'(1) << triangles_plan : '0;
-    of_cliques   = clique ? PLANS'(1) << cliques_plan : '0;
+    of_triangles = triangle ? PLANS'(1) << triangles_sum : '0;
+    of_cliques   = clique ? PLANS'(1) << cliques_sum : '0;
     for (int p = 0; p < PLANS; p++)
-      of_plan[p] = (of_triangles[p] ? VALUE_W'(triangles) : '0)
+      clique_sums[p] = (of_triangles[p] ? VALUE_W'(triangles) : '0)
                    + (of_cliques[p] ? VALUE_W'(cliques) : '0);
   end
 
@@ -404,7 +404,7 @@ module gramer_set_pu
     if (!rst_i) begin
       for (int p = 0; p < PLANS; p++) begin
         add_q[p]   <= of_triangles[p] || of_cliques[p] || (p != SUM_CLIQUES && member_done);
-        value_q[p] <= of_plan[p];
+        value_q[p] <= clique_sums[p];
       end
       if (member_done) begin
         value_q[SUM_TRIANGLES] <= VALUE_W'(map_triangles);
@@ -496,7 +496,7 @@ module gramer_set_pu
   always_ff @(posedge clk_i) begin
     adds_q <= !rst_i && (add_q & ~(SUMS'(1) << SUM_EMBEDDINGS)) != '0;
     if (!rst_i) assert (!member_done || ((of_triangles | of_cliques) & ~PLANS'(1)) == '0)
-      else $error("cliques of a plan other than 0 beside edges or paths");
+      else $error("cliques and edges in one sum");
     if (!rst_i) assert (running_i || !adds_q) else $error("a sum after the last cycle of a run");
   end
 `endif

@@ -25,7 +25,7 @@ module gramer_set_rows
   // Triangles
   output logic   found_o,
   output logic [4:0] found_count_o,
-  output plan_at_t found_plan_o,
+  output clique_sum_t found_sum_o,
   output logic   unit_done_o, // pulse: a unit of triangles is finished
   output logic   busy_o
 );
@@ -47,7 +47,7 @@ module gramer_set_rows
     found_o      <= !rst_i && valid_i && step_i.root.k == TRIANGLE && step_i.counts && match_i != '0;
     unit_done_o  <= !rst_i && valid_i && step_i.unit_last && step_i.root.k == TRIANGLE;
     found_count_o <= found;
-    found_plan_o  <= step_i.root.plan;
+    found_sum_o   <= step_i.root.sum;
     if (rst_i) begins_q <= 1'b1;
     else if (valid_i) begins_q <= step_i.member_last || step_i.unit_last;
     if (valid_i) begin

@@ -459,7 +459,7 @@ module gramer_set_stepper
         member_last: d_one_q && d_last_q && d_meta_q.last,
         unit_last: unit_done,
         place: place,
-        root: '{base: base, size: d_size_q, last: d_list_q.last, k: d_list_q.k, plan: d_list_q.plan}
+        root: '{base: base, size: d_size_q, last: d_list_q.last, k: d_list_q.k, sum: d_list_q.sum}
       };
     end
     if (e_valid_q) begin

@@ -135,7 +135,7 @@ module gramer_set_streamer
       load_left_q <= LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]);
       load_list_q <= '{
         k: plan_q.k,
-        plan: unit_q.plan,
+        sum: plan_q.sum,
         low: unit_q.address[1:0],
         high: last_quarter[1:0],
         last: '0,

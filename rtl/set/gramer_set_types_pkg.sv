@@ -87,7 +87,7 @@ package gramer_set_types_pkg;
   typedef logic [ROW_AT_W-1:0]   row_at_t;
   typedef logic [1:0]            class_t;   // a row has 1 << class words
   typedef logic [K_W-1:0]        k_t;
-  typedef logic [PLAN_W-1:0]     plan_at_t; // one of the header's plans
+  typedef logic [PLAN_W-1:0]     clique_sum_t; // one of the first sums
   typedef logic [COUNTER_W-1:0]  counter_t;
   typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
 
@@ -104,13 +104,14 @@ package gramer_set_types_pkg;
   typedef struct packed {
     logic [RANGE_W-1:0] last; // exclusive
     logic [RANGE_W-1:0] first;
-    plan_at_t           plan;
+    logic [PLAN_W-1:0]  plan;
     logic [RANGE_W-1:0] quarters; // 0: no unit
     address_t           address;
   } unit_t;
 
   // Operation of a unit.
   typedef struct packed {
+    clique_sum_t sum;     // cliques are added to it
     k_t         k;
     logic [3:0] operation;
   } plan_t;
@@ -228,7 +229,7 @@ package gramer_set_types_pkg;
   // Descriptor of the list in a slot of the list buffer.
   typedef struct packed {
     k_t         k;
-    plan_at_t   plan;
+    clique_sum_t sum;
     logic [1:0] low;  // first quarter in its first line
     logic [1:0] high; // last quarter in its last line
     lline_t     last; // last line
@@ -291,7 +292,7 @@ package gramer_set_types_pkg;
     class_t  size;
     lline_t  last; // last line of the list
     k_t      k;
-    plan_at_t plan;
+    clique_sum_t sum; // of its cliques
   } root_t;
 
   // Word of the masks of a root's members, while its rows arrive: members with a row, with at least two entries

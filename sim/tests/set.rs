@@ -14,7 +14,7 @@ use gramer::accelerator::set::numbers::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total, motifs4};
 use gramer::accelerator::set::tasks::SetTask;
-use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
+use gramer::accelerator::set::units::{Arrange, Operation, deal, separate_sums, units};
 use gramer::cpu::Cpu;
 use gramer::engine::{EngineExt, Units};
 use gramer::graph::Builder;
@@ -97,7 +97,7 @@ fn cliques_of_random_graphs() {
     }
 }
 
-/// Each of the header's plans may have another k: one run counts cliques of four sizes.
+/// Each of the header's plans may have another k and a sum of its own: one run counts cliques of four sizes.
 #[test]
 fn cliques_of_four_sizes_in_a_run() {
     for (name, most, seeds) in [("set-small", 60, seeds(0..12, 1)), ("set", 120, seeds(12..15, 4))]

@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     std::array<unsigned, PLANS> plans{unsigned(k << 4 | OP_CLIQUES), OP_EDGES, OP_PATHS, 9}; // 9: no operation
     const bool sizes = !both && b.chance(40);
     if (sizes)
-      for (unsigned p = 1; p < PLANS; ++p) plans[p] = unsigned((3 + b.random(5)) << 4 | OP_CLIQUES);
+      for (unsigned p = 1; p < PLANS; ++p) plans[p] = unsigned(p << 9 | (3 + b.random(5)) << 4 | OP_CLIQUES);
     b.hit("cliques of several sizes", sizes);
     for (uint32_t v = 0; v < image.n; ++v) {
       const size_t degree = image.up[v].size();
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
         b.hit("a range of members");
       } else units.push_back(SetImage::unit(image.id[v], q, plan, 0, 4095));
       b.hit("a unit without a member to visit", degree == 1);
-      expected[SUM_CLIQUES + plan] += image.cliques(v, plans[plan] >> 4);
+      expected[SUM_CLIQUES + plan] += image.cliques(v, plans[plan] >> 4 & 31);
     }
     // Edges and paths in between, or alone.
     if (both) {

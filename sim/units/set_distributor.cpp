@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     std::deque<Beat> beats;
     Beat header{Line(16), false};
     for (unsigned p = 0; p < PLANS; ++p)
-      plans[p] = uint32_t(b.random(512)), header.line[p * IN_PLAN_EACH / 32] = plans[p] | uint32_t(b.random()) << 9;
+      plans[p] = uint32_t(b.random(2048)), header.line[p * IN_PLAN_EACH / 32] = plans[p] | uint32_t(b.random()) << 11;
     // A search plan's words follow the header.
     std::vector<uint64_t> words;
     if (b.chance(20)) plans[0] = OP_PLAN | unsigned(b.random(7)) << 4;

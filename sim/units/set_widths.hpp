@@ -32,7 +32,7 @@ constexpr unsigned line_bits() { return bits_of(LIST_LINES); }
 constexpr unsigned member_bits() { return line_bits() + bits_of(LINE_ENTRIES); }
 
 /// Bits of `step_t` behind `compare` and the lanes of both lines: held line, member, three flags, place, and of the root
-/// where its rows begin, their size, its last line, k and its plan.
+/// where its rows begin, their size, its last line, k and its sum.
 constexpr unsigned step_rest_bits() {
   return line_bits() + member_bits() + 3 + 4 + bits_of(ROW_WORDS) + 2 + line_bits() + 5 + bits_of(PLANS);
 }

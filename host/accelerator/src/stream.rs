@@ -281,7 +281,7 @@ pub fn check(machine: &Accelerator) -> Result<(), String> {
     let s = &machine.streams;
     let header: (&str, &[&str]) = match machine.core {
         Core::Paper => ("header", &["dictionary_beats", "vertex_lines", "edge_lines", "patterns"]),
-        Core::Set => ("plan", &["operation", "k"]),
+        Core::Set => ("plan", &["operation", "k", "sum"]),
     };
     let filter = if machine.applications.filter_words > 0 { &FIELDS[..] } else { &[] };
     let wanted: [(&str, _, &str, &[&str]); 4] = [

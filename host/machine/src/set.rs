@@ -185,7 +185,7 @@ pub const OPERATIONS: [(&str, &str); 8] = [
 
 /// The sums, in order.
 pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
-    ("cliques", "cliques of the k of plan 0; without edges and paths sum p is that of plan p"),
+    ("cliques", "cliques of k vertices, of plans that don't name another of the first four"),
     ("triangles", "sum of t over edges: three times the triangles"),
     ("pairs", "sum of t (t - 1) / 2 over edges"),
     ("degrees", "sum of t (deg u + deg v) over edges"),
@@ -339,9 +339,10 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
 }
 
 /// Fields that programs and the core use, with their bits.
-const FIELDS: [(&str, &str, u32); 21] = [
+const FIELDS: [(&str, &str, u32); 22] = [
     ("plan", "operation", 4),
     ("plan", "k", 5),
+    ("plan", "sum", 2),
     ("label", "low", ID_BITS),
     ("label", "high", ID_BITS),
     ("word", "kind", 2),

@@ -43,10 +43,13 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
         input.field(part, name).map_or(0, |field| field.get(bytes))
     };
     let (header, units) = stream.split_at(line);
-    let plans: Vec<(u64, usize)> = header
+    let plans: Vec<(u64, usize, usize)> = header
         .chunks_exact(4)
         .take(PLANS as usize)
-        .map(|p| (field("plan", "operation", p), field("plan", "k", p) as usize))
+        .map(|p| {
+            let [k, sum] = ["k", "sum"].map(|name| field("plan", name, p) as usize);
+            (field("plan", "operation", p), k, SUM_CLIQUES + sum)
+        })
         .collect();
     let mut state =
         State { memory: Memory::new(image), sums: [0; SUMS as usize], paths: Paths::default() };
@@ -62,9 +65,9 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
             continue;
         }
         match plans[unit.plan] {
-            (CLIQUES, k) => state.cliques(&unit, k),
-            (EDGES, _) => state.edges(&unit, false),
-            (PATHS, _) => state.edges(&unit, true),
+            (CLIQUES, k, sum) => state.cliques(&unit, k, sum),
+            (EDGES, ..) => state.edges(&unit, false),
+            (PATHS, ..) => state.edges(&unit, true),
             _ => {}
         }
     }
@@ -101,7 +104,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    fn cliques(&mut self, unit: &StreamUnit, k: usize) {
+    fn cliques(&mut self, unit: &StreamUnit, k: usize, sum: usize) {
         let held: Vec<Entry> = self.memory.list(unit.address, unit.quarters).collect();
         let words = held.len().div_ceil(64);
         let mut rows = vec![0u64; held.len() * words];
@@ -122,7 +125,7 @@ impl State<'_> {
         let range = unit.first.min(held.len())..last.min(held.len());
         for i in range.filter(|_| k >= 3) {
             sets[..words].copy_from_slice(&rows[i * words..][..words]);
-            self.sums[SUM_CLIQUES + unit.plan] += cliques_in(&rows, words, &mut sets, k - 2);
+            self.sums[sum] += cliques_in(&rows, words, &mut sets, k - 2);
         }
     }
 

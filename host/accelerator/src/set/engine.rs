@@ -22,7 +22,7 @@ use super::plan::run::PlanImages;
 use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
-use super::units::{Arrange, Operation, Streams, ascending, deal, longest, units};
+use super::units::{Arrange, Operation, Streams, ascending, deal, longest, separate_sums, units};
 use crate::session::{OnImage, Session, SessionRunner, UnitTotals};
 use crate::settings::Settings;
 
@@ -350,7 +350,12 @@ impl SetResident {
     ) -> (Streams, bool) {
         let make = |of: &StreamKey| {
             let work = units(self.graph.view(), image, &of.operations, asked);
-            deal(machine, &of.operations, work, of.clusters, of.arrange)
+            let mut streams = deal(machine, &of.operations, work, of.clusters, of.arrange);
+            // More than one size of cliques, and nothing else.
+            if of.operations.len() > 1 && ascending(&of.operations) {
+                streams.iter_mut().for_each(|own| separate_sums(machine, &mut own.head));
+            }
+            streams
         };
         match asked.share() {
             None => self.streams.get(of.clone(), || make(&of)),

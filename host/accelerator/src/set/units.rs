@@ -402,6 +402,16 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
     beat
 }
 
+/// Gives each of a header's plans a sum of its own for its cliques, in their order from [`SUM_CLIQUES`] on; otherwise all
+/// are added to that one. A run with edges or paths has no others.
+///
+/// [`SUM_CLIQUES`]: super::numbers::SUM_CLIQUES
+pub fn separate_sums(machine: &Accelerator, head: &mut [u8]) {
+    for (plan, bytes) in (0..PLANS).zip(head.chunks_exact_mut(4)) {
+        set(machine, "plan", "sum", bytes, plan.into());
+    }
+}
+
 /// Beats of units, each half with the heaviest first.
 pub(crate) fn beats(machine: &Accelerator, halves: &Halves) -> Vec<u8> {
     let field = |name| machine.streams.input.field("unit", name).expect("a description is checked");
