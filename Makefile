@@ -76,6 +76,9 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 test-rtl: setup+rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
 	@scripts/test.py rtl
 
+four-state: setup+rtl+eda ## Both small cores with values 0, 1, x and z, by Icarus Verilog: no x reaches an output
+	@GRAMER_FOUR_STATE=all scripts/test.py four-state
+
 test-long: setup+rtl ## Host tests with AddressSanitizer, 1,000 new random tasks of each core (GRAMER_SEED=N repeats them), all limits of memory
 	@scripts/test_long.sh
 

@@ -52,6 +52,7 @@ PARTS = {
             "arguments": ["--test-threads", "1"]},
     "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
     "rtl": {"packages": ["gramer-sim"], "tests": None, "demands": ["RTL"]},
+    "four-state": {"tests": ["four_state"], "demands": ["RTL", "EDA"]},
     # They start processes whose models take a processor each.
     "emulation": {"tests": ["opencl", "launch", "abi"], "also": ["xclbin"], "demands": ["XRT"],
                   "emulator": True, "arguments": ["--test-threads", "2"]},
@@ -86,7 +87,7 @@ LANES = 2
 # Ends of the titles of steps, by how long they take.
 LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "laboratory explore", "sim real", "sim models",
            "gpu strategies", "cli opencl", "make hls-test", "engine budget", "many devices", "host engines",
-           "host estimate", "host per", "gpu matching", "scripts/test-python.sh", "engine gramer_engine",
+           "host estimate", "sim four_state", "host per", "gpu matching", "scripts/test-python.sh", "engine gramer_engine",
            "host matching", "cli golden", "laboratory paper_gpu", "cli asked", "host graph_io", "laboratory simulate", "make vitis-check"]
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"

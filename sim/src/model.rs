@@ -76,12 +76,16 @@ impl Pins {
 
 type Handle = *mut std::ffi::c_void;
 
+/// Receives the pins of every clock.
+pub type Observer = Box<dyn FnMut(&Pins)>;
+
 /// Running instance of a core.
 pub struct Model {
     /// Whether no run has been started since the reset.
     pub fresh: bool,
     /// Seed of the registers' initial values, in a model with assertions.
     pub seed: u32,
+    observer: Option<Observer>,
     handle: Handle,
     cycle: unsafe extern "C" fn(Handle, *mut Pins) -> i32,
     state: unsafe extern "C" fn(Handle) -> *const c_char,
@@ -137,8 +141,15 @@ impl Model {
             let new =
                 library.get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
             let handle = new(seed, plusargs.as_ptr());
-            Ok(Model { fresh: true, seed, handle, cycle, state, sum, free, _library: library })
+            let observer = None;
+            let fresh = true;
+            Ok(Model { fresh, seed, observer, handle, cycle, state, sum, free, _library: library })
         }
+    }
+
+    /// Calls `observer` with the pins of every clock from now on.
+    pub fn observe(&mut self, observer: Observer) {
+        self.observer = Some(observer);
     }
 
     /// State of the core's parts: the registers of [`STATE`] that aren't 0, one per line.
@@ -168,7 +179,11 @@ impl Model {
     /// If an assertion in the design has failed; its message is on standard output.
     pub fn cycle(&mut self, pins: &mut Pins) -> Result<()> {
         // SAFETY: the handle is live until drop, and `pins` has the layout of the shim's struct.
-        match unsafe { (self.cycle)(self.handle, pins) } {
+        let stopped = unsafe { (self.cycle)(self.handle, pins) };
+        if let Some(observer) = &mut self.observer {
+            observer(pins);
+        }
+        match stopped {
             0 => Ok(()),
             _ => bail!(
                 "an assertion in the design has failed (its registers began with GRAMER_INITIAL={})",

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub const DATA: &str = "GRAMER_REQUIRE_DATA";
 /// Demands Verilator and what is built with it.
 pub const RTL: &str = "GRAMER_REQUIRE_RTL";
+/// Demands Icarus Verilog and Yosys.
+pub const EDA: &str = "GRAMER_REQUIRE_EDA";
 /// Demands the Xilinx Runtime, the emulator and the headers.
 pub const XRT: &str = "GRAMER_REQUIRE_XRT";
 
