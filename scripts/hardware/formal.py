@@ -80,6 +80,29 @@ DISTRIBUTOR_REDUCED = [
     ("gramer_set_pkg.sv", "UNIT_QUEUE      = 8", "UNIT_QUEUE      = 4"),
     ("gramer_set_distributor.sv", "DEPTH(4)", "DEPTH(2)"),
 ]
+# Lines of four entries, one a quarter, with ids of four bits; two lines in a slot, two read ahead.
+STREAMER_REDUCED = [
+    ("gramer_set_types_pkg.sv", "RANGE_W    = 12;", "RANGE_W    = 5;"),
+    ("gramer_set_types_pkg.sv", "WORD_W     = 64;", "WORD_W     = 8;"),
+    ("gramer_set_pkg.sv", "SIZE_W          = 6", "SIZE_W          = 3"),
+    ("gramer_set_pkg.sv", "LINE_ENTRIES    = 16", "LINE_ENTRIES    = 4"),
+    ("gramer_set_pkg.sv", "QUARTER_ENTRIES = 4", "QUARTER_ENTRIES = 1"),
+    ("gramer_set_pkg.sv", "LIST_LINES      = 32", "LIST_LINES      = 2"),
+    ("gramer_set_streamer.sv", "AHEAD = 16", "AHEAD = 2"),
+    ("gramer_set_streamer.sv", "(RANGE_W-3)'(at)", "(RANGE_W-1)'(at)"),
+    ("gramer_set_streamer.sv", "bound[RANGE_W:4]", "bound[RANGE_W:2]"),
+    ("gramer_set_streamer.sv", "4'(l) < bound[3:0]", "2'(l) < bound[1:0]"),
+    ("gramer_set_streamer.sv", "4'(l) <= {f0_q.own.low, 2'b0}", "2'(l) <= f0_q.own.low"),
+    ("gramer_set_streamer.sv", "{unit_q.address[1:0], 2'b0}", "unit_q.address[1:0]"),
+    ("gramer_set_streamer.sv", "logic [3:0] lane;", "logic [1:0] lane;"),
+    ("gramer_set_streamer.sv", "i < 4; i++", "i < 2; i++"),
+    ("gramer_set_choice.sv", "value_i [16]", "value_i [4]"),
+    ("gramer_set_choice.sv", "[3:0]       at_i", "[1:0]       at_i"),
+    ("gramer_set_choice.sv", "of4(at_i[1:0], value_i[4], value_i[5], value_i[6], value_i[7])", "'0"),
+    ("gramer_set_choice.sv", "of4(at_i[1:0], value_i[8], value_i[9], value_i[10], value_i[11])", "'0"),
+    ("gramer_set_choice.sv", "of4(at_i[1:0], value_i[12], value_i[13], value_i[14], value_i[15])", "'0"),
+    ("gramer_set_choice.sv", "of4(at_i[3:2], four0, four1, four2, four3)", "four0"),
+]
 # Ends of wedges of two banks, two each.
 REACHED_REDUCED = [
     ("gramer_set_pkg.sv", "MAP_BANKS       = 1", "MAP_BANKS       = 2"),
@@ -252,6 +275,16 @@ PROOFS = {
             ("gramer_set_distributor.sv", "half_q == HALF_W'(HALVES - 1) && last)", "last)"),
         ],
         DISTRIBUTOR_REDUCED,
+    ),
+    "set_streamer": (
+        SET + ["gramer_fifo.sv", "gramer_set_choice.sv", "gramer_set_streamer.sv"],
+        {"bmc": 8, "prove": 2, "cover": 20},
+        [
+            ("gramer_set_streamer.sv", "used_q != USED_W'(LISTS)", "used_q != '1"),
+            ("gramer_set_streamer.sv", "if (f0_q.own.k == TRIANGLE) f0_range", "f0_range"),
+            ("gramer_set_streamer.sv", "left_q <= less_q;", "left_q <= '0;"),
+        ],
+        STREAMER_REDUCED,
     ),
     "set_row_memory": (
         SET + ["gramer_set_row_memory.sv"],

@@ -44,4 +44,10 @@ package gramer_set_pkg;
   localparam int unsigned IN_PLAN_EACH    = 9;
   localparam int unsigned IN_WORD_EACH    = 64;
   localparam int unsigned OP_PLAN         = 4;
+  localparam int unsigned OP_CLIQUES      = 1;
+  localparam int unsigned OP_EDGES        = 2;
+  localparam int unsigned OP_PATHS        = 3;
+  localparam int unsigned SIZE_LONG       = 7;
+  localparam int unsigned QUARTERS_LONG   = 31;
+  localparam int unsigned LAST_ALL        = 31;
 endpackage

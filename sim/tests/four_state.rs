@@ -347,7 +347,8 @@ fn on_paper_core(a: &Accelerator, core: &mut Model) {
         assert_eq!(whole.status, DONE);
         support::compare(a, &graph, &units, &s, &whole).unwrap();
         if application == Application::Fsm {
-            let stopped = Simulation { abort: Some((0, 1)), ..simulation };
+            let stopped =
+                Simulation { abort: Some((0, 1)), spread: true, in_pause: 200, ..simulation };
             assert_eq!(on(core, &stopped).unwrap().status, ABORTED);
         }
     }
