@@ -704,7 +704,7 @@ fn random_tasks_with_short_filters() {
     for words in [1, 4] {
         let other = format!("applications: {{filter_words: {words}}}");
         let Some((a, library)) = small_with("small_filter", &other) else { return };
-        random_cases_on(&a, &library, 60, 60, "random_tasks_with_short_filters", |_| Ok(()));
+        random_cases_on(&a, &library, 120, 60, "random_tasks_with_short_filters", |_| Ok(()));
     }
 }
 

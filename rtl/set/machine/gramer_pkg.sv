@@ -125,7 +125,7 @@ package gramer_set_pkg;
   localparam int unsigned WORD_COUNT = 1; // a set is counted; on to the next candidate
   localparam int unsigned WORD_WALK = 2; // the members of a set are the candidates of the next vertex
   localparam int unsigned WORD_LIST = 3; // the members of a set are listed, each with the images before it; on to the next candidate
-  localparam int unsigned SUM_CLIQUES = 0; // cliques of k vertices
+  localparam int unsigned SUM_CLIQUES = 0; // cliques of k vertices, of plans that don't name another of the first four
   localparam int unsigned SUM_TRIANGLES = 1; // sum of t over edges: three times the triangles
   localparam int unsigned SUM_PAIRS = 2; // sum of t (t - 1) / 2 over edges
   localparam int unsigned SUM_DEGREES = 3; // sum of t (deg u + deg v) over edges
@@ -173,11 +173,13 @@ package gramer_set_pkg;
   localparam int unsigned CNT_PU_PLAN_PASSES = 0; // not there
   localparam int unsigned CNT_PU_PLAN_NO_LINE = 0; // not there
   localparam int unsigned IN_BITS = 512; // of a beat
-  localparam int unsigned IN_PLAN_EACH = 32; // one beat: the four plans that units name; of a search plan the k of plan 1 is how many walkers of a PU go, as a power of two; the rest is 0
+  localparam int unsigned IN_PLAN_EACH = 32; // one beat: the four plans that units name; of a search plan the k of plan 1 is how many walkers of a PU go, as a power of two; cliques are added to sum 0 to 3; the rest is 0
   localparam int unsigned IN_PLAN_OPERATION_AT = 0; // lowest bit
   localparam int unsigned IN_PLAN_OPERATION_BITS = 4; // number of bits
   localparam int unsigned IN_PLAN_K_AT = 4; // lowest bit
   localparam int unsigned IN_PLAN_K_BITS = 5; // number of bits
+  localparam int unsigned IN_PLAN_SUM_AT = 9; // lowest bit
+  localparam int unsigned IN_PLAN_SUM_BITS = 2; // number of bits
   localparam int unsigned IN_LABEL_EACH = 64; // one beat, only if the operation of plan 0 is `plan`: the ids that vertices with a label have, from low to below high, by the number that words have for the label
   localparam int unsigned IN_LABEL_LOW_AT = 0; // lowest bit
   localparam int unsigned IN_LABEL_LOW_BITS = 26; // number of bits
