@@ -110,8 +110,9 @@ fn cliques_of_four_sizes_in_a_run() {
             let arrange = [Arrange::ByAddress, Arrange::ByWork][seed as usize % 2];
             let mut sizes = [3, 4, 5, 6];
             sizes.rotate_left(seed as usize % 4);
-            let bench =
-                Bench::new(&machine, &graph, &sizes.map(|k| Operation::Cliques { k }), arrange);
+            let operations = sizes.map(|k| Operation::Cliques { k });
+            let mut bench = Bench::new(&machine, &graph, &operations, arrange);
+            bench.streams.iter_mut().for_each(|stream| separate_sums(&machine, stream));
             let what = format!("{name}, {seed}, {sizes:?}");
             let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
             for (plan, k) in sizes.into_iter().enumerate() {
