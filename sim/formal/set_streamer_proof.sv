@@ -460,7 +460,8 @@ module set_streamer_proof
       if (visit_waits_q >= 3'd1) assert (dut.m_valid || x_q);
       if (visit_waits_q >= 3'd2) assert (x_q);
 `endif
-      cover (visited_q == 4'd3 && freed_q == 4'd2);
+      cover (placed_q == 4'd3);
+      cover (x_issues && x_mark_q);
       cover (issues && issue.slot_last && issue.last && x_sent_q == 4'd1);
       cover (loads && !open.begins && done);
     end

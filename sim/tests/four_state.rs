@@ -371,7 +371,7 @@ fn on_set_core(a: &Accelerator, core: &mut Model) {
     core.fresh = true;
     bench.compare(core, &simulation(a, 1), "cliques and motifs");
     if all() {
-        let slow = Simulation { abort: Some((0, 1)), in_pause: 200, ..simulation(a, 2) };
+        let slow = Simulation { abort: Some((0, 1)), in_pause: 800, ..simulation(a, 2) };
         assert_eq!(bench.run(core, stream, false, &slow).status, ABORTED);
     }
     // Of six vertices: a record of fewer has undefined ids behind them.
