@@ -453,7 +453,12 @@ fn an_x_is_noticed() {
             "if (sweep_q == SWEEP - 1) begin",
             "if (sweep_q == '0) begin",
         ),
-        ("set-small", "set/gramer_set_streamer.sv", "      used_q      <= '0;\n", ""),
+        (
+            "set-small",
+            "set/gramer_set_report.sv",
+            "value_q <= '0; // after",
+            "value_q <= 'x; // after",
+        ),
     ];
     for (number, (name, file, from, to)) in faults.into_iter().enumerate() {
         if number > 0 && !all() {
