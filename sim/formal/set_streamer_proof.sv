@@ -11,7 +11,7 @@ module set_streamer_proof
   import gramer_set_types_pkg::*;
 (
   input logic       clk_i,
-  input plan_t      plan_i,
+  input plan_t [PLANS-1:0] plan_i,
   input logic       unit_valid_i,
   input unit_t      unit_i,
   input logic       issue_ready_i,
@@ -37,7 +37,7 @@ module set_streamer_proof
   list_t    list;
   lline_t   read_at;
 
-  always_comb for (int p = 0; p < PLANS; p++) plan[p] = plan_i;
+  always_comb for (int p = 0; p < PLANS; p++) plan[p] = plan_i[p];
 
   gramer_set_streamer dut (
     .clk_i, .rst_i (!started_q), .plan_i (plan),
@@ -100,17 +100,19 @@ module set_streamer_proof
   wire lline_t at     = lline_t'(sent_q); // parts begin at multiples of a slot's lines
   wire        done    = loads && sent_q == all_q;
   wire        turns   = next_valid_q && (!loads_q || done); // the unit that was taken is next
-  logic       next_valid_q;
+  logic       next_valid_q, idle_q, member_q;
   wire        valid   = next_q.plan.operation == 4'(OP_CLIQUES) || for_map(next_q.plan);
 
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
-    if (unit_take) next_q <= '{plan: plan_i, unit: unit_i};
+    if (unit_take) next_q <= '{plan: plan_i[unit_i.plan], unit: unit_i};
     if (list_write) list_q[list_slot] <= list;
     if (!started_q) begin
-      {next_valid_q, loads_q, long_q, asked_q, open_q, read_q} <= '0;
+      {next_valid_q, idle_q, member_q, loads_q, long_q, asked_q, open_q, read_q} <= '0;
       {placed_q, complete_q, loaded_q, fetched_q, visited_q, freed_q} <= '0;
     end else begin
+      idle_q       <= turns && !valid;
+      member_q     <= dut.x_take && !dut.m.none && !dut.m.mark;
       next_valid_q <= unit_take || (next_valid_q && !turns);
       if (done) loads_q <= 1'b0;
       if (turns && valid) begin
@@ -308,8 +310,8 @@ module set_streamer_proof
       // Units: of cliques they fit a slot, blocks with lengths are line-aligned.
       if (unit_valid_i) begin
         assume (unit_i.quarters != '0);
-        if (plan_i.operation == 4'(OP_CLIQUES)) assume (32'(last_quarter(unit_i)) < 4 * LIST_LINES);
-        if (for_map(plan_i) && unit_i.quarters == RANGE_W'(QUARTERS_LONG)) assume (unit_i.address[1:0] == '0);
+        if (plan_i[unit_i.plan].operation == 4'(OP_CLIQUES)) assume (32'(last_quarter(unit_i)) < 4 * LIST_LINES);
+        if (for_map(plan_i[unit_i.plan]) && unit_i.quarters == RANGE_W'(QUARTERS_LONG)) assume (unit_i.address[1:0] == '0);
       end
       // Lists are loaded after all their lines were requested, and freed after the last visit, in order.
       if (loaded_i) assume (loaded_q != complete_q);
@@ -319,6 +321,9 @@ module set_streamer_proof
         assume (lengths_block_i != '0 && (lengths_load_i || length > id_t'(LINE_QUARTERS)));
       end
 
+      // Units and events.
+      assert (unit_take == (unit_valid_i && !next_valid_q) && idle_unit == idle_q && member == member_q);
+      assert (busy == (placed_q != freed_q || loads_q || next_valid_q));
       // Requests for roots' lists.
       if (issue_valid && issue.load) begin
         assert (loads_q && issue.lengths == long_q && !(long_q && asked_q));
