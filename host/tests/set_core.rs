@@ -9,7 +9,7 @@ use gramer::accelerator::set::image::{SetImage, Words};
 use gramer::accelerator::set::numbers::{SUM_CLIQUES, SUM_MARKS, SUM_TRIANGLES};
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};
-use gramer::accelerator::set::units::{Arrange, deal, longest, units};
+use gramer::accelerator::set::units::{Arrange, deal, longest, separate_sums, units};
 use gramer::accelerator::settings::Settings;
 use gramer::cpu::Cpu;
 use gramer::engine::{Ask, Count, EngineExt, Query, Units};
@@ -51,7 +51,10 @@ fn model(machine: &Accelerator, graph: &Graph, task: &Task, arrange: Arrange) ->
     let clusters = machine.kernels.compute_units as usize;
     let work = units(view, &image, &operations, Units::All);
     let mut total: Total = Default::default();
-    for stream in deal(machine, &operations, work, clusters, arrange) {
+    for mut stream in deal(machine, &operations, work, clusters, arrange) {
+        if matches!(task, SetTask::CliqueSizes(..)) {
+            separate_sums(machine, &mut stream.head);
+        }
         let sums = reference::run(machine, image.words(), &stream.whole());
         assert!(!sums.saturated);
         total.iter_mut().zip(sums.values).for_each(|(all, own)| *all += u128::from(own));
@@ -66,7 +69,8 @@ fn model(machine: &Accelerator, graph: &Graph, task: &Task, arrange: Arrange) ->
         });
         assert_eq!(total[SUM_MARKS], roots.map(|v| view.degree(v) as u128).sum::<u128>());
     } else {
-        assert!(total.iter().enumerate().all(|(at, &sum)| at == SUM_CLIQUES || sum == 0));
+        let sums = SUM_CLIQUES..SUM_CLIQUES + operations.len();
+        assert!(total.iter().enumerate().all(|(at, &sum)| sums.contains(&at) || sum == 0));
     }
     task.counts(&total, &Degrees::of(view))
 }
@@ -74,14 +78,23 @@ fn model(machine: &Accelerator, graph: &Graph, task: &Task, arrange: Arrange) ->
 fn tasks(largest: usize) -> impl Iterator<Item = Task> {
     let cliques = (3..=largest).map(|k| Task::Clique { k });
     let motif = |k| Task::Motif { k, induced: Induced::Vertex };
-    cliques.chain([motif(3), motif(4)])
+    // As many sizes as a header has plans.
+    let sizes = Task::CliqueSizes { smallest: 3, largest: largest.min(6) };
+    cliques.chain([sizes, motif(3), motif(4)])
 }
 
 fn compare(machine: &Accelerator, graph: &Graph, largest: usize, what: &str) {
     for task in tasks(largest) {
         let cpu = Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap();
         for arrange in [Arrange::ByWork, Arrange::ByAddress] {
-            assert_eq!(model(machine, graph, &task, arrange), cpu.results, "{what}, {task:?}");
+            let mut found = model(machine, graph, &task, arrange);
+            if matches!(task, Task::CliqueSizes { .. }) {
+                // Sizes end with the largest clique.
+                let (sizes, larger) = found.split_at(cpu.results.len());
+                assert!(larger.iter().all(|size| size.count == 0), "{what}");
+                found = sizes.to_vec();
+            }
+            assert_eq!(found, cpu.results, "{what}, {task:?}");
         }
     }
 }

@@ -71,12 +71,12 @@ UNIT_REDUCED = [
     ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
     ("gramer_set_pkg.sv", "ID_W            = 4", "ID_W            = 2"),
 ]
-# Units of nine bits, four in a beat; two halves wait in a PU, two beats of the stream, which is cut after four cycles.
+# Plans of eleven bits and units of nine, four in a beat; two halves wait in a PU, two beats of the stream, which is cut after four cycles.
 DISTRIBUTOR_REDUCED = [
     ("gramer_set_types_pkg.sv", "RANGE_W    = 12;", "RANGE_W    = 1;"),
     ("gramer_set_types_pkg.sv", "STREAM_WAIT = 1 << 18", "STREAM_WAIT = 1 << 2"),
     ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
-    ("gramer_set_pkg.sv", "LINE_W          = 2;", "LINE_W          = 36;"),
+    ("gramer_set_pkg.sv", "LINE_W          = 2;", "LINE_W          = 44;"),
     ("gramer_set_pkg.sv", "UNIT_QUEUE      = 8", "UNIT_QUEUE      = 4"),
     ("gramer_set_distributor.sv", "DEPTH(4)", "DEPTH(2)"),
 ]

@@ -41,7 +41,7 @@ package gramer_set_pkg;
   localparam int unsigned WORD_WALK       = 2;
   localparam int unsigned WORD_LIST       = 3;
   localparam int unsigned WORDS_A_BEAT    = 2;
-  localparam int unsigned IN_PLAN_EACH    = 9;
+  localparam int unsigned IN_PLAN_EACH    = 11;
   localparam int unsigned IN_WORD_EACH    = 64;
   localparam int unsigned OP_PLAN         = 4;
   localparam int unsigned OP_CLIQUES      = 1;

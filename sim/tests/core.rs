@@ -503,7 +503,6 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
     random_cases_on(&a, &library, cases, most_vertices, test, |_| Ok(()));
 }
 
-/// `also` is a further check of an outcome.
 /// True if the case of a seed has a filter without which it would have other counts.
 fn filter_decides(a: &Accelerator, seed: u64, most_vertices: usize, outcome: &Outcome) -> bool {
     let mut rng = fastrand::Rng::with_seed(seed);
@@ -512,6 +511,7 @@ fn filter_decides(a: &Accelerator, seed: u64, most_vertices: usize, outcome: &Ou
     filter.is_some() && algorithm_1(a, &graph, &units, &settings).counts != outcome.counts
 }
 
+/// `also` is a further check of an outcome.
 fn random_cases_on(
     a: &Accelerator,
     library: &std::path::Path,
@@ -681,7 +681,7 @@ fn random_tasks_without_compaction() {
     random_cases("machines/uncompacted.yaml", 60, 60, "random_tasks_without_compaction");
 }
 
-/// The small machine with other values of a description.
+/// `small.yaml` with other values.
 fn small_with(name: &str, other: &str) -> Option<(Accelerator, std::path::PathBuf)> {
     if support::no_verilator() {
         return None;
@@ -698,7 +698,7 @@ fn small_candidate() -> Option<(Accelerator, std::path::PathBuf)> {
     small_with("small_candidate", "machine: {name: small_candidate, check: candidate}")
 }
 
-/// The other sizes of a filter's memory: of one word, and of some.
+/// Memories for filters of one word, and of up to four.
 #[test]
 fn random_tasks_with_short_filters() {
     for words in [1, 4] {

@@ -88,7 +88,7 @@ struct Cluster {
 
 int main(int argc, char **argv) {
   Bench b("set_cluster",
-          {"no clique", "k = 3", "k = 4", "k = 5", "k = 6 and more", "cliques of several sizes", "a list of a quarter-line",
+          {"no clique", "k = 3", "k = 4", "k = 5", "k = 6 and more", "cliques of several sizes", "cliques of several sizes in one sum", "a list of a quarter-line",
            "a list of several lines", "rows of two words", "rows of four words",
            "a member with lengths", "a range of members", "a unit without a member to visit",
            "places without units", "edges",
@@ -135,9 +135,13 @@ int main(int argc, char **argv) {
     std::vector<uint64_t> units;
     std::vector<uint64_t> expected(SUMS);
     std::array<unsigned, PLANS> plans{unsigned(k << 4 | OP_CLIQUES), OP_EDGES, OP_PATHS, 9}; // 9: no operation
-    const bool sizes = !both && b.chance(40);
-    if (sizes)
-      for (unsigned p = 1; p < PLANS; ++p) plans[p] = unsigned(p << 9 | (3 + b.random(5)) << 4 | OP_CLIQUES);
+    const bool sizes = !both && b.chance(40), common = sizes && b.chance(20);
+    const unsigned shift = b.random(PLANS);
+    for (unsigned p = 0; sizes && p < PLANS; ++p) {
+      const unsigned sum = common ? shift : (p + shift) % PLANS;
+      plans[p] = unsigned(sum << 9 | (p ? 3 + b.random(5) : k) << 4 | OP_CLIQUES);
+    }
+    b.hit("cliques of several sizes in one sum", common);
     b.hit("cliques of several sizes", sizes);
     for (uint32_t v = 0; v < image.n; ++v) {
       const size_t degree = image.up[v].size();
@@ -156,7 +160,7 @@ int main(int argc, char **argv) {
         b.hit("a range of members");
       } else units.push_back(SetImage::unit(image.id[v], q, plan, 0, 4095));
       b.hit("a unit without a member to visit", degree == 1);
-      expected[SUM_CLIQUES + plan] += image.cliques(v, plans[plan] >> 4 & 31);
+      expected[SUM_CLIQUES + (plans[plan] >> 9 & 3)] += image.cliques(v, plans[plan] >> 4 & 31);
     }
     // Edges and paths in between, or alone.
     if (both) {
@@ -186,7 +190,7 @@ int main(int argc, char **argv) {
     b.equal(c.pu(CNT_PU_UNITS), units.size(), "units");
     b.equal(c.pu(CNT_PU_LINES_REQUESTED), c.pu(CNT_PU_LINES_ANSWERED), "lines requested and answered");
     b.equal(c.pu(CNT_PU_LINES_REQUESTED), c.partition(CNT_PARTITION_LINES), "lines of the partitions");
-    b.hit("no clique", expected[SUM_CLIQUES] == 0);
+    b.hit("no clique", !both && std::all_of(expected.begin(), expected.end(), [](uint64_t sum) { return sum == 0; }));
     b.hit("k = 3", k == 3);
     b.hit("k = 4", k == 4);
     b.hit("k = 5", k == 5);

@@ -210,9 +210,9 @@ fn the_set_core_counts_as_the_cpu_does() {
     }
 }
 
-/// Several sizes of cliques: the graph goes over once and is loaded once, and a launch counts four of them.
+/// Sizes of cliques, four in a launch: the graph is transferred and loaded once.
 #[test]
-fn a_graph_stays_on_the_set_core_from_sizes_to_sizes() {
+fn a_graph_stays_on_the_set_core_from_launch_to_launch() {
     let Some(_) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
     // Sparse, but complete between the first nine.
@@ -227,7 +227,7 @@ fn a_graph_stays_on_the_set_core_from_sizes_to_sizes() {
     assert_eq!(found["results"], expected["results"]);
     assert_eq!(found["results"].as_array().unwrap().len(), 7, "{found}");
     let runs = metric(&found, "run.runs").as_u64().unwrap();
-    assert_eq!(runs, 2, "those of 3 to 6, then the others");
+    assert_eq!(runs, 2, "sizes 3 to 6, then 7 to 10");
     let one = ["mine", "clique", "-k", "3", &graph, "--json", "--device", "emulator:set-small"];
     let one = mined(&one);
     let beats = |found: &Value| metric(found, "bank.beats")[0].as_u64().unwrap();

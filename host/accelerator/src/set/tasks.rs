@@ -19,7 +19,7 @@ use super::units::Operation;
 pub enum SetTask {
     /// Cliques of k vertices.
     Cliques(u32),
-    /// Cliques of the first to the second number of vertices, by size: one pass for up to [`PLANS`](gramer_machine::set::PLANS) sizes.
+    /// Cliques of the first to the second number of vertices; a pass counts as many sizes as a header has plans.
     CliqueSizes(u32, u32),
     /// Vertex-induced motifs of 3 vertices.
     Motifs3,
