@@ -148,8 +148,7 @@ module gramer_set_pu
     .valid_o (unit_valid), .take_i (unit_take || other_take), .unit_o (unit)
   );
 
-  // The paths from and to the queue are long: for blocks other than the streamer, a register holds
-  // the unit.
+  // The paths from and to the queue are long: for blocks other than the streamer, a register holds the unit.
   if (PLAN_LEVELS != 0 || REACHED != 0) begin : gen_held
     logic taken;
 
@@ -388,8 +387,7 @@ module gramer_set_pu
   logic [VALUE_W-1:0] value_q [SUMS];
   logic [PLANS-1:0]   of_triangles, of_cliques; // sums
   logic [VALUE_W-1:0] clique_sums [PLANS];
-
-  // Cliques are added to the sum of their plan, which is the first in a run with edges or paths.
+  // Cliques are added to the sum of their plan, which is sum 0 in a run with edges or paths.
   always_comb begin
     of_triangles = triangle ? PLANS'(1) << triangles_sum : '0;
     of_cliques   = clique ? PLANS'(1) << cliques_sum : '0;
@@ -442,8 +440,7 @@ module gramer_set_pu
   logic        busy, stepped_q, held_q;
   logic [1:0]  ended;
 
-  // The core sees this three cycles later, when most results are in the sums. A plan's counts may arrive after all
-  // else is idle.
+  // The core sees this three cycles later, when most results are in the sums; a plan's counts may arrive last.
   assign busy   = unit_valid || held_valid_q || streamer_busy || port_busy || stepper_busy
                   || rows_busy || level_busy || map_busy || plan_busy || wedge_busy
                   || add_q[SUM_EMBEDDINGS];
@@ -489,8 +486,7 @@ module gramer_set_pu
   end
 
 `ifndef SYNTHESIS
-  // Extends the run's cycles to its last sum, which is added in the cycle after `add_q`. (A plan's count extends the
-  // run again.)
+  // Extends the run's cycles to its last sum, added in the cycle after `add_q`. (A plan's count extends the run again.)
   logic adds_q;
 
   always_ff @(posedge clk_i) begin

@@ -211,8 +211,7 @@ package gramer_set_types_pkg;
     set_at_t  base;
   } stored_t;
 
-  // Metadata of a line, from its request to its use. The lanes of quarters [low, high] belong to the
-  // list.
+  // Metadata of a line, from its request to its use. The lanes of quarters [low, high] belong to the list.
   typedef struct packed {
     logic       load;        // line of a root's list; otherwise of a member's
     logic       lengths;     // line with the lengths of a block in its last quarter
@@ -296,8 +295,7 @@ package gramer_set_types_pkg;
   } root_t;
 
   // Word of the masks of a root's members, while its rows arrive: members with a row, with at least two entries
-  // in it, and with enough for an embedding that counts. A repeated word replaces the previous
-  // one.
+  // in it, and with enough for an embedding that counts. A repeated word replaces the previous one.
   typedef struct packed {
     logic     valid;
     word_at_t at;
