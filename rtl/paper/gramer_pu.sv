@@ -192,7 +192,7 @@ module gramer_pu
   localparam int unsigned ROOM    = 8;  // exceeds the embeddings in flight from the extender
 
   listed_t listing;
-  logic [$clog2(LISTED):0] listed_q, room_until; // waiting embeddings; number from which the extender pauses
+  logic [$clog2(LISTED):0] listed_q, room_until; // waiting embeddings; from this number it pauses
 
   assign listed          = passed && passed_last && config_i.lists;
   always_comb begin

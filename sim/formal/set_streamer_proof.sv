@@ -388,8 +388,8 @@ module set_streamer_proof
         assert (sent_q <= all_q || long_q);
         assert (dut.load_line_q == line_of(id_t'(job_q.unit.address)) + sent_q);
         assert (dut.load_list_q.k == right.k && dut.load_list_q.sum == right.sum
-                && dut.load_list_q.range_first == right.range_first && dut.load_list_q.range_last == right.range_last && dut.load_list_q.mapped == right.mapped
-                && dut.load_list_q.counts == right.counts && dut.load_list_q.root == right.root);
+                && dut.load_list_q.range_first == right.range_first && dut.load_list_q.range_last == right.range_last
+                && dut.load_list_q.mapped == right.mapped && dut.load_list_q.counts == right.counts && dut.load_list_q.root == right.root);
         if (!long_q) assert (dut.load_left_q == left && dut.load_list_q.block_last == all_q && dut.load_list_q.block_high == end_q);
         if (long_q) assert (job_q.unit.address[1:0] == '0);
         if (open_q) begin
