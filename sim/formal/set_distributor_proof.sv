@@ -134,12 +134,14 @@ module set_distributor_proof
   logic [4:0] rank [PLACES_ALL], sum, first; // first: cycles until the first of them is dispatched
   logic [1:0] held;
   logic [AHEAD-1:0] lasts;
+  beat_t      front;    // the beat at the queue's head
   logic       in_front; // the header is at the queue's head
 
   assign held     = dut.i_ahead.write_q - dut.i_ahead.read_q;
   assign in_front = 2'(dut.state_q) < 2'd2;
 
   always_comb begin
+    front    = dut.i_ahead.mem[1'(dut.i_ahead.read_q)][LINE_W-1:0];
     at[0]    = pushed;
     there[0] = leaves;
     for (int u = 0; u < UNITS_A_GROUP; u++) at[1][u*$bits(unit_t) +: $bits(unit_t)] = dut.b_unit_q[u];
@@ -208,7 +210,7 @@ module set_distributor_proof
         assert (head_q == (held != '0));
         if (!ran_q) assert (dut.waited_q <= 3'd1 && !(dut.waited_q != '0 && dut.waits_q) && !cut && !void_q);
         if (2'(dut.state_q) == 2'd1 && (dut.waits_q || dut.waited_q != '0)) assert (stopped_q);
-        if (head_q) assert (at[4] == header_q[0 +: HALF] && at[5] == header_q[HALF +: HALF] && !lasts[0]);
+        if (head_q) assert (front == header_q && !lasts[0]);
       end else begin
         assert (head_q || stopped_q);
         for (int p = 0; p < PLANS; p++)
