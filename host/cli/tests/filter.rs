@@ -144,6 +144,14 @@ fn what_can_t_be_filtered_says_what_can() {
         let (code, said) = on("reference", &[more]);
         assert!(code == 2 && said.contains("cannot be used with"), "{said}");
     }
+    for words in [
+        &["clique", "--maximum"][..],
+        &["clique", "--maximal"],
+        &["motif", "-k", "3", "--per=vertex"],
+    ] {
+        let (code, said) = folder.refused(&[&["mine"], words, &["diamond.txt", filter]].concat());
+        assert!(code == 2 && said.contains("cannot be used with"), "{words:?}: {said}");
+    }
     let (code, said) = on("cpu", &["--memory=1G"]);
     assert!(code == 2 && said.contains("leave --filter out"), "{said}");
     let labels = [&CLIQUES[..], &["--filter=label(u) == label(v)"]].concat();

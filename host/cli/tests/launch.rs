@@ -338,6 +338,12 @@ fn the_set_core_takes_shares() {
     let expected = mined(&[&cliques[..], &["cpu"]].concat());
     let found = mined(&[&cliques[..], &["emulator:set-small,cpu"]].concat());
     assert_eq!(found["results"], expected["results"]);
+    // Four sizes in a launch.
+    let sizes = ["mine", "clique", "-k", "3", "--up-to", "16", &graph, "--json", "--device"];
+    let expected = mined(&[&sizes[..], &["cpu"]].concat());
+    let kept = folder.path().join("sizes");
+    let kept = ["emulator:set-small", "--checkpoint", kept.to_str().unwrap()];
+    assert_eq!(mined(&[&sizes[..], &kept].concat())["results"], expected["results"]);
     let motifs = ["mine", "motif", "-k", "4", &graph, "--json", "--device"];
     let expected = mined(&[&motifs[..], &["cpu"]].concat());
     let kept = folder.path().join("kept");
