@@ -213,6 +213,13 @@ def main() -> int:
     if len(arguments) != 2 or arguments[1] not in board.cards():
         print(f"error: usage: fit.py MACHINE BOARD; boards: {', '.join(board.cards())}", file=sys.stderr)
         return 2
+    name = arguments[0]
+    if name != "accelerator" and not (board.ROOT / "machines" / f"{name}.yaml").is_file():
+        print(f"error: there is no machine {name}: machines/{name}.yaml is missing", file=sys.stderr)
+        return 2
+    if not (board.machine(name) / "gramer_pkg.sv").is_file():
+        print(f"error: the files of machine {name} are missing in target/generated: run `make generate`", file=sys.stderr)
+        return 2
     return verdict(*arguments)
 
 
