@@ -106,7 +106,7 @@ class Memories(unittest.TestCase):
         self.assertEqual(has, wanted)
 
     def test_reads_take_all_memories_of_a_block(self):
-        """What one clock can read at most, as `make synth` maps it, is what the block has."""
+        """Reading everything in one clock takes all memories that `make synth` found in a block, and no others."""
         most = collections.Counter()
         bits = {"count_read_i": 8}  # a bank of the row memory each
         writes = ("write_i", "fill_i", "refer_i", "age_q", "write_q")

@@ -97,7 +97,7 @@ fn cliques_of_random_graphs() {
     }
 }
 
-/// Each of the header's plans may have another k and a sum of its own: one run counts cliques of four sizes.
+/// Cliques of four sizes in one run: a plan and a sum for each size.
 #[test]
 fn cliques_of_four_sizes_in_a_run() {
     for (name, most, seeds) in [("set-small", 60, seeds(0..12, 1)), ("set", 120, seeds(12..15, 4))]

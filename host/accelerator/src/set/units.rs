@@ -402,8 +402,8 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
     beat
 }
 
-/// Gives each of a header's plans a sum of its own for its cliques, in their order from [`SUM_CLIQUES`] on; otherwise all
-/// are added to that one. A run with edges or paths has no others.
+/// Lets plan p of a header count its cliques in sum p, where [`SUM_CLIQUES`] is sum 0. By default every plan counts in sum 0.
+/// A run with edges or paths needs that default: it uses sums 1 to 3 itself.
 ///
 /// [`SUM_CLIQUES`]: super::numbers::SUM_CLIQUES
 pub fn separate_sums(machine: &Accelerator, head: &mut [u8]) {
