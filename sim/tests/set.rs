@@ -97,37 +97,47 @@ fn cliques_of_random_graphs() {
     }
 }
 
-/// Cliques of four sizes in one run: a plan and a sum for each size.
-#[test]
-fn cliques_of_four_sizes_in_a_run() {
-    for (name, most, seeds) in [("set-small", 60, seeds(0..12, 1)), ("set", 120, seeds(12..15, 4))]
-    {
+/// Runs a test on random graphs of each machine: its name, the most vertices, and the seeds.
+fn on_random_graphs(
+    cases: [(&str, u64, std::ops::Range<u64>); 2],
+    test: impl Fn(&Accelerator, &mut Model, &Graph, u64),
+) {
+    for (name, most, seeds) in cases {
         let machine = machine(name);
         let Some(library) = library(&machine) else { return };
         let mut core = Model::load(&library).unwrap();
         for seed in seeds {
             let graph = random(&mut fastrand::Rng::with_seed(seed), most);
-            let arrange = [Arrange::ByAddress, Arrange::ByWork][seed as usize % 2];
-            let mut sizes = [3, 4, 5, 6];
-            sizes.rotate_left(seed as usize % 4);
-            let operations = sizes.map(|k| Operation::Cliques { k });
-            let mut bench = Bench::new(&machine, &graph, &operations, arrange);
-            // Sums in another order than the plans.
-            let sum = |plan: usize| (plan + seed as usize) % sizes.len();
-            let field = machine.streams.input.field("plan", "sum").unwrap();
-            for stream in &mut bench.streams {
-                for (plan, bytes) in stream.chunks_mut(4).take(sizes.len()).enumerate() {
-                    field.set(bytes, sum(plan) as u64);
-                }
-            }
-            let what = format!("{name}, {seed}, {sizes:?}");
-            let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
-            for (plan, k) in sizes.into_iter().enumerate() {
-                let found = outcomes.iter().map(|o| u128::from(o.counts[SUM_CLIQUES + sum(plan)]));
-                assert_eq!(found.sum::<u128>(), cliques(&graph, k), "{what}, {k}");
-            }
+            test(&machine, &mut core, &graph, seed);
         }
     }
+}
+
+/// Cliques of four sizes in one run: a plan and a sum for each size.
+#[test]
+fn cliques_of_four_sizes_in_a_run() {
+    let cases = [("set-small", 60, seeds(0..12, 1)), ("set", 120, seeds(12..15, 4))];
+    on_random_graphs(cases, |machine, core, graph, seed| {
+        let arrange = [Arrange::ByAddress, Arrange::ByWork][seed as usize % 2];
+        let mut sizes = [3, 4, 5, 6];
+        sizes.rotate_left(seed as usize % 4);
+        let operations = sizes.map(|k| Operation::Cliques { k });
+        let mut bench = Bench::new(machine, graph, &operations, arrange);
+        // Sums in another order than the plans.
+        let sum = |plan: usize| (plan + seed as usize) % sizes.len();
+        let field = machine.streams.input.field("plan", "sum").unwrap();
+        for stream in &mut bench.streams {
+            for (plan, bytes) in stream.chunks_mut(4).take(sizes.len()).enumerate() {
+                field.set(bytes, sum(plan) as u64);
+            }
+        }
+        let what = format!("{}, {seed}, {sizes:?}", machine.machine.name);
+        let outcomes = bench.compare(core, &held(machine, seed), &what);
+        for (plan, k) in sizes.into_iter().enumerate() {
+            let found = outcomes.iter().map(|o| u128::from(o.counts[SUM_CLIQUES + sum(plan)]));
+            assert_eq!(found.sum::<u128>(), cliques(graph, k), "{what}, {k}");
+        }
+    });
 }
 
 /// Two channels give the sums of one, in half of the time to load.
@@ -176,34 +186,28 @@ fn few(graph: &Graph, k: u32) -> bool {
 /// Marks, counters and the sums of edges, beside cliques in the same run and alone.
 #[test]
 fn motifs_of_random_graphs() {
-    for (name, most, seeds) in [("set-small", 60, seeds(0..24, 1)), ("set", 120, seeds(24..28, 4))]
-    {
-        let machine = machine(name);
-        let Some(library) = library(&machine) else { return };
-        let mut core = Model::load(&library).unwrap();
-        for seed in seeds {
-            let graph = random(&mut fastrand::Rng::with_seed(seed), most);
-            let both = [Operation::Cliques { k: 4 }, Operation::Paths];
-            let operations = if seed % 3 == 0 { &both[1..] } else { &both[..] };
-            let bench = Bench::new(&machine, &graph, operations, Arrange::ByWork);
-            let what = format!("{name}, {seed}");
-            let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
-            let sum = |at: usize| outcomes.iter().map(|o| u128::from(o.counts[at])).sum::<u128>();
-            // From the same sums as the functional model, the CPU engine's counts.
-            let context = Context::with_threads(1);
-            let triangles = Cpu.run(&graph, &Task::Clique { k: 3 }, None, &context).unwrap();
-            assert_eq!(sum(SUM_TRIANGLES), 3 * triangles.results[0].count, "{what}");
-            if operations.len() == 2 {
-                let motifs = Task::Motif { k: 4, induced: Induced::Vertex };
-                let motifs = Cpu.run(&graph, &motifs, None, &context).unwrap();
-                let mut total = Total::default();
-                (0..outcomes[0].counts.len()).for_each(|at| total[at] = sum(at));
-                let counts = motifs4(&total, &Degrees::of(graph.view()));
-                let known: Vec<u128> = motifs.results.iter().map(|c| c.count).collect();
-                assert_eq!(counts, known, "{what}");
-            }
+    let cases = [("set-small", 60, seeds(0..24, 1)), ("set", 120, seeds(24..28, 4))];
+    on_random_graphs(cases, |machine, core, graph, seed| {
+        let both = [Operation::Cliques { k: 4 }, Operation::Paths];
+        let operations = if seed % 3 == 0 { &both[1..] } else { &both[..] };
+        let bench = Bench::new(machine, graph, operations, Arrange::ByWork);
+        let what = format!("{}, {seed}", machine.machine.name);
+        let outcomes = bench.compare(core, &held(machine, seed), &what);
+        let sum = |at: usize| outcomes.iter().map(|o| u128::from(o.counts[at])).sum::<u128>();
+        // From the same sums as the functional model, the CPU engine's counts.
+        let context = Context::with_threads(1);
+        let triangles = Cpu.run(graph, &Task::Clique { k: 3 }, None, &context).unwrap();
+        assert_eq!(sum(SUM_TRIANGLES), 3 * triangles.results[0].count, "{what}");
+        if operations.len() == 2 {
+            let motifs = Task::Motif { k: 4, induced: Induced::Vertex };
+            let motifs = Cpu.run(graph, &motifs, None, &context).unwrap();
+            let mut total = Total::default();
+            (0..outcomes[0].counts.len()).for_each(|at| total[at] = sum(at));
+            let counts = motifs4(&total, &Degrees::of(graph.view()));
+            let known: Vec<u128> = motifs.results.iter().map(|c| c.count).collect();
+            assert_eq!(counts, known, "{what}");
         }
-    }
+    });
 }
 
 /// Hubs whose lists have the lengths at which something changes, and neighbours in common: 4-cycles.
