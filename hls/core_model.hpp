@@ -45,7 +45,7 @@ struct Line {
 template <typename Read>  // Line read(uint64_t address)
 class CoreModel {
   enum { CLIQUE = 0, MOTIF = 1, FSM = 2 };
-  enum { ASCENDING = 1, LIST = 8, FILTER = 16 };
+  enum { ASCENDING = 1, LIST = 8, FILTER = 16, SELECT = 32 };
   enum { DONE = 0, FULL = 1, ABORTED = 2, REFUSED = 4 };
   static constexpr unsigned FSM_PAIRS = 3, FSM_SIZE = 3;
   static constexpr uint32_t NONE = 0xffffffff;
@@ -79,7 +79,7 @@ class CoreModel {
                                                       : FSM_SIZE;
     const bool wrong[9] = {a.application > FSM,
                            a.k < 2 || a.k > largest,
-                           a.flags >= (machine.filter_words ? 32u : 16u),
+                           (a.flags & ~(machine.filter_words ? 63u : 47u)) != 0,
                            a.slots < 1 || a.slots > machine.slots,
                            a.lambda > machine.lambda_most,
                            !machine.uniform && a.vertex_bound > machine.vertex_lines,
@@ -178,7 +178,10 @@ class CoreModel {
     const uint32_t constant = uint32_t(word);
     const unsigned left = word >> 32 & 3, right = word >> 34 & 3, relation = word >> 36 & 3;
     const auto degree = [&](uint32_t id) { return uint32_t(vertex(id).neighbours.size()); };
-    const uint32_t a = left == 0 ? vertex(newest).label : left == 1 ? degree(newest) : constant;
+    const uint32_t a = left == 0   ? vertex(newest).label
+                       : left == 1 ? degree(newest)
+                       : left == 2 ? constant
+                                   : uint32_t(embedding.size());
     const uint32_t b = right == 0   ? vertex(other).label
                        : right == 1 ? degree(other)
                        : right == 2 ? uint32_t(adjacent(other, newest))
@@ -189,7 +192,8 @@ class CoreModel {
   // Whether the embedding with its newest vertex passes the filter, and its pattern.
   bool filter() {
     if (!meets_conditions()) return false;
-    if (arguments.application != FSM || embedding.size() < 2) return true;
+    const bool selects = arguments.application == FSM || (arguments.application == MOTIF && arguments.flags & SELECT);
+    if (!selects || embedding.size() < 2) return true;
     return dictionary[keys.back()] >> 15;
   }
 

@@ -9,9 +9,9 @@
 using gramer::Line;
 
 enum { CLIQUE, MOTIF, FSM };
-enum { ASCENDING = 1, LIST = 8, FILTER = 16 };
+enum { ASCENDING = 1, LIST = 8, FILTER = 16, SELECT = 32 };
 // Conditions of filters, one bit each.
-enum { LABELS_DIFFER = 1, DEGREE_OR_LABEL = 2, NEIGHBOURS_DIFFER = 4 };
+enum { LABELS_DIFFER = 1, DEGREE_OR_LABEL = 2, NEIGHBOURS_DIFFER = 4, DEGREE_OR_START = 8 };
 enum { DONE, FULL, ABORTED, REFUSED = 4 };
 constexpr uint32_t LABEL_BITS = 2, FSM_PAIRS = 3, REJECTED = 0x7fff;
 constexpr uint64_t EDGES = 1 << 20, ABORT = 0x7fff0040;
@@ -90,7 +90,7 @@ struct Result {
 
 // The words of a filter (docs/reference/paper-core.md).
 static std::vector<uint64_t> words_of(uint32_t filter) {
-  enum { LABEL, DEGREE, ADJACENT, CONSTANT }; // a constant on the left is 2
+  enum { LABEL, DEGREE, ADJACENT, CONSTANT }; // on the left 2 is a constant, and 3 the size
   enum { EQUAL, LESS, GREATER };
   const auto word = [](uint64_t left, uint64_t relation, uint64_t right, uint64_t constant, bool negated, bool ends,
                        bool pairs) {
@@ -108,6 +108,10 @@ static std::vector<uint64_t> words_of(uint32_t filter) {
     words.push_back(word(DEGREE, LESS, DEGREE, 0, false, false, true));
     words.push_back(word(DEGREE, GREATER, DEGREE, 0, false, true, true));
   }
+  if (filter & DEGREE_OR_START) {
+    words.push_back(word(3, LESS, CONSTANT, 2, false, false, false));
+    words.push_back(word(DEGREE, LESS, CONSTANT, 2, true, true, false));
+  }
   if (!words.empty()) words.back() |= uint64_t(1) << 41;
   return words;
 }
@@ -116,9 +120,10 @@ static uint32_t degree(const Graph& g, uint32_t v) {
   return uint32_t(std::count(g.edge[v].begin(), g.edge[v].end(), true));
 }
 
-// Whether a set of vertices meets the conditions.
-static bool passes(const Graph& g, uint32_t filter, const Ids& ids) {
+// Whether a set of vertices, reached from this one, meets the conditions.
+static bool passes(const Graph& g, uint32_t filter, const Ids& ids, uint32_t start) {
   for (uint32_t a : ids) {
+    if (filter & DEGREE_OR_START && degree(g, a) < 2 && a != start) return false;
     if (filter & DEGREE_OR_LABEL && degree(g, a) < 3 && g.label[a] != 1) return false;
     for (uint32_t b : ids) {
       if (filter & LABELS_DIFFER && a != b && g.label[a] == g.label[b]) return false;
@@ -227,8 +232,12 @@ static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph&
   const bool labels = task.application == FSM;
   std::map<uint32_t, uint32_t> number;     // by canonical key
   std::map<uint32_t, bool> allowed_pairs;  // FSM: labelled edges
+  std::map<uint32_t, bool> selected;       // motifs of k vertices
   if (task.application == CLIQUE) task.patterns = 1;
+  const bool selects = task.application == MOTIF && task.flags & SELECT;
   if (task.application == MOTIF) task.dictionary.assign(1u << (task.k * (task.k - 1) / 2), 0);
+  // All motifs of fewer vertices: they have the lower keys.
+  for (uint32_t key = 0; selects && key < 1u << (task.k - 1) * (task.k - 2) / 2; key++) task.dictionary[key] = 0x8000;
   if (labels) {
     // A third of the labelled edges is infrequent, and so are all patterns that contain them.
     task.dictionary.assign(1u << (FSM_PAIRS + 3 * LABEL_BITS), REJECTED);
@@ -243,6 +252,7 @@ static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph&
   }
   std::vector<std::pair<uint32_t, Ids>> all;
   Ids ids;
+  const auto start = [&] { return task.flags & ASCENDING ? ids.front() : ids.back(); };
   const auto subset = [&](auto&& self, uint32_t from) -> void {
     if (ids.size() < task.k) {
       for (uint32_t v = from; v < g.vertices; v++) {
@@ -256,7 +266,7 @@ static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph&
       for (uint32_t a : ids)
         for (uint32_t b : ids)
           if (a != b && !g.edge[a][b]) return;
-      if (passes(g, task.filter, ids)) all.push_back({0, ids});
+      if (passes(g, task.filter, ids, start())) all.push_back({0, ids});
       return;
     }
     if (!connected(g, ids)) return;
@@ -266,10 +276,12 @@ static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph&
           if (a < b && g.edge[a][b] && !allowed_pairs[canonical(g, {a, b}, true)]) return;
     const uint32_t least = canonical(g, ids, labels);
     const uint32_t pattern = number.emplace(least, number.size()).first->second;
+    if (!selected.count(least)) selected[least] = !selects || random.below(3) > 0;
+    const bool known = labels || (selects && selected[least]);
     Ids order = ids;
-    do task.dictionary[key_of(g, order, labels)] = uint16_t(pattern | (labels ? 0x8000 : 0));
+    do task.dictionary[key_of(g, order, labels)] = uint16_t(pattern | (known ? 0x8000 : 0));
     while (std::next_permutation(order.begin(), order.end()));
-    if (passes(g, task.filter, ids)) all.push_back({pattern, ids});
+    if (selected[least] && passes(g, task.filter, ids, start())) all.push_back({pattern, ids});
   };
   subset(subset, 0);
   if (task.application != CLIQUE) task.patterns = std::max<uint32_t>(1, number.size());
@@ -302,7 +314,7 @@ static void check(Random& random, const Graph& g, Task task) {
   CHECK(whole.counters[0] == units.size());
   if (task.counted) {
     uint64_t roots = 0;
-    for (uint32_t v = 0; v < g.vertices; v++) roots += passes(g, task.filter, {v});
+    for (uint32_t v = 0; v < g.vertices; v++) roots += passes(g, task.filter, {v}, v);
     CHECK(whole.counters[2 + 2 + 16] == roots);                  // embeddings of one vertex
     CHECK(whole.counters[2 + 2 + 16 + task.k - 1] == all.size());  // and of k
   } else {
@@ -338,12 +350,12 @@ int main() {
     Task task{};
     task.application = random.below(3);
     task.k = task.application == FSM ? 2 + random.below(2) : 2 + random.below(4);
-    task.flags = random.below(2) * ASCENDING | random.below(2) * LIST;
+    task.flags = random.below(2) * ASCENDING | random.below(2) * LIST | random.below(2) * SELECT;
     task.banks = 1u << random.below(3);
     task.count_bits = random.below(4) ? 64 : 5;
     task.result_beats = 1 << 20;
     task.counted = random.below(4) > 0;
-    task.filter = random.below(2) ? random.below(8) : 0;
+    task.filter = random.below(2) ? random.below(16) : 0;
     if (task.filter) task.flags |= FILTER;
     const Graph g = draw(random, 1 + random.below(14), 10 + random.below(70));
     check(random, g, task);
@@ -372,7 +384,7 @@ int main() {
   refuses(11, [](Task& t) { t.k = 17; });
   refuses(11, [](Task& t) { t.application = MOTIF, t.k = 7; });
   refuses(11, [](Task& t) { t.application = FSM, t.k = 4; });
-  refuses(12, [](Task& t) { t.flags = 32; });
+  refuses(12, [](Task& t) { t.flags = 64; });
   refuses(13, [](Task& t) { t.slots = 0; });
   refuses(13, [](Task& t) { t.slots = 5; });
   refuses(14, [](Task& t) { t.lambda = LAMBDA_MOST + 1; });

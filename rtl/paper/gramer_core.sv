@@ -108,6 +108,9 @@ module gramer_core
   logic        running, handed, stop_q, kill_q, poll_busy, listing, refused, refused_q;
   logic [31:0] refused_offset, refused_offset_q;
   config_t     config_q;
+  app_e        app;
+
+  assign app = app_e'(registers[ARG_APPLICATION >> 2][1:0]);
 
   gramer_settings_check i_settings (
     .registers_i (registers), .refused_o (refused), .offset_o (refused_offset)
@@ -136,7 +139,7 @@ module gramer_core
     if (clear) units_q <= '0;
     else if (handed) units_q <= units_q + 1'b1;
     if (ready) begin
-      config_q.app          <= app_e'(registers[ARG_APPLICATION >> 2][1:0]);
+      config_q.app          <= app;
       config_q.k            <= SIZE_W'(registers[ARG_K >> 2]);
       config_q.ascending    <= registers[ARG_FLAGS >> 2][0];
       config_q.stealing     <= registers[ARG_FLAGS >> 2][1];
@@ -144,6 +147,8 @@ module gramer_core
       config_q.lists        <= registers[ARG_FLAGS >> 2][3];
       // The in-stream of refused settings is drained, whatever it has.
       config_q.filters      <= FILTER_WORDS != 0 && registers[ARG_FLAGS >> 2][4] && !refused;
+      // Of frequent patterns it selects always, of cliques never.
+      config_q.selects      <= app == APP_FSM || (app == APP_MOTIF && registers[ARG_FLAGS >> 2][5]);
       config_q.slots        <= ($clog2(SLOTS+1))'(registers[ARG_SLOTS >> 2]);
       config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][LAMBDA_W-1:0];
       config_q.vertex_bound <= (VLINE_W+1)'(registers[ARG_VERTEX_BOUND >> 2]);

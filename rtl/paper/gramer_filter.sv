@@ -1,6 +1,6 @@
 // Drops embeddings that must not be processed: duplicates, which another order of the same vertices also reaches
 // (canonicality, first-neighbour and order rule), and those the application rejects (vertex sets that are
-// not cliques; labelled patterns that were infrequent in the last run) or the user's filter.
+// not cliques), the user's filter, or a run whose dictionary selects (patterns that it lacks).
 //
 // The order tests are the extender's threshold; this module tests the connectivity mask. The dictionary look-up
 // takes one cycle, between the structural test and the application's test.
@@ -87,7 +87,7 @@ module gramer_filter
   logic pass;
 
   assign pass = f1_structure_q && !f1_refused_q
-      && (config_i.app != APP_FSM || f1_q.size == '0 || entry_i.known);
+      && (!config_i.selects || f1_q.size == '0 || entry_i.known);
 
   assign valid_o  = f1_valid_q && pass;
   assign last_o   = f1_q.last;

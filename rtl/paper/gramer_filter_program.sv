@@ -2,10 +2,11 @@
 //
 //   candidate ─► C: attributes of its embedding ─► L: a word a cycle, all positions at once ─► A: verdict
 //
-// A word compares an attribute of the new vertex, or a constant, with an attribute of every earlier vertex, with its
-// adjacency, or with the constant. Words up to one that ends a condition are joined by or; every condition must hold,
-// for all positions if it is about pairs. A candidate takes one cycle a word, so the extender pauses for the others:
-// candidates come from events that are at least as many cycles apart. Without a filter all pass at once.
+// A word compares an attribute of the new vertex, the embedding's size, or a constant with an attribute
+// of every earlier vertex, with its adjacency, or with the constant. Words up to one that ends a
+// condition are joined by or; every condition must hold, for all positions if it is about pairs. A
+// candidate takes one cycle a word, so the extender pauses for the others: candidates come from events
+// that are at least as many cycles apart. Without a filter all pass at once.
 //
 // Attributes are rows like those of the embedding table: written with it, and copied by a steal.
 module gramer_filter_program
@@ -112,6 +113,7 @@ module gramer_filter_program
     unique case (c_word_q.left)
       LEFT_LABEL:  left = 32'(c_q.record.label);
       LEFT_DEGREE: left = c_q.record.degree;
+      LEFT_SIZE:   left = 32'(c_q.size) + 1'b1;
       default:     left = c_word_q.constant;
     endcase
   end

@@ -13,7 +13,7 @@ module gramer_settings_check
 
   localparam int unsigned SMALLEST     = 2; // vertices of an embedding
   localparam int unsigned LARGEST_FSM  = 3;
-  localparam int unsigned FLAGS        = FILTER_WORDS != 0 ? 5 : 4; // defined bits
+  localparam logic [31:0] FLAGS        = FILTER_WORDS != 0 ? 32'h3f : 32'h2f; // defined bits
   localparam int unsigned VERTEX_LINES = VERTEX_PAD_LINES * PARTITIONS;
   localparam int unsigned EDGE_LINES   = EDGE_PAD_LINES * PARTITIONS;
 
@@ -44,7 +44,7 @@ module gramer_settings_check
 
   assign wrong[0] = application > 32'(APP_FSM);
   assign wrong[1] = k < SMALLEST || k > largest;
-  assign wrong[2] = registers_i[ARG_FLAGS >> 2] >> FLAGS != '0;
+  assign wrong[2] = (registers_i[ARG_FLAGS >> 2] & ~FLAGS) != '0;
   assign wrong[3] = slots == '0 || slots > SLOTS;
   assign wrong[4] = registers_i[ARG_LAMBDA_EIGHTHS >> 2] > LAMBDA_MOST;
   // A machine without scratchpads ignores the bounds.

@@ -55,6 +55,7 @@ package gramer_types_pkg;
     logic       lru;       // replacement by recency alone (LRU)
     logic       lists;     // embeddings of k vertices leave as records
     logic       filters;   // candidates are tested by the words of the run
+    logic       selects;   // embeddings whose pattern the dictionary lacks are dropped
     logic [LAMBDA_W-1:0] lambda;    // of equation (2), in eighths
     logic [$clog2(SLOTS+1)-1:0] slots; // in use
     logic [VLINE_W:0] vertex_bound; // vertex lines below it are high-priority
@@ -213,7 +214,7 @@ package gramer_types_pkg;
 
   // An entry of the dictionary.
   typedef struct packed {
-    logic                known;  // its embeddings are counted, and extended in FSM
+    logic                known;  // the dictionary has the pattern
     logic [NUMBER_W-1:0] number; // of the pattern
   } entry_t;
 
@@ -221,7 +222,8 @@ package gramer_types_pkg;
   typedef enum logic [1:0] {
     LEFT_LABEL  = 2'd0, // of the new vertex
     LEFT_DEGREE = 2'd1,
-    LEFT_CONSTANT = 2'd2
+    LEFT_CONSTANT = 2'd2,
+    LEFT_SIZE   = 2'd3 // vertices of the embedding with the new one
   } left_e;
 
   typedef enum logic [1:0] {

@@ -73,6 +73,8 @@ pub struct Settings {
     pub list: Option<u32>,
     /// Words of the filter, at most 8; empty without one.
     pub filter: Vec<u64>,
+    /// Drops motifs that the dictionary lacks.
+    pub select: bool,
 }
 
 /// Settings of the simulation.
@@ -368,7 +370,8 @@ pub fn run_inputs(
         | u64::from(settings.stealing) << 1
         | u64::from(settings.lru) << 2
         | u64::from(settings.list.is_some()) << 3
-        | u64::from(!settings.filter.is_empty()) << 4;
+        | u64::from(!settings.filter.is_empty()) << 4
+        | u64::from(settings.select) << 5;
     let value = |name: &str| match name {
         "application" => settings.application as u64,
         "k" => u64::from(settings.k),

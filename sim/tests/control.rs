@@ -220,7 +220,7 @@ fn arguments_out_of_range_are_refused() {
     let (vertex_sets, edge_sets) = a.cache_sets();
     let (slots, depth) = (u64::from(a.machine.slots), u64::from(a.machine.depth));
     let motif = u64::from(a.applications.max_motif);
-    let no_flag = if a.applications.filter_words == 0 { 16 } else { 32 };
+    let no_flag = if a.applications.filter_words == 0 { 16 } else { 64 };
     let good = |name: &str| match name {
         "k" => 3,
         "slots" | "vertex_sets" | "edge_sets" => 1,
@@ -256,7 +256,7 @@ fn arguments_out_of_range_are_refused() {
         &[("k", motif + 1), ("application", 1)],
         &[("k", 4), ("application", 2)],
         &[("flags", no_flag)],
-        &[("flags", 48)], // bit 4 asks for a filter, which the stream lacks
+        &[("flags", 80)], // bit 4 asks for a filter, which the stream lacks
         &[("slots", 0)],
         &[("slots", slots + 1)],
         &[("slots", 1 << 8)],
@@ -281,7 +281,7 @@ fn arguments_out_of_range_are_refused() {
     for right in [
         &[("k", depth), ("slots", slots)] as &[(&str, u64)],
         &[("k", 2), ("application", 1)],
-        &[("k", motif), ("application", 1), ("flags", 15)],
+        &[("k", motif), ("application", 1), ("flags", 47)],
         &[("k", 3), ("application", 2), ("lambda_eighths", LAMBDA_MOST)],
         &[("vertex_bound", vertex_lines.into()), ("edge_bound", edge_lines.into())],
         &[("vertex_sets", vertex_sets.into()), ("edge_sets", edge_sets.into())],

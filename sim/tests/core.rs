@@ -149,7 +149,8 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     Case { graph, settings: s, units, simulation, filter: None }
 }
 
-/// [`draw`] with a filter in a third of the cases, if the machine has room for one.
+/// [`draw`] with a filter in a third of the cases, if the machine has room for one. A fourth of the motif dictionaries
+/// select: they lack some of the keys, of any size.
 fn draw_filtered(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case {
     let mut case = draw(a, rng, most_vertices);
     let mut rng = fastrand::Rng::with_seed(case.simulation.seed);
@@ -159,6 +160,13 @@ fn draw_filtered(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize)
         if case.graph.labels.is_empty() {
             let most = 1 << a.applications.label_bits;
             case.graph.labels = (0..case.graph.vertices()).map(|_| rng.u32(0..most)).collect();
+        }
+    }
+    case.settings.select = rng.u32(0..4) == 0;
+    if case.settings.select && case.settings.application == Application::Motif {
+        let known = (1.0 + rng.f64()) / 2.0;
+        for entry in &mut case.settings.dictionary {
+            *entry = *entry & 0x7fff | u16::from(rng.f64() < known) << 15;
         }
     }
     case
@@ -283,7 +291,7 @@ fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4
 #[test]
 fn random_tasks_that_are_stopped_and_continued() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
-    stopped_cases(&a, &library, 150, "random_tasks_that_are_stopped_and_continued");
+    stopped_cases(&a, &library, 200, "random_tasks_that_are_stopped_and_continued");
 }
 
 fn stopped_cases(a: &Accelerator, library: &std::path::Path, most: u64, test: &str) {
@@ -503,12 +511,19 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
     random_cases_on(&a, &library, cases, most_vertices, test, |_| Ok(()));
 }
 
-/// True if the case of a seed has a filter without which it would have other counts.
-fn filter_decides(a: &Accelerator, seed: u64, most_vertices: usize, outcome: &Outcome) -> bool {
+/// Whether the case of a seed has a filter, or a dictionary that selects, without which it would have other counts.
+fn decides(a: &Accelerator, seed: u64, most_vertices: usize, outcome: &Outcome) -> [bool; 2] {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let Case { graph, mut settings, units, filter, .. } = draw_filtered(a, &mut rng, most_vertices);
-    settings.filter.clear();
-    filter.is_some() && algorithm_1(a, &graph, &units, &settings).counts != outcome.counts
+    let Case { graph, settings, units, filter, .. } = draw_filtered(a, &mut rng, most_vertices);
+    let differs = |settings: &Settings, filter: Option<&Filter>| {
+        filtered_algorithm_1(a, &graph, &units, settings, filter).counts != outcome.counts
+    };
+    let unfiltered = Settings { filter: vec![], ..settings.clone() };
+    let unselected = Settings { select: false, ..settings.clone() };
+    [
+        filter.is_some() && differs(&unfiltered, None),
+        settings.select && differs(&unselected, filter.as_ref()),
+    ]
 }
 
 /// `also` is a further check of an outcome.
@@ -524,7 +539,7 @@ fn random_cases_on(
     let most_vertices = number("GRAMER_VERTICES").map_or(most_vertices, |n| n as usize);
     let mut model = instance(library);
     let mut met = [0; CORNERS.len()];
-    let (mut deepest, mut decided) = (0, 0);
+    let (mut deepest, mut decided) = (0, [0; 2]);
     for seed in from..from + cases {
         fresh(library, &mut model, seed);
         let found = random_case(a, &mut model, seed, most_vertices);
@@ -533,7 +548,8 @@ fn random_cases_on(
                 for (sum, name) in met.iter_mut().zip(CORNERS) {
                     *sum += outcome.sum(name);
                 }
-                decided += u32::from(filter_decides(a, seed, most_vertices, &outcome));
+                let cases = decides(a, seed, most_vertices, &outcome);
+                decided.iter_mut().zip(cases).for_each(|(sum, case)| *sum += u32::from(case));
                 let embeddings = outcome.sums("pu.embeddings");
                 deepest = deepest.max(embeddings.iter().rposition(|&e| e > 0).unwrap_or(0) + 1);
             }
@@ -549,7 +565,9 @@ fn random_cases_on(
         assert!(missed.is_empty(), "corners that no case met: {missed:?}");
         assert!(deepest >= 7, "the deepest embedding had {deepest} vertices");
         let filters = a.applications.filter_words > 0;
-        assert_eq!(decided > 0, filters, "cases in which a filter decides: {decided}");
+        let [filtered, selected] = decided;
+        assert_eq!(filtered > 0, filters, "cases in which a filter decides: {filtered}");
+        assert!(selected > 0, "no case in which the dictionary decides");
     }
     let name = &a.machine.name;
     eprintln!("{cases} cases on {name}: {:?}", CORNERS.iter().zip(met).collect::<Vec<_>>());
@@ -726,7 +744,7 @@ fn random_tasks_with_the_candidate_s_lists() {
 #[test]
 fn random_tasks_with_the_candidate_s_lists_that_are_stopped() {
     let Some((a, library)) = small_candidate() else { return };
-    stopped_cases(&a, &library, 150, "random_tasks_with_the_candidate_s_lists_that_are_stopped");
+    stopped_cases(&a, &library, 200, "random_tasks_with_the_candidate_s_lists_that_are_stopped");
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn counts_of(a: &Accelerator, core: &mut Model, graph: &Csr, row: &Row, ascendin
             patterns: patterns.max(1) as u32,
             list: None,
             filter: vec![],
+            select: false,
         };
         let simulation = Simulation { max_cycles: 10_000_000, ..Simulation::of(a) };
         let outcome = run(a, core, graph, &whole_units(graph), &settings, &simulation).unwrap();

@@ -1,6 +1,6 @@
 // filter against the rule it stands for: an embedding passes if its newest vertex is adjacent to
-// none before the vertex whose list it came from; a clique if it is adjacent to all; a labelled
-// pattern of two or more vertices if the dictionary knows it. The user's filter refuses any. The bench is the dictionary.
+// none before the vertex whose list it came from; a clique if it is adjacent to all; one of two or more vertices in a run
+// whose dictionary selects, if it knows the pattern. The user's filter refuses any. The bench is the dictionary.
 #include "messages.hpp"
 
 struct Passing {
@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
           {"start vertex", "start vertex that the dictionary lacks", "unit begins later",
            "second vertex", "clique", "clique without an edge", "largest clique",
            "adjacent before the extending vertex", "extended at the last position",
-           "largest motif", "every pair", "labelled pattern known", "labelled pattern not known",
+           "largest motif", "every pair", "motif known", "motif not known", "labelled pattern known", "labelled pattern not known",
            "labels of three vertices", "last vertex", "last vertex dropped", "degree 0",
            "one a cycle", "refused", "start vertex refused", "reset under way"},
           argc, argv);
@@ -26,7 +26,10 @@ int main(int argc, char **argv) {
   c.drive(d.config_i);
   b.reset(d.rst_i);
   for (unsigned n = 0; n < 120000; ++n) {
-    if (n % 150 == 0) c.app = (n / 150) % 3;
+    if (n % 150 == 0) {
+      c.app = (n / 150) % 3;
+      c.selects = c.app == FSM || (c.app == MOTIF && b.chance(50));
+    }
     // A configuration stays while embeddings are in flight.
     const bool quiet = n % 150 < 3 || n % 150 > 146;
     c.drive(d.config_i);
@@ -54,8 +57,8 @@ int main(int argc, char **argv) {
     d.found_valid_i = !quiet && !d.rst_i && b.chance((n / 50) % 2 ? 100 : 40);
     f.drive(d.found_i);
     d.refused_i = b.chance(15);
-    // The answer to the key of the cycle before. A motif is in the dictionary.
-    const unsigned number = b.random(COUNTERS), known = c.app == MOTIF || b.chance(60);
+    // The answer to the key of the cycle before. The dictionary has all motifs, unless it selects.
+    const unsigned number = b.random(COUNTERS), known = (c.app == MOTIF && !c.selects) || b.chance(60);
     d.entry_i = known << NUMBER_W | number;
     b.settle();
 
@@ -70,7 +73,7 @@ int main(int argc, char **argv) {
 
     if (now.valid) {
       const Found &of = now.of;
-      const bool looked_up = c.app == FSM && of.size > 0;
+      const bool looked_up = c.selects && of.size > 0;
       bool structure = true;
       for (unsigned j = 0; j < of.size; ++j) {
         const bool adjacent = of.mask >> j & 1;
@@ -80,7 +83,7 @@ int main(int argc, char **argv) {
       b.hit("refused", structure && now.refused && of.size > 0);
       b.hit("start vertex refused", now.refused && of.size == 0);
       b.hit("start vertex", of.size == 0);
-      b.hit("start vertex that the dictionary lacks", c.app == FSM && of.size == 0 && !known);
+      b.hit("start vertex that the dictionary lacks", c.selects && of.size == 0 && !known);
       b.hit("unit begins later", of.size == 0 && of.cursor.lo != 0);
       b.hit("second vertex", of.size == 1 && now.passes);
       b.hit("clique", c.app == CLIQUE && of.size > 1 && now.passes);
@@ -93,8 +96,10 @@ int main(int argc, char **argv) {
         for (unsigned i = 0; i < of.size; ++i)
           if (of.mask >> i & 1) pairs |= 1u << (of.size * (of.size - 1) / 2 + i);
       b.hit("every pair", pairs == (1u << MAX_MOTIF * (MAX_MOTIF - 1) / 2) - 1);
-      b.hit("labelled pattern known", looked_up && structure && known);
-      b.hit("labelled pattern not known", looked_up && structure && !known);
+      b.hit("motif known", c.app == MOTIF && looked_up && structure && known);
+      b.hit("motif not known", c.app == MOTIF && looked_up && structure && !known);
+      b.hit("labelled pattern known", c.app == FSM && looked_up && structure && known);
+      b.hit("labelled pattern not known", c.app == FSM && looked_up && structure && !known);
       b.hit("labels of three vertices", c.app == FSM && of.size == 2 && now.passes);
       b.hit("last vertex", of.last && now.passes);
       b.hit("last vertex dropped", of.last && !now.passes);

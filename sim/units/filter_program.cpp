@@ -11,8 +11,11 @@ struct Attributes {
 };
 
 /// What a word says of the new vertex and an earlier one.
-static bool holds(const W &word, const Record &fresh, const Attributes &other, bool adjacent) {
-  const uint32_t left = word.left == W::NEW_LABEL ? fresh.label : word.left == W::NEW_DEGREE ? fresh.degree : word.constant;
+static bool holds(const W &word, const Found &f, const Attributes &other, bool adjacent) {
+  const uint32_t left = word.left == W::NEW_LABEL    ? f.record.label
+                        : word.left == W::NEW_DEGREE ? f.record.degree
+                        : word.left == W::SIZE       ? f.size + 1
+                                                     : word.constant;
   const uint32_t right = word.right == W::OTHER_LABEL    ? other.label
                          : word.right == W::OTHER_DEGREE ? other.degree
                          : word.right == W::ADJACENT     ? adjacent
@@ -27,7 +30,7 @@ static std::vector<W> random_words(Bench &b, unsigned length) {
   for (unsigned w = 0; w < length; ++w) {
     W word;
     word.pairs = w && !words.back().ends ? words.back().pairs : b.chance(70);
-    word.left = word.pairs ? b.random(3) : b.random(2);
+    word.left = word.pairs ? b.random(4) : b.chance(30) ? unsigned(W::SIZE) : b.random(2);
     word.right = !word.pairs ? W::RIGHT_CONSTANT : word.left == W::LEFT_CONSTANT ? b.random(3) : b.random(4);
     word.relation = b.random(3);
     word.constant = b.chance(10) ? ~0u : uint32_t(b.random(4));
@@ -51,10 +54,11 @@ static bool refuses(Bench &b, const std::vector<W> &words, const Found &f, const
       bool met = false;
       for (size_t w = begin; w <= end; ++w) {
         const W &word = words[w];
-        const bool yes = holds(word, f.record, row[p], f.mask >> p & 1);
+        const bool yes = holds(word, f, row[p], f.mask >> p & 1);
         b.hit("a later word holds", w > begin && !met && yes);
         b.hit("label of the new vertex", word.left == W::NEW_LABEL && yes);
         b.hit("degree of the new vertex", word.left == W::NEW_DEGREE && yes);
+        b.hit("size", word.left == W::SIZE && yes && f.size > 0);
         b.hit("adjacency", word.right == W::ADJACENT && yes);
         b.hit("a constant with an earlier vertex", word.left == W::LEFT_CONSTANT && word.right < W::ADJACENT && yes);
         b.hit("equal", word.relation == W::EQUAL && yes);
@@ -83,7 +87,7 @@ int main(int argc, char **argv) {
           {"no filter", "one word", "all words", "a candidate in each cycle", "as close as the words allow",
            "start vertex", "start vertex refused", "deepest embedding", "only the last position fails",
            "only the first position fails", "a pair refused", "a vertex refused", "a later word holds",
-           "a later condition fails", "label of the new vertex", "degree of the new vertex", "adjacency",
+           "a later condition fails", "label of the new vertex", "degree of the new vertex", "size", "adjacency",
            "a constant with an earlier vertex", "equal", "less", "greater", "largest degree", "row copied",
            "copied row changed after", "filter of another run", "reset under way"},
           argc, argv);

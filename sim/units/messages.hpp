@@ -17,19 +17,19 @@ enum App { CLIQUE, MOTIF, FSM };
 
 /// config_t
 struct Config {
-  unsigned app = CLIQUE, k = 3, ascending = 0, stealing = 0, lru = 0, lists = 0, filters = 0, lambda = 8,
-           slots = SLOTS, vertex_sets = VERTEX_SETS, edge_sets = EDGE_SETS;
+  unsigned app = CLIQUE, k = 3, ascending = 0, stealing = 0, lru = 0, lists = 0, filters = 0, selects = 0,
+           lambda = 8, slots = SLOTS, vertex_sets = VERTEX_SETS, edge_sets = EDGE_SETS;
   uint64_t vertex_bound = 0, edge_bound = 0;
   template <class P> void drive(P &pin) const {
     pack(pin, {{app, 2}, {k, SIZE_W}, {ascending, 1}, {stealing, 1}, {lru, 1}, {lists, 1}, {filters, 1},
-               {lambda, LAMBDA_W}, {slots, SLOTS_W}, {vertex_bound, 31}, {edge_bound, 37},
+               {selects, 1}, {lambda, LAMBDA_W}, {slots, SLOTS_W}, {vertex_bound, 31}, {edge_bound, 37},
                {vertex_sets, 32}, {edge_sets, 32}});
   }
 };
 
 /// filter_word_t; as a number, a word of the in-stream.
 struct FilterWord {
-  enum Left { NEW_LABEL, NEW_DEGREE, LEFT_CONSTANT };
+  enum Left { NEW_LABEL, NEW_DEGREE, LEFT_CONSTANT, SIZE };
   enum Right { OTHER_LABEL, OTHER_DEGREE, ADJACENT, RIGHT_CONSTANT };
   enum Relation { EQUAL, LESS, GREATER };
   static const unsigned BITS = 42;

@@ -1,6 +1,6 @@
 // pu, the whole unit, against a search that has nothing in common with it: every set of k vertices
-// of a small graph is looked at, and those that are cliques, or connected, or connected with labels
-// that the dictionary knows, are what has to be counted and listed, each once. The counters are
+// of a small graph is looked at, and those that are cliques, or connected, or connected with a pattern
+// that a selecting dictionary knows, are what has to be counted and listed, each once. The counters are
 // compared with what shows at the ports.
 #include "messages.hpp"
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv) {
   Bench b("pu",
-          {"cliques", "motifs", "labelled patterns", "labelled pattern not known", "ascending",
+          {"cliques", "motifs", "labelled patterns", "labelled pattern not known", "motif not known", "ascending",
            "descending", "isolated vertex", "largest motif", "embedding of six vertices",
            "list cut into units", "last work unit while others are under way", "one slot", "no stealing",
            "stolen", "listed", "listed in a row", "listing waits long", "no room for a listed embedding",
@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
     c.stealing = b.chance(75);
     c.slots = b.chance(60) ? SLOTS : 1 + b.random(SLOTS);
     c.lists = b.random(2);
+    c.selects = c.app == FSM || (c.app == MOTIF && b.chance(50));
     // Labels that differ; a degree of two at least, or label 0; both.
     const unsigned conditions = b.chance(40) ? 1 + b.random(3) : 0;
     c.filters = conditions != 0;
@@ -79,12 +80,12 @@ int main(int argc, char **argv) {
       while (std::next_permutation(order.begin(), order.end()));
       return least;
     };
-    // All keys of the dictionary: motifs of k vertices; pairs, of which all are known, and triples.
+    // All keys of the dictionary: if it selects also those of fewer vertices, all of which are known.
     std::map<unsigned, bool> known;
     const unsigned pairs = c.k * (c.k - 1) / 2;
     std::vector<unsigned> dictionary(DICTIONARY);
     if (c.app != CLIQUE)
-      for (unsigned size = c.app == FSM ? 2 : c.k; size <= c.k; ++size)
+      for (unsigned size = c.selects ? 2 : c.k; size <= c.k; ++size)
         for (unsigned bits = 0; bits < 1u << size * (size - 1) / 2; ++bits)
           for (unsigned labels = 0; labels < (c.app == FSM ? 1u << size * LABEL_W : 1); ++labels) {
             std::vector<std::vector<bool>> edge(size, std::vector<bool>(size));
@@ -94,12 +95,12 @@ int main(int argc, char **argv) {
               order[j] = j;
               for (unsigned i = 0; i < j; ++i) edge[i][j] = edge[j][i] = bits >> (j * (j - 1) / 2 + i) & 1;
             }
-            // Without an edge of its third vertex a triple has the key of a pair.
-            if (c.app == FSM && size == 3 && __builtin_popcount(bits) < 2) continue;
+            // Without an edge of its last vertex it has the key of fewer.
+            if (bits >> (size - 1) * (size - 2) / 2 == 0) continue;
             const unsigned least = canonical(size, edge, label) | size << 24;
             if (!number.count(least)) {
               number[least] = number.size() % COUNTERS;
-              known[least] = c.app == MOTIF || size < c.k || b.chance(60);
+              known[least] = !c.selects || size < c.k || b.chance(60);
             }
             dictionary[key_of(order, edge, label)] = unsigned(known[least]) << NUMBER_W | number[least];
           }
@@ -133,6 +134,7 @@ int main(int argc, char **argv) {
       if (c.app != CLIQUE) {
         const unsigned least = canonical(c.k, edge, label) | c.k << 24;
         b.hit("labelled pattern not known", c.app == FSM && !known[least]);
+        b.hit("motif not known", c.app == MOTIF && !known[least]);
         if (!known[least]) continue;
         n = number[least];
       }

@@ -16,6 +16,7 @@ enum Left {
     Label,
     Degree,
     Constant,
+    Size,
 }
 
 /// Second operand of a word.
@@ -27,7 +28,7 @@ enum Right {
     Constant,
 }
 
-/// One comparison: the core compares the new vertex, or a constant, with each earlier vertex.
+/// One comparison: the core compares the new vertex, the size, or a constant, with each earlier vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Word {
     left: Left,
@@ -147,8 +148,17 @@ fn words(condition: &Condition, new: Variable, labels: Option<&[Label]>) -> Vec<
                 },
             }
         }
-        Comparison::Numbers(Operand::Number(_), _, Operand::Number(_)) => {
-            unreachable!("a filter that was read compares a vertex")
+        Comparison::Numbers(Operand::Size, relation, Operand::Number(constant)) => {
+            Word { left: Left::Size, relation, right: Right::Constant, constant }
+        }
+        Comparison::Numbers(Operand::Number(constant), relation, Operand::Size) => Word {
+            left: Left::Size,
+            relation: relation.exchanged(),
+            right: Right::Constant,
+            constant,
+        },
+        Comparison::Numbers(..) => {
+            unreachable!("a filter that was read compares a vertex, or the size with a number")
         }
     };
     condition.comparisons().iter().map(word).collect()
@@ -188,12 +198,15 @@ mod tests {
         assert_eq!(lengths("degree(u) < degree(v) or degree(u) > degree(v)"), [(true, 2)]);
         assert_eq!(lengths("label(u) == 1 or label(v) == 2"), [(true, 2), (true, 2)]);
         assert_eq!(lengths("degree(u) <= degree(v)"), [(true, 1), (true, 1)]);
+        assert_eq!(lengths("size < 4, size < 4 or degree(v) > 1"), [(false, 1), (false, 2)]);
+        assert_eq!(lengths("3 < size or adjacent(u, v)"), [(true, 2)]);
     }
 
     #[test]
     fn a_word_lies_where_the_core_reads_it() {
         let small = named("small").unwrap().unwrap();
-        let filter = "not adjacent(u, v) or 3 < label(v), degree(u) >= 7".parse().unwrap();
+        let filter =
+            "not adjacent(u, v) or 3 < label(v), degree(u) >= 7 or 4 >= size".parse().unwrap();
         let beat = beat(&small, &filter, &[2, 3, 9]);
         let words: Vec<u64> =
             beat.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
@@ -207,10 +220,11 @@ mod tests {
             word(2, 2, 0, 2, 1 + 2 + 4), // the constant is at most the earlier vertex' label
             not_adjacent,
             word(2, 0, 3, 1, 1 + 2 + 4), // the new vertex' label is at least the constant
-            word(7, 1, 3, 1, 1 + 2 + 8),
+            word(7, 1, 3, 1, 1),
+            word(4, 3, 3, 2, 1 + 2 + 8), // the size is at most 4
         ];
-        assert_eq!(words[..5], expected);
-        assert_eq!(words[5..], [0; 3]);
+        assert_eq!(words[..6], expected);
+        assert_eq!(words[6..], [0; 2]);
     }
 
     #[test]

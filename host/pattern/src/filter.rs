@@ -14,11 +14,15 @@
 //!
 //! A filter is a list of conditions, separated by commas; all must hold. A condition is one comparison or several,
 //! joined by `or`. A comparison is `adjacent(u, v)`, or two operands with `==`, `!=`, `<`, `<=`, `>` or `>=` between
-//! them; `not` in front negates it. Operands are `label(u)`, `label(v)`, `degree(u)`, `degree(v)` and numbers.
+//! them; `not` in front negates it. Operands are `label(u)`, `label(v)`, `degree(u)`, `degree(v)`, `size` and numbers.
 //!
 //! A condition with one of the names `u` and `v` must hold for every vertex of an embedding; one with both for every
 //! ordered pair of different vertices. An embedding thus passes or fails whatever the order of its vertices, and every
 //! embedding inside one that passes does too: what algorithm 1 accepts is a property of the set of vertices.
+//!
+//! A condition with `size` is the exception. Algorithm 1 tests it each time that a vertex joins an embedding: for that
+//! vertex, for its pairs with the others, or once if it has no names. `size` counts the new vertex; it is 1 for a start
+//! vertex. `size < 4 or degree(u) > 10` thus concerns the fourth vertex and later ones, in the order of algorithm 1.
 
 mod parser;
 #[cfg(test)]
@@ -52,6 +56,8 @@ pub enum Variable {
 pub enum Operand {
     /// An attribute of a vertex.
     Of(Attribute, Variable),
+    /// The number of vertices of the embedding with the new one.
+    Size,
     /// A constant.
     Number(u32),
 }
@@ -142,9 +148,10 @@ impl Comparison {
         }
     }
 
-    fn holds(self, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
+    fn holds(self, size: u32, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
         let value = |side| match side {
             Operand::Number(number) => number,
+            Operand::Size => size,
             Operand::Of(attribute, Variable::U) => u.get(attribute),
             Operand::Of(attribute, Variable::V) => v.get(attribute),
         };
@@ -170,9 +177,9 @@ impl Condition {
         [Variable::U, Variable::V].iter().all(|name| self.0.iter().any(|c| c.names(*name)))
     }
 
-    /// Whether it holds for two vertices in this order, or for the one in both places.
-    pub fn holds(&self, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
-        self.0.iter().any(|comparison| comparison.holds(u, v, adjacent))
+    /// Whether it holds for two vertices in this order, or for the one in both places, in an embedding of `size` vertices.
+    pub fn holds(&self, size: u32, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
+        self.0.iter().any(|comparison| comparison.holds(size, u, v, adjacent))
     }
 }
 
@@ -221,13 +228,16 @@ impl Filter {
     pub fn accepts(
         &self,
         new: VertexFacts,
-        others: impl IntoIterator<Item = (VertexFacts, bool)>,
+        others: impl IntoIterator<Item = (VertexFacts, bool), IntoIter: ExactSizeIterator>,
     ) -> bool {
+        let mut others = others.into_iter();
+        let size = others.len() as u32 + 1;
         let conditions = |of_pairs| self.0.iter().filter(move |c| c.is_of_pairs() == of_pairs);
-        conditions(false).all(|condition| condition.holds(new, new, false))
-            && others.into_iter().all(|(other, adjacent)| {
+        conditions(false).all(|condition| condition.holds(size, new, new, false))
+            && others.all(|(other, adjacent)| {
                 conditions(true).all(|condition| {
-                    condition.holds(new, other, adjacent) && condition.holds(other, new, adjacent)
+                    condition.holds(size, new, other, adjacent)
+                        && condition.holds(size, other, new, adjacent)
                 })
             })
     }
@@ -251,6 +261,7 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Number(number) => write!(f, "{number}"),
+            Operand::Size => f.write_str("size"),
             Operand::Of(attribute, variable) => {
                 f.write_str(if *attribute == Attribute::Label { "label" } else { "degree" })?;
                 f.write_str(if *variable == Variable::U { "(u)" } else { "(v)" })

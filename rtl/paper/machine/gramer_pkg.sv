@@ -29,7 +29,7 @@ package gramer_pkg;
   localparam int unsigned CONTROL_ADDR_W = 8; // bits of an AXI4-Lite address
   localparam int unsigned ARG_APPLICATION = 16; // 0 clique finding, 1 motif counting, 2 frequent subgraph mining
   localparam int unsigned ARG_K = 24; // vertices of the embeddings that are processed
-  localparam int unsigned ARG_FLAGS = 32; // bit 0 ascending order of comparison, bit 1 stealing, bit 2 least recently used instead of equation (2), bit 3 list the embeddings, bit 4 the in-stream has a filter
+  localparam int unsigned ARG_FLAGS = 32; // bit 0 ascending order of comparison, bit 1 stealing, bit 2 least recently used instead of equation (2), bit 3 list the embeddings, bit 4 the in-stream has a filter, bit 5 motifs that the dictionary lacks are dropped
   localparam int unsigned ARG_SLOTS = 40; // slots in use, 1 to machine.slots
   localparam int unsigned ARG_LAMBDA_EIGHTHS = 48; // lambda of equation (2) in steps of 1/8, 0 to 512
   localparam int unsigned ARG_VERTEX_BOUND = 56; // vertex lines below it are high-priority

@@ -33,11 +33,26 @@ fn comparison(rng: &mut fastrand::Rng, a: &Accelerator) -> String {
         true => ("label", rng.u32(..1 << a.applications.label_bits)),
         false => ("degree", rng.u32(..9)),
     };
-    match rng.u32(..5) {
+    match rng.u32(..8) {
         0 => format!("{not}adjacent({u}, {v})"),
         1 => format!("{not}{number} {sign} {attribute}({u})"),
         2 => format!("{not}{attribute}({u}) {sign} {number}"),
+        3 => size(rng),
         _ => format!("{not}{attribute}({u}) {sign} {attribute}({v})"),
+    }
+}
+
+/// A comparison with the size. Most hold for small embeddings, as no larger one is reached otherwise.
+fn size(rng: &mut fastrand::Rng) -> String {
+    let number = rng.u32(2..13);
+    match rng.u32(..8) {
+        0 => format!("size > {number}"),
+        1 => format!("size < {number}"),
+        2 => format!("not size >= {number}"),
+        3 => format!("{number} > size"),
+        4 => format!("not {number} == size"),
+        5 => format!("{number} >= size"),
+        _ => format!("size != {number}"),
     }
 }
 

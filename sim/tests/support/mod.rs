@@ -97,8 +97,8 @@ impl Primitives for OnCore<'_> {
     fn filter(&mut self, embedding: &Embedding) -> bool {
         match self.settings.application {
             Core::Clique => embedding.last_mask().count_ones() as usize + 1 == embedding.size(),
-            Core::Motif => true,
-            Core::Fsm => embedding.size() == 1 || self.entry(embedding) >> 15 == 1,
+            Core::Motif if !self.settings.select => true,
+            _ => embedding.size() == 1 || self.entry(embedding) >> 15 == 1,
         }
     }
 
@@ -200,6 +200,7 @@ pub fn settings(a: &Accelerator, application: Core, k: u32) -> Settings {
         patterns: 1,
         list: None,
         filter: vec![],
+        select: false,
     }
 }
 

@@ -99,6 +99,7 @@ fn check_build(
             patterns,
             list: None,
             filter: vec![],
+            select: false,
         };
         let mut core = Model::load(&library).unwrap();
         let units = whole_units(&csr);

@@ -26,8 +26,8 @@ impl FromStr for Filter {
 }
 
 /// What a comparison may begin with, and its right side.
-const COMPARISON: &str = "`label(u)`, `degree(u)`, `adjacent(u, v)`, `not` or a number";
-const RIGHT: &str = "`label(u)`, `degree(u)` or a number";
+const COMPARISON: &str = "`label(u)`, `degree(u)`, `size`, `adjacent(u, v)`, `not` or a number";
+const RIGHT: &str = "`label(u)`, `degree(u)`, `size` or a number";
 
 struct Reader<'a> {
     text: &'a str,
@@ -136,7 +136,12 @@ impl Reader<'_> {
         let right = self.operand(RIGHT)?;
         match (left, right) {
             (Operand::Number(_), Operand::Number(_)) => {
-                return Err(self.wrong(begins, "both sides are numbers; one must be of a vertex"));
+                return Err(
+                    self.wrong(begins, "both sides are numbers; one must be of a vertex or `size`")
+                );
+            }
+            (Operand::Size, Operand::Size | Operand::Of(..)) | (Operand::Of(..), Operand::Size) => {
+                return Err(self.wrong(right_at, "`size` is compared with a number"));
             }
             (Operand::Of(a, _), Operand::Of(b, _)) if a != b => {
                 return Err(self.wrong(
@@ -175,6 +180,9 @@ impl Reader<'_> {
                 self.punctuation(")")?;
                 return Ok(Operand::Of(attribute, variable));
             }
+        }
+        if self.word("size") {
+            return Ok(Operand::Size);
         }
         self.spaces();
         let begins = self.at;

@@ -23,6 +23,10 @@ fn wrong_filters_are_refused_at_the_character() {
         ("degree(u) > 4294967296", 13, "`4294967296` is above 4294967295"),
         ("degree(u) > 1 and degree(u) < 9", 15, "`and` is not `,`, `or` or the end"),
         ("adjacent(u, u)", 13, "no vertex is adjacent to itself"),
+        ("size < size", 8, "`size` is compared with a number"),
+        ("degree(u) > size", 13, "`size` is compared with a number"),
+        ("size < degree(v)", 8, "`size` is compared with a number"),
+        ("sizes < 3", 1, "`sizes` is not"),
         ("degree(u) >= 1,  degree(v) < degree(u)", 18, "no pair of vertices passes"),
         ("not degree(u) <= degree(v)", 1, "no pair of vertices passes"),
     ] {
@@ -37,6 +41,7 @@ fn a_filter_is_written_as_it_is_read() {
     for (text, written) in [
         ("label(u)!=label(v)", "label(u) != label(v)"),
         ("not not adjacent(v,u)or 3<=degree(v)", "adjacent(u, v) or 3 <= degree(v)"),
+        ("not size<3 or 4 == size", "size >= 3 or 4 == size"),
         ("not degree(u) < 4 , not adjacent(u, v)", "degree(u) >= 4, not adjacent(u, v)"),
     ] {
         let filter: Filter = text.parse().unwrap();
@@ -54,9 +59,8 @@ fn conditions_are_about_each_vertex_or_about_pairs() {
         let filter: Filter = text.parse().unwrap();
         filter.conditions().iter().map(Condition::is_of_pairs).collect()
     };
-    let text =
-        "degree(v) > 1, label(u) != label(v), adjacent(u, v), degree(u) > 1 or label(v) == 2";
-    assert_eq!(of_pairs(text), [false, true, true, true]);
+    let text = "degree(v) > 1, label(u) != label(v), adjacent(u, v), degree(u) > 1 or label(v) == 2, size < 3";
+    assert_eq!(of_pairs(text), [false, true, true, true, false]);
     let filter: Filter = "degree(u) > 3 or label(v) == 2".parse().unwrap();
     assert!(filter.reads(Attribute::Label) && filter.reads(Attribute::Degree));
     let filter: Filter = "adjacent(u, v)".parse().unwrap();
@@ -88,8 +92,19 @@ fn comparison() -> impl Strategy<Value = Comparison> {
     ]
 }
 
-fn filter() -> impl Strategy<Value = Filter> {
-    let condition = prop::collection::vec(comparison(), 1..4).prop_map(Condition);
+/// A comparison with `size`.
+fn of_size() -> impl Strategy<Value = Comparison> {
+    ((0..6usize), any::<bool>(), 0..7u32).prop_map(|(at, first, n)| {
+        let (left, right) = (Operand::Size, Operand::Number(n));
+        let (left, right) = if first { (left, right) } else { (right, left) };
+        Comparison::Numbers(left, Relation::SIGNS[at].0, right)
+    })
+}
+
+fn filter(
+    comparison: impl Strategy<Value = Comparison> + 'static,
+) -> impl Strategy<Value = Filter> {
+    let condition = prop::collection::vec(comparison, 1..4).prop_map(Condition);
     prop::collection::vec(condition, 1..4).prop_map(Filter)
 }
 
@@ -102,8 +117,8 @@ fn passes(
     filter.conditions().iter().all(|condition| {
         (0..vertices.len()).all(|i| {
             (0..vertices.len()).all(|j| match condition.is_of_pairs() {
-                true => i == j || condition.holds(vertices[i], vertices[j], adjacent(i, j)),
-                false => condition.holds(vertices[i], vertices[i], false),
+                true => i == j || condition.holds(0, vertices[i], vertices[j], adjacent(i, j)),
+                false => condition.holds(0, vertices[i], vertices[i], false),
             })
         })
     })
@@ -111,7 +126,7 @@ fn passes(
 
 proptest! {
     #[test]
-    fn any_filter_comes_back_from_its_text(filter in filter()) {
+    fn any_filter_comes_back_from_its_text(filter in filter(prop_oneof![comparison(), of_size()])) {
         match filter.to_string().parse::<Filter>() {
             Ok(read) => prop_assert_eq!(read, filter),
             Err(error) => prop_assert!(error.to_string().contains("no pair of vertices passes")),
@@ -128,7 +143,7 @@ proptest! {
     /// In any order of the vertices, vertex by vertex.
     #[test]
     fn a_set_passes_vertex_by_vertex_in_any_order(
-        filter in filter(),
+        filter in filter(comparison()),
         facts in prop::collection::vec((0..4u32, 0..5u32), 1..5),
         edges in any::<u16>(),
         turn in any::<usize>(),
@@ -146,5 +161,31 @@ proptest! {
             filter.accepts(vertices[order[at]], others)
         });
         prop_assert_eq!(stepwise, passes(&filter, &vertices, &adjacent));
+    }
+
+    /// A condition with `size` is another one at each size: it holds, or is as without that comparison.
+    #[test]
+    fn a_comparison_of_size_decides_by_the_number_of_vertices(
+        filter in filter(comparison()),
+        size in of_size(),
+        at in any::<prop::sample::Index>(),
+        facts in prop::collection::vec((0..4u32, 0..5u32, any::<bool>()), 1..5),
+    ) {
+        let facts: Vec<(VertexFacts, bool)> = facts
+            .iter()
+            .map(|&(label, degree, adjacent)| (VertexFacts { label, degree }, adjacent))
+            .collect();
+        let ((new, _), others) = facts.split_last().expect("one vertex");
+        let mut with_size = filter.clone();
+        let at = at.index(filter.0.len());
+        with_size.0[at].0.push(size);
+        let of = |side| if let Operand::Number(n) = side { n } else { facts.len() as u32 };
+        let Comparison::Numbers(left, relation, right) = size else { unreachable!() };
+        let mut without = filter.clone();
+        if relation.holds(of(left), of(right)) {
+            without.0.remove(at);
+        }
+        let accepts = |filter: &Filter| filter.accepts(*new, others.iter().copied());
+        prop_assert_eq!(accepts(&with_size), accepts(&without));
     }
 }

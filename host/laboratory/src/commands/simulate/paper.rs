@@ -50,6 +50,7 @@ pub fn on_core(
         patterns: 1,
         list: None,
         filter: vec![],
+        select: false,
     };
     let units = match &options.units {
         None => Units::All.iter(graph.view()).collect(),
