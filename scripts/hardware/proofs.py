@@ -23,32 +23,33 @@ REDUCED = [
     ("gramer_scheduler.sv", "[31:0]", "[EDGE_W-1:0]"),
     ("gramer_embedding_table.sv", "[31:0]", "[EDGE_W-1:0]"),
 ]
+# A line without entries, for designs that don't take one apart.
+LINE = ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t")
 # A set core's row memory for four roots, and counters of the map with four bits.
 SET_REDUCED = [
     ("gramer_set_types_pkg.sv", "PLACES     = 16", "PLACES     = 4"),
     ("gramer_set_types_pkg.sv", "LEVEL_W    = 17", "LEVEL_W    = 4"),
-    # What takes a line apart isn't proven with these.
-    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    LINE,
 ]
 # Words of rows of two bits.
 ROW_REDUCED = [
     ("gramer_set_row_memory.sv", "word_t", "class_t"),
     ("set_row_memory_proof.sv", "word_t", "class_t"),
-    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    LINE,
     ("gramer_set_pkg.sv", "ROW_BANKS       = 8", "ROW_BANKS       = 2"),
     ("gramer_set_pkg.sv", "ROW_WORDS       = 8", "ROW_WORDS       = 4"),
 ]
 # Units with ranges of two bits, in four halves of two.
 UNIT_REDUCED = [
     ("gramer_set_types_pkg.sv", "RANGE_W    = 12;", "RANGE_W    = 2;"),
-    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    LINE,
     ("gramer_set_pkg.sv", "ID_W            = 4", "ID_W            = 2"),
 ]
 # Plans of eleven bits and units of nine, four in a beat; two halves wait in a PU, two beats of the stream, which is cut after four cycles.
 DISTRIBUTOR_REDUCED = [
     ("gramer_set_types_pkg.sv", "RANGE_W    = 12;", "RANGE_W    = 1;"),
     ("gramer_set_types_pkg.sv", "STREAM_WAIT = 1 << 18", "STREAM_WAIT = 1 << 2"),
-    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    LINE,
     ("gramer_set_pkg.sv", "LINE_W          = 2;", "LINE_W          = 44;"),
     ("gramer_set_pkg.sv", "UNIT_QUEUE      = 8", "UNIT_QUEUE      = 4"),
     ("gramer_set_distributor.sv", "DEPTH(4)", "DEPTH(2)"),
@@ -93,7 +94,7 @@ READER_REDUCED = [
 ]
 # An image of eight lines of eight bytes, two of them a page, and addresses of ten bits.
 LOADER_REDUCED = [
-    ("gramer_set_types_pkg.sv", "typedef logic [LANES*ENTRY_W-1:0] line_t", "typedef logic [LINE_W-1:0] line_t"),
+    LINE,
     ("gramer_set_pkg.sv", "LINE_W          = 2;", "LINE_W          = 64;"),
     ("gramer_set_pkg.sv", "PARTITION_LINES = 2;", "PARTITION_LINES = 4;"),
     ("gramer_set_loader.sv", "4096 / LINE_BYTES", "2"),

@@ -185,7 +185,7 @@ pub const OPERATIONS: [(&str, &str); 8] = [
 
 /// The sums, in order.
 pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
-    ("cliques", "cliques of k vertices, of plans that don't name another of the first four"),
+    ("cliques", "cliques of k vertices, unless their plan names one of sums 1 to 3"),
     ("triangles", "sum of t over edges: three times the triangles"),
     ("pairs", "sum of t (t - 1) / 2 over edges"),
     ("degrees", "sum of t (deg u + deg v) over edges"),

@@ -125,7 +125,7 @@ package gramer_set_pkg;
   localparam int unsigned WORD_COUNT = 1; // a set is counted; on to the next candidate
   localparam int unsigned WORD_WALK = 2; // the members of a set are the candidates of the next vertex
   localparam int unsigned WORD_LIST = 3; // the members of a set are listed, each with the images before it; on to the next candidate
-  localparam int unsigned SUM_CLIQUES = 0; // cliques of k vertices, of plans that don't name another of the first four
+  localparam int unsigned SUM_CLIQUES = 0; // cliques of k vertices, unless their plan names one of sums 1 to 3
   localparam int unsigned SUM_TRIANGLES = 1; // sum of t over edges: three times the triangles
   localparam int unsigned SUM_PAIRS = 2; // sum of t (t - 1) / 2 over edges
   localparam int unsigned SUM_DEGREES = 3; // sum of t (deg u + deg v) over edges
