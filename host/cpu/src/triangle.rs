@@ -26,7 +26,7 @@ use gramer_graph::{Graph, Order, VertexId, View};
 use super::reach::{Sparse, fits};
 use super::sets::{Bitmap, Bits};
 use super::{Job, StartVertices, arcs};
-use lists::{EarlierNeighbours, HUBS, HubBits, LONG, Lists, NO_ROW, WORDS, as_bits, copy};
+use lists::{HUBS, HubBits, LONG, Lists, NO_ROW, WORDS, as_bits, copy};
 
 /// Number of triangles, and whether the run was finished.
 pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
@@ -58,10 +58,10 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let bits = lists.bits.all();
     // Copies of all lists of a part.
-    let longest = lists.lengths.iter().max().map_or(0, |&len| len as usize);
+    let longest = lists.before.iter().map(|of| of.len()).max().unwrap_or(0);
     let room = (longest.min(LOOK) + 1) * LONG;
     // The largest vertex of a triangle has two others before it.
-    let list = |v: VertexId| match lists.lengths[v as usize] as usize {
+    let list = |v: VertexId| match lists.before[v as usize].len() {
         0 | 1 => 0,
         len => len,
     };
@@ -169,9 +169,9 @@ fn through_with(
         prefetch(before, u as usize, 1);
     }
     let ask = |&u: &VertexId| {
-        let EarlierNeighbours { at, row, .. } = before[u as usize];
-        prefetch(bits, row as usize, 1);
-        prefetch(all, at as usize, 1);
+        let of = before[u as usize];
+        prefetch(bits, of.row as usize, 1);
+        prefetch(all, of.at(), 1);
     };
     part.iter().take(AHEAD).for_each(ask);
     // Reads of the graph's own mapped rows are counted; copies need no count.
@@ -180,12 +180,12 @@ fn through_with(
     let (mut both, mut found, mut copied) = ([0; WORDS], 0, 0);
     for (i, &u) in part.iter().enumerate() {
         part.get(i + AHEAD).into_iter().for_each(ask);
-        let EarlierNeighbours { at, others, row } = before[u as usize];
-        let HubBits(theirs) = &bits[row as usize];
+        let of = before[u as usize];
+        let HubBits(theirs) = &bits[of.row as usize];
         for w in 0..WORDS {
             both[w] += u64::from((mine[w] & theirs[w]).count_ones());
         }
-        let (at, others) = (at as usize, others as usize);
+        let (at, others) = (of.at(), of.others as usize);
         if mapped {
             touch(&all[at..at + others]);
         }

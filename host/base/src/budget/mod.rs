@@ -20,7 +20,7 @@ use crate::memory::room_for_thread;
 use crate::storage::Storage;
 
 pub use watch::register;
-pub use watch::{look, touch};
+pub use watch::{let_go_of, look, touch};
 
 /// How much memory a run may take, and where what has no room goes.
 ///
@@ -182,6 +182,29 @@ mod tests {
     }
 
     /// Pages of other tests' files may come and go as well, so that much is read here.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn lists_of_files_are_let_go_and_come_back_and_others_stay() {
+        const ITEMS: usize = 8 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let items: Vec<u64> = (0..ITEMS as u64).collect();
+        let mut array = ArrayFile::create(folder.path()).unwrap();
+        array.append(&items).unwrap();
+        let array = array.finish().unwrap();
+        assert!(array[..] == items[..]);
+        let statm = File::open("/proc/self/statm").unwrap();
+        let of_files = || watch::resident(&statm).unwrap()[1];
+        let before = of_files();
+        let_go_of(&array[..0]);
+        // All but parts of pages at the ends.
+        let_go_of(&array[1..ITEMS / 2 + 1]);
+        let gone = before.saturating_sub(of_files());
+        assert!(gone > 4 * ITEMS as u64 * 7 / 8, "{gone} bytes");
+        let_go_of(&items);
+        assert!(array[..] == items[..]);
+    }
+
+    /// As above.
     #[test]
     #[cfg(target_os = "linux")]
     fn pages_are_let_go() {

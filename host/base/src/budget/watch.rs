@@ -252,6 +252,27 @@ pub fn register(mapping: Mapping) -> Arc<Mapping> {
     mapping
 }
 
+/// Says that a list isn't read again soon: its whole pages are let go if it is part of a mapped file, from which they
+/// come back when they are read after all. Memory of any other kind stays.
+pub fn let_go_of<T>(list: &[T]) {
+    let at = list.as_ptr_range();
+    let (start, end) = (at.start as usize, at.end as usize);
+    for mapping in lock(&MAPPINGS).iter().filter_map(Weak::upgrade) {
+        let range = mapping.as_ptr_range();
+        let (from, to) = (range.start as usize, range.end as usize);
+        if from <= start && end <= to {
+            let first = (start - from).next_multiple_of(PAGE);
+            let last = (end - from) / PAGE * PAGE;
+            if first < last {
+                mapping.let_go_of(first..last);
+            }
+        }
+    }
+}
+
+/// A multiple of a page's size on the systems that this runs on.
+const PAGE: usize = 64 << 10;
+
 /// What the system brings for a page of a divided mapping, at least.
 const LEAST_WINDOW: usize = 64 << 10;
 /// Windows of a mapping, at most: letting go of all takes half a microsecond for each.

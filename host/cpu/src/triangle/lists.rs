@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use bytemuck::{Pod, Zeroable};
-use gramer_base::budget::Budget;
+use gramer_base::budget::{Budget, let_go_of};
 use gramer_base::context::CancelPoll;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
@@ -59,12 +59,35 @@ pub(super) const NO_ROW: u32 = 0;
 /// The neighbours before a vertex. Those that are in its row of bits come first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EarlierNeighbours {
-    /// Start of the other neighbours in [`Lists::all`].
-    pub at: u64,
+    /// Start of the other neighbours in [`Lists::all`], and from [`PLACE_BITS`] on how many are in the row of bits.
+    place: u64,
     /// Number of other neighbours.
     pub others: u32,
     /// The row of bits.
     pub row: u32,
+}
+
+/// Bits of a place in [`Lists::all`]: more than a graph's memory has room for.
+const PLACE_BITS: u32 = 48;
+
+impl EarlierNeighbours {
+    /// Start of the other neighbours in [`Lists::all`].
+    #[inline(always)]
+    pub fn at(self) -> usize {
+        (self.place & ((1 << PLACE_BITS) - 1)) as usize
+    }
+
+    /// How many are in the row of bits.
+    #[inline]
+    pub fn in_bits(self) -> usize {
+        (self.place >> PLACE_BITS) as usize
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.in_bits() + self.others as usize
+    }
 }
 
 // SAFETY: all fields are integers, which may be 0.
@@ -72,8 +95,6 @@ unsafe impl Zeroable for EarlierNeighbours {}
 
 /// The neighbours before each vertex, by its number in the order of the lists.
 pub(super) struct Lists<'a> {
-    /// Number of them.
-    pub lengths: Vec<u32>,
     pub before: Vec<EarlierNeighbours>,
     pub bits: HubRows,
     /// The lists, with room between them, or the rows of the graph.
@@ -86,6 +107,10 @@ pub(super) struct Lists<'a> {
 const NEAR: usize = if cfg!(test) { 1 << 11 } else { 1 << 19 };
 /// Entries of rows from which a separate thread pays.
 const ENOUGH: usize = if cfg!(test) { 1 << 8 } else { 1 << 18 };
+/// Entries of rows after whose copy their pages are let go.
+const COPIED: usize = 1 << 18;
+/// Entries of a page, at most.
+const PAGE: usize = 1 << 14;
 /// Ranges for each thread.
 const PARTS: usize = 4;
 
@@ -145,7 +170,6 @@ impl<'a> Lists<'a> {
     fn empty(vertices: usize, rows: usize) -> Self {
         // Rows that aren't made cost no memory.
         Lists {
-            lengths: zeroed_or_unwind(vertices),
             before: zeroed_or_unwind(vertices),
             bits: HubRows::new(1 + rows),
             all: Cow::Borrowed(&[]),
@@ -156,9 +180,8 @@ impl<'a> Lists<'a> {
     /// All neighbours before a vertex, and how many of them are in its row of bits.
     #[inline]
     pub fn of(&self, v: VertexId) -> (&[VertexId], usize) {
-        let (of, len) = (self.before[v as usize], self.lengths[v as usize] as usize);
-        let in_bits = len - of.others as usize;
-        (&self.all[of.at as usize - in_bits..][..len], in_bits)
+        let of = self.before[v as usize];
+        (&self.all[of.at() - of.in_bits()..][..of.len()], of.in_bits())
     }
 }
 
@@ -226,8 +249,8 @@ impl Parts {
         job: Job<'_>,
         work: impl Fn(&mut Part<'_>) -> Option<()> + Sync,
     ) -> Option<()> {
-        let (mut lengths, mut before) = (&mut lists.lengths[..], &mut lists.before[..]);
-        let (mut bits, mut all) = (&mut lists.bits.all_mut()[1..], all);
+        let (mut before, mut all) = (&mut lists.before[..], all);
+        let mut bits = &mut lists.bits.all_mut()[1..];
         let (mut base, mut row) = (0, 1);
         let mut parts = Vec::with_capacity(self.room.len());
         for (bounds, &room) in self.bounds.windows(2).zip(&self.room) {
@@ -236,7 +259,6 @@ impl Parts {
             parts.push(Part {
                 base,
                 first_row: row as u32,
-                lengths: lengths.split_off_mut(..vertices.len()).expect("one for each vertex"),
                 before: before.split_off_mut(..vertices.len()).expect("one for each vertex"),
                 bits: bits.split_off_mut(..rows).expect("so many"),
                 all: all.split_off_mut(..room).expect("room for all parts"),
@@ -266,7 +288,6 @@ struct Part<'p> {
     /// Start of its range in [`Lists::all`], and its rows of bits.
     base: usize,
     first_row: u32,
-    lengths: &'p mut [u32],
     before: &'p mut [EarlierNeighbours],
     bits: &'p mut [HubBits],
     all: &'p mut [VertexId],
@@ -285,15 +306,14 @@ impl Part<'_> {
         hubs: usize,
         bits: impl FnOnce(&[VertexId]) -> HubBits,
     ) {
-        let mut of = EarlierNeighbours { at: at as u64, others: len as u32, row: NO_ROW };
+        let mut of = EarlierNeighbours { place: at as u64, others: len as u32, row: NO_ROW };
         if hubs >= WORTH_BITS {
             of.row = self.first_row + self.rows as u32;
-            of.at += hubs as u64;
+            of.place = (at + hubs) as u64 | (hubs as u64) << PLACE_BITS;
             of.others -= hubs as u32;
             self.bits[self.rows] = bits(self.all);
             self.rows += 1;
         }
-        self.lengths[self.made] = len as u32;
         self.before[self.made] = of;
         self.made += 1;
     }
@@ -324,9 +344,16 @@ fn of_numbers(
 ) -> Option<()> {
     let mut looks = CancelPoll::new(&job.context.cancel);
     let mut end = 0;
+    let mut resident = graph.offsets[part.vertices.start] as usize;
     for v in part.vertices.clone() {
         looks.check(16).ok()?;
         let row = graph.row(v as VertexId);
+        if keeps.lists && row.start - resident >= COPIED {
+            // The copy is read from now on.
+            let_go_of(&graph.neighbours[resident..row.start]);
+            // With the page in which these end.
+            resident = row.start - PAGE;
+        }
         let mut at = row.start;
         let len = below(graph.neighbours, row, v as VertexId);
         let hubs = below(graph.neighbours, at..at + len, HUBS as VertexId);
