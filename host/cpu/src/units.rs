@@ -92,10 +92,11 @@ impl<'a> StartVertices<'a> {
         self.ordered(job, cut_each(units, self.cut(job)))
     }
 
-    /// The groups in the order in which they are taken. Where somebody watches how far a count is, light and heavy
-    /// ones are mixed; lists keep the order of the vertices, and processes take ranges.
+    /// The groups in the order in which they are taken. Where somebody watches how far a count is, or processes take
+    /// ranges of them, light and heavy ones are mixed; lists keep the order of the vertices.
     fn ordered(&self, job: Job<'_>, mut groups: Groups) -> Groups {
-        if job.context.progress.is_watched() && job.sink.is_none() && job.others.is_none() {
+        let mixed = job.context.progress.is_watched() || job.others.is_some();
+        if mixed && job.sink.is_none() {
             groups.spread();
         }
         groups
@@ -273,7 +274,7 @@ impl<'a> GroupQueue<'a> {
             };
             *left = got;
         }
-        left.next()
+        left.next().map(|place| self.units.taken(place))
     }
 
     /// Whether the run ends before the next unit.
