@@ -84,6 +84,11 @@ impl Program for Cli {
         };
         // SAFETY: a program reads its words before it starts a thread.
         unsafe { gramer_gpu::platform::ask_for_little(device) }
+        #[cfg(feature = "mpi")]
+        // SAFETY: as above.
+        unsafe {
+            gramer_cluster::mpi::stay_on_host();
+        }
         Ok(cli)
     }
 
