@@ -2,7 +2,7 @@
 //
 // In `heads` the host sets T (lanes that share a head), R (heads of a work-group), TILE (lanes that read one list together) and
 // HASH and HASH_BITS (size of the table of targets, a power of two; without them the targets are searched), and with
-// them RESIDUES (bits of a bitmap, a power of two).
+// them RESIDUES (`residues.clh`). Behind a head whose number is among the last RESIDUES the bitmap is exact.
 //
 // A triangle u < v < w is met at v, which has a table of its targets: what the list of each u with an arc to v has
 // behind v is looked up in it. Such a span is its first place and the one behind its last. That looks up a number for
@@ -32,16 +32,6 @@ __kernel void head_spans(__global const uint *restrict offsets, __global const u
 #else
 
 #ifdef HASH
-// A bitmap of the targets' numbers modulo RESIDUES rejects most numbers with one read and no loop, in which lanes wait
-// for each other. Behind a head whose number is among the last RESIDUES it is exact.
-inline void put_residue(volatile __local uint *residues, uint number) {
-    atomic_or(residues + number / 32 % (RESIDUES / 32), 1u << (number % 32));
-}
-
-inline uint has_residue(__local const uint *residues, uint number) {
-    return residues[number / 32 % (RESIDUES / 32)] >> (number % 32) & 1;
-}
-
 // A table of numbers plus 1; 0 is an empty slot. At most half full.
 inline void put_number(volatile __local uint *table, uint number) {
     uint at = (number * 0x9e3779b1u) >> (32 - HASH_BITS);

@@ -1,7 +1,7 @@
 // Cliques by the bitmaps of oriented neighbourhoods; one class of roots.
 //
 // The host sets K, W (words of a row), T (lanes that share a root), R (roots of a work-group),
-// TILE (lanes that read one list together) and HASH (size of the table, a power of two), and with
+// TILE (lanes that read one list together), HASH (size of the table, a power of two) and RESIDUES (`residues.clh`), and with
 //   EDGES     the triangles of each arc are counted as well,
 //   PER_TASK  the sum of each task is written, and no total,
 //   NEST      the loops below a pair, and SETS, the words s0_0, s0_1, ... of the pair's set, or
@@ -10,7 +10,7 @@
 //
 // Arcs lead from the lower to the higher rank. A root with n targets gives a graph of n vertices: row
 // j has a bit for each i < j that has an arc to j. A clique of K with this root is a clique of K − 1
-// there. The arcs of the targets are looked up in a table of the targets (`targets.clh`).
+// there. The arcs of the targets are looked up in a table of the targets (`targets.clh`), those whose residue a target has.
 
 #define STRIDE (W | 1)
 
@@ -43,6 +43,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
           const uint vertices, const uint arcs, __global uint *restrict sums,
           __global uint *restrict edges, __global uint *restrict fault) {
     __local uint table_[R][HASH];
+    __local uint residues_[R][RESIDUES / 32];
     __local uint ids_[R][32 * W];
     __local ulong totals[T * R];
 #if K > 3
@@ -66,6 +67,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     const uint number = get_group_id(0) * R + place;
     const bool busy = number < count;
     __local uint *const table = table_[place];
+    __local uint *const residues = residues_[place];
     __local uint *const ids = ids_[place];
 
     uint root = 0, part = 0, parts = 1, begin = 0, n = 0;
@@ -79,6 +81,8 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     }
     for (uint i = lane; i < HASH; i += T)
         table[i] = 0;
+    for (uint i = lane; i < RESIDUES / 32; i += T)
+        residues[i] = 0;
 #if K > 3
     __local uint *const rows = rows_[place];
     for (uint i = lane; i < n * STRIDE; i += T)
@@ -91,8 +95,10 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #endif
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lane; i < n; i += T)
+    for (uint i = lane; i < n; i += T) {
         put_target(table, ids[i], i);
+        put_residue(residues, ids[i]);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
 #if K > 4
     if (ended)
@@ -105,10 +111,15 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     for (uint i = lane / TILE; i + 1 < n; i += T / TILE) {
         const uint source = INDEX(ids[i], vertices, 4);
         const uint end = INDEX(offsets[source + 1], arcs + 1, 5);
-        for (uint e = offsets[source] + lane % TILE; e < end; e += TILE) {
-            const uint id = targets[e];
-            if (id > last)
-                break;
+        // The next number is on its way while this one is looked up.
+        uint next_e = offsets[source] + lane % TILE;
+        uint next = next_e < end ? targets[next_e] : NO_TARGET;
+        while (next <= last) {
+            const uint e = next_e, id = next;
+            next_e += TILE;
+            next = next_e < end ? targets[next_e] : NO_TARGET;
+            if (has_residue(residues, id) == 0)
+                continue;
             const uint j = find_target(table, ids, id);
             if (j == NO_TARGET)
                 continue;

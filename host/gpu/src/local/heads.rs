@@ -222,6 +222,7 @@ fn program(
     // A processor takes lanes one after the other.
     line("TILE", if device.limits.portable { 1 } else { tile.min(lanes) });
     let mut name = String::from("heads");
+    let mut residues = "";
     let room = |table: usize| heads * (4 * table + RESIDUES / 8 + 8 * lanes) <= device.limits.local;
     // Twice as many entries as there may be targets. A processor clears a large table longer than it searches.
     let most = if device.limits.portable { CLASSES.len() - 1 } else { CLASSES.len() };
@@ -230,9 +231,10 @@ fn program(
         line("HASH", table);
         line("HASH_BITS", table.ilog2() as usize);
         line("RESIDUES", RESIDUES);
+        residues = super::RESIDUES;
         write!(name, " of {}", table / 2).expect("text");
     }
-    device.program(&name, &[COMMON, &defines, HEADS])
+    device.program(&name, &[COMMON, &defines, residues, HEADS])
 }
 
 #[cfg(test)]

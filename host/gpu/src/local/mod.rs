@@ -40,6 +40,7 @@ use way::Method;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const TARGETS: &str = include_str!("../../kernels/targets.clh");
+const RESIDUES: &str = include_str!("../../kernels/residues.clh");
 const LOCAL: &str = include_str!("../../kernels/local.cl");
 const BIG: &str = include_str!("../../kernels/local_big.cl");
 
@@ -111,6 +112,7 @@ fn program(
     line("TILE", class.tile);
     line("HASH", 1 << class.table_bits());
     line("HASH_BITS", class.table_bits() as usize);
+    line("RESIDUES", class.residues());
     let mut warps = String::new();
     if k == TRIPLES && class.roots == 1 {
         line("TRIPLES", 1);
@@ -130,7 +132,7 @@ fn program(
             .collect();
         writeln!(defines, "{text}#define SETS {}", sets.join(" ")).expect("text");
     }
-    let sources = [&*defines, COMMON, &warps, TARGETS, LOCAL];
+    let sources = [&*defines, COMMON, &warps, RESIDUES, TARGETS, LOCAL];
     device.program(&format!("local_{} of {k}", class.words), &sources)
 }
 

@@ -59,11 +59,17 @@ impl ClassShape {
         (128 * self.words).min(1024).ilog2()
     }
 
+    /// Bits of the bitmap of targets: few numbers that are no targets have the residue of one.
+    pub(super) fn residues(self) -> usize {
+        (1024 * self.words).min(8192)
+    }
+
     /// Bytes of local memory that the most demanding kernel of the class takes.
     fn local_bytes(self) -> usize {
         let targets = 32 * self.words;
         let rows = targets * (self.words | 1);
-        let words = (1 << self.table_bits()) + targets + rows + targets + 1;
+        let residues = self.residues() / 32;
+        let words = (1 << self.table_bits()) + residues + targets + rows + targets + 1;
         4 * self.roots * words + 8 * self.lanes * self.roots
     }
 }
