@@ -5,8 +5,9 @@
 // a counter for each w of a window, for the others. Vertices below `least` have one neighbour: no wedge
 // goes through them.
 
-// A group of 32 lanes per vertex. A task is (v, wedges at most).
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+#ifdef HASH_LANES
+// A group of HASH_LANES per vertex, whose number is the task; the table has CYCLE_TABLE entries, 2 to the power of CYCLE_BITS.
+__kernel __attribute__((reqd_work_group_size(HASH_LANES, 1, 1)))
 void cycles_hash(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                  __global const uint *restrict tasks, const uint first, const uint count,
                  const uint vertices, const uint entries, const uint least,
@@ -15,7 +16,7 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
     __local uint counts[CYCLE_TABLE];
     __local uint found;
     const uint lane = get_local_id(0);
-    for (uint i = lane; i < CYCLE_TABLE; i += 32) {
+    for (uint i = lane; i < CYCLE_TABLE; i += HASH_LANES) {
         keys[i] = 0;
         counts[i] = 0;
     }
@@ -27,7 +28,7 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
     const uint end = offsets[v + 1];
     // Eight lanes per list: most are short.
     const uint begin = lower_bound(neighbours, offsets[v], end, least);
-    for (uint a = begin + lane / 8; a < end; a += 4) {
+    for (uint a = begin + lane / 8; a < end; a += HASH_LANES / 8) {
         const uint u = neighbours[a];
         if (u > v)
             break;
@@ -52,6 +53,7 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
         add_wide(sums + 4 * (SLOTS * CYCLES_SUM + get_group_id(0) % SLOTS), found, 0);
 }
 
+#else
 // A group per (v, from, to): the ends w in [from, to). Counters are halves of a word as long as no vertex
 // has 65,536 neighbours.
 __kernel __attribute__((reqd_work_group_size(DENSE, 1, 1)))
@@ -100,3 +102,4 @@ void cycles_dense(__global const uint *restrict offsets, __global const uint *re
     if (lane == 0 && totals[0] != 0)
         add_wide(sums + 4 * (SLOTS * CYCLES_SUM + get_group_id(0) % SLOTS), totals[0], 0);
 }
+#endif

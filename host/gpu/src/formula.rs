@@ -25,17 +25,38 @@ const SUMS: &str = include_str!("../kernels/sums.cl");
 const SUM_LANES: usize = 128;
 /// Lanes of a work-group of `cycles_dense`, and those that read a list together.
 const DENSE_LANES: usize = 512;
-const CYCLE_TILE: usize = 16;
-/// Entries of the table of `cycles_hash`, as a power of two; wedges fill half of it.
-const TABLE_BITS: u32 = 10;
+const CYCLE_TILE: usize = 4;
+/// Tables of `cycles_hash`, in order of size.
+const TABLES: [CycleTable; 2] =
+    [CycleTable { bits: 10, lanes: 32 }, CycleTable { bits: 12, lanes: 256 }];
+
+/// A table of wedges by their ends.
+#[derive(Debug, Clone, Copy)]
+struct CycleTable {
+    /// Entries, as a power of two; wedges fill three quarters at most.
+    bits: u32,
+    /// Lanes that share it.
+    lanes: usize,
+}
+
+impl CycleTable {
+    fn most(self) -> u64 {
+        3 << (self.bits - 2)
+    }
+
+    /// Bytes of local memory.
+    fn bytes(self) -> usize {
+        8 << self.bits
+    }
+}
 /// Bytes of the counters of `cycles_dense`.
-const WINDOW_BYTES: usize = 32 << 10;
+const WINDOW_BYTES: usize = 40 << 10;
 /// From this degree on a counter takes a word, else half of one.
 const WIDE_DEGREE: u32 = 1 << 16;
 
 /// Wedges below a vertex, by window of their ends.
 pub(crate) struct Cycles {
-    /// Vertices with few wedges.
+    /// Vertices with few wedges, those with the most first.
     few: Vec<u32>,
     few_buffer: Buffer<u32>,
     /// Wedges of each.
@@ -78,9 +99,10 @@ impl Cycles {
             })
             .collect();
         let share = (wedges.iter().sum::<u64>() / (16 * device.limits.units as u64)).max(1 << 14);
+        let most = tables(device).last().map_or(0, |table| table.most());
         let (mut few, mut many) = (vec![], vec![]);
         for (v, &work) in wedges.iter().enumerate().filter(|w| *w.1 > 0) {
-            if work <= 1 << (TABLE_BITS - 1) {
+            if work <= most {
                 few.push((work, v as u32));
                 continue;
             }
@@ -189,23 +211,54 @@ impl Cycles {
         })
     }
 
-    fn program(&self, device: &Device) -> Result<Arc<Program>> {
+    /// The kernel with this table, or the one without any.
+    fn program(&self, device: &Device, table: Option<CycleTable>) -> Result<Arc<Program>> {
         let mut defines = String::new();
         let mut line =
             |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
-        line("CYCLE_BITS", TABLE_BITS as usize);
-        line("CYCLE_TABLE", 1 << TABLE_BITS);
-        line("CYCLE_TILE", CYCLE_TILE);
-        line("DENSE", device.lanes(DENSE_LANES));
-        line("COUNTERS", self.counters_per_word);
-        line("WINDOW_WORDS", self.window_bytes / 4);
-        device.program("cycles", &[COMMON, &defines, CYCLES])
+        let name = match table {
+            Some(CycleTable { bits, lanes }) => {
+                line("CYCLE_BITS", bits as usize);
+                line("CYCLE_TABLE", 1 << bits);
+                line("HASH_LANES", lanes);
+                format!("cycles by tables of {}", 1 << bits)
+            }
+            None => {
+                line("CYCLE_TILE", CYCLE_TILE);
+                line("DENSE", device.lanes(DENSE_LANES));
+                line("COUNTERS", self.counters_per_word);
+                line("WINDOW_WORDS", self.window_bytes / 4);
+                "cycles by windows".into()
+            }
+        };
+        device.program(&name, &[COMMON, &defines, CYCLES])
+    }
+
+    /// The vertices with few wedges for each of [`tables`].
+    fn by_table(&self, device: &Device) -> Vec<(CycleTable, std::ops::Range<usize>)> {
+        let (mut end, mut by_table) = (self.few.len(), vec![]);
+        for &table in tables(device) {
+            // A task weighs one more than its wedges.
+            let most = table.most() as f64 + 1.0;
+            let (mut low, mut high) = (0, end);
+            while low < high {
+                let middle = (low + high) / 2;
+                if self.few_works.of(middle..middle + 1) > most {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            by_table.push((table, low..end));
+            end = low;
+        }
+        by_table.reverse();
+        by_table
     }
 
     /// Queues the count of all 4-cycles into sum 1; `false` once the run was cancelled.
     pub fn count(&self, graph: &Resident, context: &Context) -> Result<bool> {
         let device = &graph.device;
-        let program = self.program(device)?;
         let full = graph.full()?;
         let total = self.few_works.total() + self.many_works.total();
         let mut slices = Slices::new(device, context, total);
@@ -224,19 +277,39 @@ impl Cycles {
                 Arg::Buffer(graph.fault().raw()),
             ]
         };
-        let done = slices.run(&self.many_works, |range| {
-            let args = args(&range, self.many_buffer.raw());
-            let lanes = device.lanes(DENSE_LANES);
-            device.launch(&program, "cycles_dense", &args, range.len(), lanes)
-        })?;
-        if !done {
-            return Ok(false);
+        if !self.many.is_empty() {
+            let program = self.program(device, None)?;
+            let done = slices.run(&self.many_works, |range| {
+                let args = args(&range, self.many_buffer.raw());
+                let lanes = device.lanes(DENSE_LANES);
+                device.launch(&program, "cycles_dense", &args, range.len(), lanes)
+            })?;
+            if !done {
+                return Ok(false);
+            }
         }
-        slices.run(&self.few_works, |range| {
-            let args = args(&range, self.few_buffer.raw());
-            device.launch(&program, "cycles_hash", &args, range.len(), 32)
-        })
+        for (table, which) in self.by_table(device).into_iter().filter(|w| !w.1.is_empty()) {
+            let program = self.program(device, Some(table))?;
+            let done = slices.run_some(&self.few_works, which, |range| {
+                let args = args(&range, self.few_buffer.raw());
+                device.launch(&program, "cycles_hash", &args, range.len(), table.lanes)
+            })?;
+            if !done {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
+}
+
+/// The tables of a device, one at least.
+fn tables(device: &Device) -> &'static [CycleTable] {
+    let fits = |table: &&CycleTable| {
+        table.bytes() + 1024 <= device.limits.local && device.lanes(table.lanes) == table.lanes
+    };
+    // A processor takes lanes one after the other, and clears a large table longer than a window.
+    let most = if device.limits.portable { 1 } else { TABLES.len() };
+    &TABLES[..TABLES[..most].iter().filter(fits).count().max(1)]
 }
 
 /// The places of tasks by their roots, and V + 1 positions among them.
