@@ -18,31 +18,73 @@ __kernel void read_all(__global const uint4 *restrict items, const uint count, _
         out[0] = all.x;
 }
 
-// Reads a power of two of items again and again, from another place in each round.
-__kernel void read_again(__global const uint4 *restrict items, const uint count, const uint rounds,
-                         __global uint *restrict out) {
-    uint4 all = (uint4)(0, 0, 0, 0);
-    for (uint round = 0; round < rounds; round++)
-        for (uint i = get_global_id(0); i < count; i += get_global_size(0))
-            all ^= items[(i + 0x9e3779b1u * round) & (count - 1)];
-    if ((all.x ^ all.y ^ all.z ^ all.w) == NEVER)
-        out[0] = all.x;
+// Reads lists of `length` words at random places of an array of `count`; `tile` lanes read one together.
+__kernel void read_lists(__global const uint *restrict items, const uint count, const uint length,
+                         const uint tile, const uint lists, __global uint *restrict out) {
+    uint all = 0;
+    for (uint list = get_global_id(0) / tile; list < lists; list += get_global_size(0) / tile) {
+        const uint begin = mul_hi(list * 0x9e3779b1u, count - length + 1);
+        for (uint i = get_global_id(0) % tile; i < length; i += tile)
+            all ^= items[begin + i];
+    }
+    if (all == NEVER)
+        out[0] = all;
 }
 
-// Members that a set of registers shares with rows of local memory, a word at a time; lanes read neighbouring words.
+// Members that a set of registers shares with random rows of local memory, whose words lie in different banks.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void count_words(__global uint *restrict out, const uint steps) {
-    __local uint row[WORDS];
+    __local uint rows[WORDS];
     const uint lane = get_local_id(0);
     for (uint i = lane; i < WORDS; i += LANES)
-        row[i] = i * 0x9e3779b1u + steps;
+        rows[i] = i * 0x9e3779b1u + steps;
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint set = get_global_id(0) * 0x85ebca6bu;
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
+        const uint row = mul_hi((set + s) * 0x9e3779b1u, WORDS / (OF_STEP | 1)) * (OF_STEP | 1);
 #pragma unroll
         for (uint x = 0; x < OF_STEP; x++)
-            found += popcount((set ^ s) & row[(lane + OF_STEP * s + x) & (WORDS - 1)]);
+            found += popcount((set ^ s) & rows[row + x]);
+    }
+    if (found == NEVER)
+        out[0] = found;
+}
+
+// Members of sets of 16, each found in its word, and the members that a set shares with a word of its random row.
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void count_members(__global uint *restrict out, const uint steps) {
+    __local uint rows[WORDS];
+    const uint lane = get_local_id(0);
+    for (uint i = lane; i < WORDS; i += LANES)
+        rows[i] = i * 0x9e3779b1u + steps;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint set = get_global_id(0) * 0x85ebca6bu;
+    uint found = 0;
+    for (uint s = 0; s < steps; s++) {
+        const uint first = mul_hi((set + s) * 0x9e3779b1u, WORDS - 32 * (OF_STEP | 1));
+        for (uint bits = 0x55555555u << (s & 1); bits != 0; bits &= bits - 1)
+            found += popcount((set ^ s) & rows[first + (31 - clz(bits & -bits)) * (OF_STEP | 1)]);
+    }
+    if (found == NEVER)
+        out[0] = found;
+}
+
+// Counters at random places of local memory.
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void increment(__global uint *restrict out, const uint steps) {
+    __local uint counters[WORDS];
+    const uint lane = get_local_id(0);
+    for (uint i = lane; i < WORDS; i += LANES)
+        counters[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint found = 0;
+    for (uint s = 0; s < steps; s++) {
+#pragma unroll
+        for (uint x = 0; x < OF_STEP; x++) {
+            const uint number = OF_STEP * (get_global_id(0) + s * LANES) + x;
+            found += atomic_inc(counters + ((number * 0x9e3779b1u) >> (32 - WORDS_BITS)));
+        }
     }
     if (found == NEVER)
         out[0] = found;

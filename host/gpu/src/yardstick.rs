@@ -1,5 +1,6 @@
 //! What a device does at most (`kernels/yardstick.cl`): what a run can be held against.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use gramer_base::error::Result;
@@ -13,10 +14,10 @@ const YARDSTICK: &str = include_str!("../kernels/yardstick.cl");
 const WORDS_BITS: u32 = 10;
 /// Words, or lookups, of a step.
 const OF_STEP: u32 = 8;
-/// Quads of words that the cache of all compute units holds: 8 MiB, more than the caches of the units hold of it.
-const CACHED: u32 = 1 << 19;
-/// Times that these are read in a launch.
-const ROUNDS: u32 = 64;
+/// Words of lists that are read in a launch.
+const LISTED: usize = 1 << 28;
+/// Lanes that read a list together: what reads most in a second counts.
+const TILES: [u32; 4] = [4, 8, 16, 32];
 /// Runs of each; the quickest counts.
 const RUNS: u32 = 5;
 
@@ -29,12 +30,14 @@ pub struct Yardsticks {
     pub answer: f64,
     /// Bytes per second that kernels read of the device's memory.
     pub bytes: f64,
-    /// Bytes per second that kernels read of 8 MiB, which lie in the cache that all compute units share.
-    pub cached: f64,
-    /// Words per second of which the members in common with a word of local memory are counted.
+    /// Words per second of which the members in common with a random row of local memory are counted.
     pub words: f64,
+    /// Members per second that are found in words of sets, with a word of the row of each, in local memory.
+    pub members: f64,
     /// Numbers per second that are not found in a table in local memory.
     pub lookups: f64,
+    /// Counters per second at random places of local memory that are incremented and read.
+    pub increments: f64,
 }
 
 impl Yardsticks {
@@ -43,17 +46,12 @@ impl Yardsticks {
     /// # Errors
     /// [`gramer_base::Error::Device`], and [`gramer_base::Error::Unsupported`] if the budget is too small.
     pub(crate) fn measure(device: &Device) -> Result<Self> {
-        let lanes = device.lanes(256);
-        let sizes = format!(
-            "#define LANES {lanes}\n#define OF_STEP {OF_STEP}u\n#define WORDS_BITS {WORDS_BITS}\n#define WORDS {}u\n",
-            1 << WORDS_BITS
-        );
-        let program = device.program("yardstick", &[&sizes, YARDSTICK])?;
+        let (lanes, program) = program(device)?;
         let portable = device.limits.portable;
-        // Enough that a GPU's caches hold but a part; and enough groups for all places of a compute unit.
+        // Enough that a GPU's caches hold but a part.
         let free = device.budget.free() / 32;
         let quads = if portable { 1 << 20 } else { 1 << 26 }.min(free.max(1)) as usize;
-        let groups = device.limits.units * if portable { 1 } else { 8 };
+        let groups = groups(device);
         let steps: u32 = if portable { 1 << 10 } else { 1 << 13 };
         let items = Buffer::<u32>::new(&device.place(), 4 * quads, "what a yardstick reads")?;
         items.zero(&device.queue)?;
@@ -61,14 +59,6 @@ impl Yardsticks {
         let on = Bench { device, program: &program, lanes };
         let nothing = [Arg::Buffer(out.raw()), Arg::U32(0)];
         let read = [Arg::Buffer(items.raw()), Arg::U32(quads as u32), Arg::Buffer(out.raw())];
-        let quads_again = CACHED.min(1 << (quads as u32).max(1).ilog2());
-        let rounds = if portable { 1 } else { ROUNDS };
-        let again = [
-            Arg::Buffer(items.raw()),
-            Arg::U32(quads_again),
-            Arg::U32(rounds),
-            Arg::Buffer(out.raw()),
-        ];
         let loops = [Arg::Buffer(out.raw()), Arg::U32(steps)];
         const LAUNCHES: u32 = 200;
         let of_steps = (groups * lanes) as f64 * f64::from(steps) * f64::from(OF_STEP);
@@ -79,12 +69,58 @@ impl Yardsticks {
                 out.read(&device.queue, &mut [0])
             })?,
             bytes: 16.0 * quads as f64 / on.time("read_all", &read, groups, 1)?,
-            cached: 16.0 * f64::from(rounds) * f64::from(quads_again)
-                / on.time("read_again", &again, groups, 1)?,
             words: of_steps / on.time("count_words", &loops, groups, 1)?,
+            // Sixteen a step.
+            members: 16.0 / f64::from(OF_STEP) * of_steps
+                / on.time("count_members", &loops, groups, 1)?,
             lookups: of_steps / on.time("look_up", &loops, groups, 1)?,
+            increments: of_steps / on.time("increment", &loops, groups, 1)?,
         })
     }
+}
+
+/// Words per second that kernels read of lists of `length` words, which lie at random places of an array of `words`:
+/// with the best number of lanes for a list, and nothing done with what is read.
+///
+/// # Errors
+/// As [`Yardsticks::measure`].
+pub(crate) fn list_rate(device: &Device, words: usize, length: usize) -> Result<f64> {
+    let (lanes, program) = program(device)?;
+    let length = length.clamp(1, words.max(1));
+    let items = Buffer::<u32>::new(&device.place(), words.max(1), "what a yardstick reads")?;
+    items.zero(&device.queue)?;
+    let out = Buffer::<u32>::new(&device.place(), 1, "an answer that is never written")?;
+    let on = Bench { device, program: &program, lanes };
+    let lists = (LISTED >> if device.limits.portable { 8 } else { 0 }).div_ceil(length);
+    let mut most: f64 = 0.0;
+    for tile in TILES {
+        let args = [
+            Arg::Buffer(items.raw()),
+            Arg::U32(items.len() as u32),
+            Arg::U32(length as u32),
+            Arg::U32(tile.min(lanes as u32)),
+            Arg::U32(lists as u32),
+            Arg::Buffer(out.raw()),
+        ];
+        let seconds = on.time("read_lists", &args, groups(device), 1)?;
+        most = most.max((lists * length) as f64 / seconds);
+    }
+    Ok(most)
+}
+
+/// Lanes of a work-group, and the kernels.
+fn program(device: &Device) -> Result<(usize, Arc<Program>)> {
+    let lanes = device.lanes(256);
+    let sizes = format!(
+        "#define LANES {lanes}\n#define OF_STEP {OF_STEP}u\n#define WORDS_BITS {WORDS_BITS}\n#define WORDS {}u\n",
+        1 << WORDS_BITS
+    );
+    Ok((lanes, device.program("yardstick", &[&sizes, YARDSTICK])?))
+}
+
+/// Enough work-groups for all places of a compute unit.
+fn groups(device: &Device) -> usize {
+    device.limits.units * if device.limits.portable { 1 } else { 8 }
 }
 
 struct Bench<'a> {
@@ -132,9 +168,14 @@ mod tests {
         assert!(0.0 < found.launch && found.launch < 0.1, "{found:?}");
         assert!(0.0 < found.answer && found.answer < 1.0, "{found:?}");
         assert!((1e7..1e13).contains(&found.bytes), "{found:?}");
-        assert!((1e7..1e14).contains(&found.cached), "{found:?}");
         // Below a word per lane of a vector and cycle of a thousand cores.
         assert!((1e6..1e14).contains(&found.words), "{found:?}");
-        assert!((1e6..1e14).contains(&found.lookups), "{found:?}");
+        for rate in [found.members, found.lookups, found.increments] {
+            assert!((1e6..1e14).contains(&rate), "{found:?}");
+        }
+        for (words, length) in [(1, 5), (1 << 16, 40)] {
+            let rate = list_rate(&device, words, length).unwrap();
+            assert!((1e6..1e13).contains(&rate), "{rate} words of lists of {length} per second");
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! What bounds a row: the least that launches, the device's memory and cache or tests take, by the device's own
 //! yardsticks.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use gramer_gpu::Yardsticks;
@@ -11,24 +10,66 @@ use gramer_pattern::task::Task;
 /// Sets that are narrowed to count the tests of a row; a row of more has no bound by tests.
 const MOST_SETS: u64 = 2_000_000_000;
 
+/// Lanes that go on together.
+const LANES: u64 = 32;
+
+/// Counters that local memory holds: a vertex' ends are counted in windows of so many, and lists read piece by piece.
+const WINDOW: u32 = 20 << 10;
+
 /// The arcs from lower to higher degrees, by numbers in this order.
 pub struct Arcs {
     offsets: Vec<usize>,
     targets: Vec<u32>,
+    /// Steps from a vertex over a lower one to a vertex below it, and in how many pieces of lists these are read.
+    wedges: [u64; 2],
 }
-
-/// Bytes that a device reads at once.
-const SECTOR: usize = 32;
 
 /// Tests that a clique's algorithm makes, and what it reads for them.
 #[derive(Clone, Copy, Default)]
 pub struct Tests {
-    /// Sectors of lists of targets; lists are read many times, mostly from the cache that all compute units share.
-    sectors: u64,
+    /// Lists of targets that are read, and their numbers.
+    pub lists: u64,
+    read: u64,
     /// Numbers that are looked up in tables of targets.
     lookups: u64,
-    /// Words of bitmaps of which common members are counted.
+    /// Words of bitmaps of which common members are counted, and members whose rows these are.
     words: u64,
+    members: u64,
+    /// Members with those that lanes would have had while they waited: a lane takes a set, and LANES go on together.
+    waited: u64,
+    /// Sets of the lanes that go on together so far, and the most members of one.
+    together: (u64, u64),
+    /// Counters of wedges by their ends.
+    increments: u64,
+}
+
+impl Tests {
+    /// A list whose numbers are looked up.
+    fn add_list(&mut self, length: usize) {
+        self.lists += u64::from(length > 0);
+        self.read += length as u64;
+        self.lookups += length as u64;
+    }
+
+    /// A set whose members are counted by a lane.
+    fn add_set(&mut self, members: u64) {
+        self.members += members;
+        self.together = (self.together.0 + 1, self.together.1.max(members));
+        if self.together.0 == LANES {
+            self.end_of_root();
+        }
+    }
+
+    /// Lanes of other roots don't wait for these.
+    fn end_of_root(&mut self) {
+        let (lanes, most) = std::mem::take(&mut self.together);
+        self.waited += lanes * most;
+    }
+
+    /// Numbers that are read of a list, on average.
+    pub fn length(&self) -> usize {
+        (self.read / self.lists.max(1)).max(1) as usize
+    }
 }
 
 impl Arcs {
@@ -48,22 +89,28 @@ impl Arcs {
             targets[begin..].sort_unstable();
             offsets.push(targets.len());
         }
-        Arcs { offsets, targets }
+        let wedges = |v: u32| {
+            let mut own: Vec<u32> =
+                graph.neighbours(v).iter().map(|&u| number[u as usize]).collect();
+            own.sort_unstable();
+            let lower = number[v as usize];
+            let (mut steps, mut pieces, mut so_far, mut window) = (0, 0, 0, None);
+            for (before, &u) in own.iter().enumerate() {
+                if u > lower {
+                    steps += before as u64;
+                    pieces += so_far;
+                }
+                so_far += u64::from(window.replace(u / WINDOW) != Some(u / WINDOW));
+            }
+            [steps, pieces]
+        };
+        let all = (0..n as u32).map(wedges);
+        let wedges = all.fold([0, 0], |[a, b], [steps, pieces]| [a + steps, b + pieces]);
+        Arcs { offsets, targets, wedges }
     }
 
     fn of_vertex(&self, v: usize) -> &[u32] {
         &self.targets[self.offsets[v]..self.offsets[v + 1]]
-    }
-
-    /// Sectors of the arcs at these places.
-    fn sectors(places: Range<usize>) -> u64 {
-        let word = size_of::<u32>();
-        match places.is_empty() {
-            true => 0,
-            false => {
-                (word * places.end).div_ceil(SECTOR) as u64 - (word * places.start / SECTOR) as u64
-            }
-        }
     }
 
     /// Tests of triangles, counted at the head of their lowest arc: the part of each list behind a head is looked up
@@ -74,8 +121,7 @@ impl Arcs {
             let end = self.offsets[tail + 1];
             for place in self.offsets[tail]..end {
                 if !self.of_vertex(self.targets[place] as usize).is_empty() {
-                    tests.lookups += (end - place - 1) as u64;
-                    tests.sectors += Arcs::sectors(place + 1..end);
+                    tests.add_list(end - place - 1);
                 }
             }
         }
@@ -86,18 +132,31 @@ impl Arcs {
         self.offsets.len() - 1
     }
 
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
     /// Bytes of the arcs, which are read once at least.
     pub fn bytes(&self) -> u64 {
         4 * (self.offsets.len() + self.targets.len()) as u64
     }
 
     /// The tests of a task whose algorithm has them counted here: triangles (and with them motifs of three), and
-    /// cliques of four to six vertices. A motif of four has those of its cliques of four at least.
+    /// cliques of four to six vertices. Motifs of four have those of their cliques of four, and cycles are counted by the
+    /// ends of wedges.
     pub fn tests(&self, task: &Task) -> Option<Tests> {
         match *task {
             Task::Clique { k: 3 } | Task::Motif { k: 3, .. } => Some(self.by_heads()),
             Task::Clique { k: k @ 4..=6 } => self.by_bitmaps(k),
-            Task::Motif { k: 4, .. } => self.by_bitmaps(4),
+            Task::Motif { k: 4, .. } => {
+                let cliques = self.by_bitmaps(4)?;
+                Some(Tests {
+                    increments: self.wedges[0],
+                    lists: cliques.lists + self.wedges[1],
+                    read: cliques.read + self.wedges[0],
+                    ..cliques
+                })
+            }
             _ => None,
         }
     }
@@ -121,9 +180,13 @@ impl Arcs {
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(part)).collect();
             let done = running.into_iter().map(|t| t.join().expect("it counts only"));
             done.fold(Tests::default(), |a, b| Tests {
-                sectors: a.sectors + b.sectors,
+                lists: a.lists + b.lists,
+                read: a.read + b.read,
                 lookups: a.lookups + b.lookups,
                 words: a.words + b.words,
+                members: a.members + b.members,
+                waited: a.waited + b.waited,
+                ..a
             })
         });
         (sets.load(Relaxed) <= MOST_SETS).then_some(all)
@@ -138,9 +201,7 @@ impl Arcs {
         for (i, &v) in targets.iter().enumerate() {
             let own = self.of_vertex(v as usize);
             let own = &own[..own.partition_point(|&w| w <= last)];
-            tests.lookups += own.len() as u64;
-            let begin = self.offsets[v as usize];
-            tests.sectors += Arcs::sectors(begin..begin + own.len());
+            tests.add_list(own.len());
             let mut at = 0;
             for &w in own {
                 at += targets[at..].partition_point(|&t| t < w);
@@ -151,7 +212,9 @@ impl Arcs {
         }
         let set = vec![u32::MAX; words];
         let rows = Rows { rows: &rows, words, n: targets.len() };
-        rows.narrowed(&set, k - 3, tests)
+        let sets = rows.narrowed(&set, k - 3, tests);
+        tests.end_of_root();
+        sets
     }
 }
 
@@ -167,12 +230,15 @@ impl Rows<'_> {
     /// sets there were.
     fn narrowed(&self, set: &[u32], levels: usize, tests: &mut Tests) -> u64 {
         if levels == 0 {
+            tests.add_set(set.iter().map(|w| u64::from(w.count_ones())).sum());
             tests.words += (1..).zip(set).map(|(x, w)| x * u64::from(w.count_ones())).sum::<u64>();
             return 1;
         }
         let members = (0..self.n).filter(|j| set[j / 32] >> (j % 32) & 1 == 1);
         let below = members.map(|j| {
             let row = &self.rows[j * self.words..][..self.words];
+            tests.members += 1;
+            tests.waited += 1;
             tests.words += j as u64 / 32 + 1;
             let inner: Vec<u32> = row.iter().zip(set).map(|(a, b)| a & b).collect();
             self.narrowed(&inner, levels - 1, tests)
@@ -188,16 +254,25 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Of this many launches, bytes that are read, and tests.
-    pub fn of(by: &Yardsticks, launches: u64, bytes: u64, tests: Option<Tests>) -> Self {
+    /// Of this many launches, bytes that are read, and tests, whose lists come at this many words per second.
+    pub fn of(by: &Yardsticks, launches: u64, bytes: u64, tests: Option<(Tests, f64)>) -> Self {
+        let (tests, lists) = tests.unzip();
+        let listed = tests.zip(lists).map_or(0.0, |(t, rate)| t.read as f64 / rate);
         let times = [
             ("launches", by.answer + by.launch * launches.saturating_sub(1) as f64),
             ("memory", bytes as f64 / by.bytes),
-            ("lists", tests.map_or(0.0, |t| (t.sectors * SECTOR as u64) as f64 / by.cached)),
+            ("lists", listed),
             ("lookups", tests.map_or(0.0, |t| t.lookups as f64 / by.lookups)),
-            ("words", tests.map_or(0.0, |t| t.words as f64 / by.words)),
+            // A member's first word is found with it.
+            (
+                "words",
+                tests.map_or(0.0, |t| {
+                    t.waited as f64 / by.members + (t.words - t.members) as f64 / by.words
+                }),
+            ),
+            ("increments", tests.map_or(0.0, |t| t.increments as f64 / by.increments)),
         ];
-        let (of, seconds) = times.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five");
+        let (of, seconds) = times.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("six");
         Bound { ms: 1e3 * seconds, of }
     }
 }

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use bounds::{Arcs, Bound};
+use bounds::{Arcs, Bound, Tests};
 use gramer_base::choice::Choice;
 use gramer_base::context::Context;
 use gramer_cpu::Cpu;
@@ -208,19 +208,25 @@ struct LoadedGraph<'a> {
 /// The device opened again with timing, and its measured rates.
 struct MeasuredDevice {
     gpu: Gpu,
+    /// Without a limit of memory.
+    whole: Gpu,
     most: Yardsticks,
+    /// For the trace, dropped last.
+    _folder: tempfile::TempDir,
 }
 
 impl MeasuredDevice {
     /// The trace that times come with is of no use here.
     fn open(options: &Options) -> Result<Self, Failure> {
-        let trace = std::path::PathBuf::from(format!("{}.trace", options.results));
-        let settings = Settings { profile: Some(trace.clone()), ..options.settings.clone() };
+        let folder = tempfile::tempdir()?;
+        let trace = folder.path().join("trace.json");
+        let settings = Settings { profile: Some(trace), ..options.settings.clone() };
         let gpu = Gpu::open(&options.device, &settings)?;
         // With a small `--memory` as well: it is the device that is measured.
         let whole = Settings { cache: settings.cache, ..Settings::default() };
-        let most = Gpu::open(&options.device, &whole)?.yardsticks()?;
-        Ok(MeasuredDevice { gpu, most })
+        let whole = Gpu::open(&options.device, &whole)?;
+        let most = whole.yardsticks()?;
+        Ok(MeasuredDevice { gpu, whole, most, _folder: folder })
     }
 }
 
@@ -255,7 +261,8 @@ struct Bench<'a> {
 
 impl LoadedGraph<'_> {
     /// What bounds a task here.
-    fn bounded(&self, most: Yardsticks, task: &Task) -> Result<Bounded, Failure> {
+    fn bounded(&self, by: &MeasuredDevice, task: &Task) -> Result<Bounded, Failure> {
+        let MeasuredDevice { most, whole, .. } = by;
         let (prepared, arcs) = self.timed.as_ref().ok_or("times aren't taken")?;
         let context = Context::default();
         // The first run may build programs.
@@ -266,7 +273,19 @@ impl LoadedGraph<'_> {
         let of_profile = |name: &str| name.starts_with("profile.") && name.ends_with(".time");
         let times = metrics.metrics.iter().filter(|m| of_profile(&m.name));
         let busy = 1e3 * times.filter_map(|m| m.value.number()).fold(0.0, |a, b| a + b);
-        let bound = Bound::of(&most, launches, arcs.bytes(), arcs.tests(task));
+        let with_rate = |tests: Tests| -> Result<_, Failure> {
+            Ok((tests, whole.list_rate(arcs.len(), tests.length())?))
+        };
+        let tests = arcs.tests(task).map(with_rate).transpose()?;
+        let bound = Bound::of(most, launches, arcs.bytes(), tests);
+        if let Some((tests, rate)) = tests {
+            println!(
+                "{} lists of {} numbers on average: {:.0} G numbers per second at most",
+                tests.lists,
+                tests.length(),
+                rate / 1e9
+            );
+        }
         Ok(Bounded { launches, busy, bound })
     }
 }
@@ -298,7 +317,7 @@ impl Bench<'_> {
         let options = self.options;
         for (label, task) in options.tasks.iter().filter_map(|t| Some((t, task(t)?))) {
             let bounded = match &measured {
-                Some(by) => Some(on.bounded(by.most, &task)?),
+                Some(by) => Some(on.bounded(by, &task)?),
                 None => None,
             };
             self.row(&on, label, &task, bounded)?;
@@ -441,13 +460,14 @@ fn main() -> Result<(), Failure> {
     let measured = if options.bounds { Some(MeasuredDevice::open(&options)?) } else { None };
     if let Some(MeasuredDevice { most, .. }) = &measured {
         println!(
-            "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} GB of the cache, {:.0} G words and {:.0} G lookups per second",
+            "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} G words, {:.0} G members, {:.0} G lookups and {:.0} G increments per second",
             1e6 * most.launch,
             1e6 * most.answer,
             most.bytes / 1e9,
-            most.cached / 1e9,
             most.words / 1e9,
-            most.lookups / 1e9
+            most.members / 1e9,
+            most.lookups / 1e9,
+            most.increments / 1e9
         );
     }
     let meter = options.energy.map(|card| power::Meter::open(card, &found.name)).transpose()?;

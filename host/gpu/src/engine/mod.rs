@@ -157,6 +157,15 @@ impl Gpu {
     pub fn yardsticks(&self) -> Result<Yardsticks> {
         Yardsticks::measure(self.device()?)
     }
+
+    /// Words per second that kernels read of lists of `length` words at random places of an array of `words`, measured
+    /// now.
+    ///
+    /// # Errors
+    /// As [`Gpu::yardsticks`].
+    pub fn list_rate(&self, words: usize, length: usize) -> Result<f64> {
+        crate::yardstick::list_rate(self.device()?, words, length)
+    }
 }
 
 impl Gpu {
