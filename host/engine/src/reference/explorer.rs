@@ -23,6 +23,20 @@ pub enum Stop {
     Limit,
 }
 
+/// An access of algorithm 1 as [`Counters`] count it, when it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The record of a vertex is read.
+    Record(VertexId),
+    /// An entry of the edge array, in the list of a vertex, is visited or compared.
+    Entry {
+        /// Its place in the array.
+        at: usize,
+        /// The vertex.
+        list: VertexId,
+    },
+}
+
 /// Vertices in the order in which they were added, and the edges between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Embedding {
@@ -77,6 +91,7 @@ pub struct Explorer<'a, P> {
     embedding: Embedding,
     counters: Counters,
     accesses: Option<Accesses>,
+    observer: Option<Box<dyn FnMut(Access) + 'a>>,
     candidate_check: bool,
     limit: u64,
     embeddings: u64,
@@ -103,6 +118,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
             embedding: Embedding::default(),
             counters: Counters::default(),
             accesses: None,
+            observer: None,
             candidate_check: false,
             limit: u64::MAX,
             embeddings: 0,
@@ -113,6 +129,12 @@ impl<'a, P: Primitives> Explorer<'a, P> {
     /// often as there are iterations.
     pub fn with_accesses(mut self) -> Self {
         self.accesses = Some(Accesses::new(self.view, self.primitives.size().saturating_sub(1)));
+        self
+    }
+
+    /// Tells each access as it happens.
+    pub fn with_observer(mut self, observer: impl FnMut(Access) + 'a) -> Self {
+        self.observer = Some(Box::new(observer));
         self
     }
 
@@ -197,7 +219,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
             let walk = if size == 1 { root_part.clone() } else { row };
             self.counters.extensions += 1;
             for entry in walk {
-                self.visit(size, entry);
+                self.visit(size, entry, self.embedding.vertices[position]);
                 self.counters.entries_scanned += 1;
                 if self.counters.entries_scanned % LOOK_EVERY == 0
                     && self.context.cancel.is_cancelled()
@@ -278,7 +300,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
         let mut range = self.view.row(v);
         while !range.is_empty() {
             let middle = range.start + range.len() / 2;
-            self.visit(iteration, middle);
+            self.visit(iteration, middle, v);
             match self.view.neighbours[middle].cmp(&w) {
                 std::cmp::Ordering::Equal => return true,
                 std::cmp::Ordering::Less => range.start = middle + 1,
@@ -294,13 +316,19 @@ impl<'a, P: Primitives> Explorer<'a, P> {
         if let Some(accesses) = &mut self.accesses {
             accesses.vertex(iteration, v);
         }
+        if let Some(observer) = &mut self.observer {
+            observer(Access::Record(v));
+        }
     }
 
-    /// Counts an access to an entry of the edge array.
-    fn visit(&mut self, iteration: usize, entry: usize) {
+    /// Counts an access to an entry of the edge array, in the list of a vertex.
+    fn visit(&mut self, iteration: usize, entry: usize, list: VertexId) {
         self.counters.edge_accesses[iteration] += 1;
         if let Some(accesses) = &mut self.accesses {
             accesses.edge(iteration, entry);
+        }
+        if let Some(observer) = &mut self.observer {
+            observer(Access::Entry { at: entry, list });
         }
     }
 }

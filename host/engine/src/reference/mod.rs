@@ -50,7 +50,7 @@ mod occurrences;
 pub use accesses::accesses;
 pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape, WithFilter};
 pub use counters::{Accesses, Counters};
-pub use explorer::{Embedding, Explorer, Stop};
+pub use explorer::{Access, Embedding, Explorer, Stop};
 pub use occurrences::{Occurrences, occurrences};
 
 use std::collections::HashSet;

@@ -311,6 +311,17 @@ impl Point {
     }
 }
 
+impl Point {
+    /// What lies on the chip: high-priority lines of the vertices and of the edges, and cache sets of each in use in a
+    /// partition; `None` where the machine's memories are used whole.
+    pub fn on_chip(&self) -> Option<[u64; 4]> {
+        let at = self.options.iter().position(|option| option == "--on-chip")?;
+        let numbers: Vec<u64> =
+            self.options.get(at + 1)?.split(',').filter_map(|n| n.parse().ok()).collect();
+        numbers.try_into().ok()
+    }
+}
+
 /// Another number of partitions for the same bytes in all.
 fn divide(machine: &mut Accelerator, partitions: u32) {
     let before = machine.machine.partitions;

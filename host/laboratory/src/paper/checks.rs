@@ -17,7 +17,8 @@ use gramer_pattern::task::Task;
 pub(super) const CHECKS: [&str; 2] = ["embedding", "candidate"];
 /// Both as a variation.
 pub(super) const BOTH: &str = "check=embedding,candidate";
-const ORDERS: [(&str, Comparison); 2] =
+/// Orders of comparison by their names.
+pub(super) const ORDERS: [(&str, Comparison); 2] =
     [("ascending", Comparison::Ascending), ("descending", Comparison::Descending)];
 /// The tasks of the table of accesses.
 const TASKS: [&str; 4] = ["clique:3", "clique:4", "clique:5", "motif:3"];

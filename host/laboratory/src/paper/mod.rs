@@ -9,6 +9,7 @@
 //! | `performance` | time of a run, and figure 11b: the share of the preparation |
 //! | `energy` | figure 11a: an estimate of the energy |
 //! | `hierarchies` | figure 12: memory |
+//! | `replay` | figure 12 by raw accesses of algorithm 1 |
 //! | `design` | figure 13: slots, stealing |
 //! | `settings` | figure 14: τ, λ |
 //! | `beyond` | beyond the paper: units, partitions, DDR, on-chip memory |
@@ -41,6 +42,7 @@ mod lab;
 mod performance;
 #[cfg(test)]
 mod published;
+mod replay;
 pub mod report;
 mod running_times;
 mod sampling;
@@ -176,7 +178,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 26] = [
+const NUMBERS: [&str; 27] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
@@ -186,6 +188,7 @@ const NUMBERS: [&str; 26] = [
     "figure-11",
     "figure-12",
     "figure-12-gains",
+    "figure-12-replay",
     "figure-13",
     "figure-13-speed-up",
     "figure-14a",
@@ -223,6 +226,7 @@ const EXPERIMENTS: &[(&str, &str, Experiment)] = &[
     ("table-3", "Table III: running times", running_times::table_3),
     ("figure-11", "Figure 11: energy and preparation", performance::figure_11),
     ("figure-12", "Figure 12: the memory hierarchy", hierarchies::figure_12),
+    ("replay", replay::TITLE, replay::replay),
     ("figure-13", "Figure 13: slots and work stealing", design::figure_13),
     ("figure-14", "Figure 14: τ and λ", settings::figure_14),
     ("scaling", "Beyond the paper: processing units and partitions", beyond::scaling),
