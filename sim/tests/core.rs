@@ -696,7 +696,7 @@ fn counts_stay_at_their_largest_value_and_say_so() {
 
 #[test]
 fn random_tasks_without_compaction() {
-    random_cases("machines/uncompacted.yaml", 60, 60, "random_tasks_without_compaction");
+    random_cases("machines/uncompacted.yaml", 120, 60, "random_tasks_without_compaction");
 }
 
 /// `small.yaml` with other values.
