@@ -23,15 +23,23 @@
 //! A condition with `size` is the exception. Algorithm 1 tests it each time that a vertex joins an embedding: for that
 //! vertex, for its pairs with the others, or once if it has no names. `size` counts the new vertex; it is 1 for a start
 //! vertex. `size < 4 or degree(u) > 10` thus concerns the fourth vertex and later ones, in the order of algorithm 1.
+//!
+//! So is a condition with `pattern == NAME` or `pattern != NAME`, joined by `or` with others of its kind or with
+//! comparisons of `size`. Algorithm 1 tests it on each embedding of 2 vertices or more, all the prefixes included.
 
 mod parser;
+mod selection;
 #[cfg(test)]
 mod tests;
+
+pub use selection::{PatternComparison, PatternCondition};
 
 use std::fmt;
 
 use gramer_graph::Label;
 use serde::{Deserialize, Serialize};
+
+use crate::Pattern;
 
 /// A property of a vertex of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,6 +156,12 @@ impl Comparison {
         }
     }
 
+    /// Whether it compares `size` with a number.
+    pub(crate) fn is_of_size(self) -> bool {
+        let size = |side| matches!(side, Operand::Size);
+        matches!(self, Comparison::Numbers(left, _, right) if size(left) || size(right))
+    }
+
     fn holds(self, size: u32, u: VertexFacts, v: VertexFacts, adjacent: bool) -> bool {
         let value = |side| match side {
             Operand::Number(number) => number,
@@ -206,24 +220,37 @@ impl VertexFacts {
 /// Serialised as its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Filter(Vec<Condition>);
+pub struct Filter {
+    vertices: Vec<Condition>,
+    patterns: Vec<PatternCondition>,
+}
 
 impl Filter {
-    /// Its conditions, one at least.
+    /// Its conditions on vertices.
     pub fn conditions(&self) -> &[Condition] {
-        &self.0
+        &self.vertices
+    }
+
+    /// Its conditions on patterns. Those on vertices may be none if these are some.
+    pub fn pattern_conditions(&self) -> &[PatternCondition] {
+        &self.patterns
+    }
+
+    /// Whether it keeps embeddings of a pattern of 2 vertices or more, without labels and in canonical form.
+    pub fn keeps(&self, pattern: &Pattern) -> bool {
+        self.patterns.iter().all(|condition| condition.holds(pattern))
     }
 
     /// Whether a comparison reads this attribute.
     pub fn reads(&self, attribute: Attribute) -> bool {
         let of = |side: &Operand| matches!(side, Operand::Of(a, _) if *a == attribute);
-        self.0.iter().flat_map(Condition::comparisons).any(|comparison| match comparison {
+        self.vertices.iter().flat_map(Condition::comparisons).any(|comparison| match comparison {
             Comparison::Numbers(left, _, right) => of(left) || of(right),
             Comparison::Adjacent(_) => false,
         })
     }
 
-    /// Whether an embedding that passes still does with one more vertex. `others` are the vertices so far, each with
+    /// Whether the vertices of an embedding that passes still do with one more. `others` are the vertices so far, each with
     /// whether it is a neighbour of the `new` one.
     pub fn accepts(
         &self,
@@ -232,7 +259,7 @@ impl Filter {
     ) -> bool {
         let mut others = others.into_iter();
         let size = others.len() as u32 + 1;
-        let conditions = |of_pairs| self.0.iter().filter(move |c| c.is_of_pairs() == of_pairs);
+        let conditions = |of_pairs| self.vertices.iter().filter(move |c| c.is_of_pairs() == of_pairs);
         conditions(false).all(|condition| condition.holds(size, new, new, false))
             && others.all(|(other, adjacent)| {
                 conditions(true).all(|condition| {
@@ -285,18 +312,13 @@ impl fmt::Display for Comparison {
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, condition) in self.0.iter().enumerate() {
-            for (i, comparison) in condition.0.iter().enumerate() {
-                let between = if i > 0 {
-                    " or "
-                } else if at > 0 {
-                    ", "
-                } else {
-                    ""
-                };
-                write!(f, "{between}{comparison}")?;
-            }
-        }
-        Ok(())
+        let joined = |comparisons: &mut dyn Iterator<Item = String>| {
+            comparisons.collect::<Vec<_>>().join(" or ")
+        };
+        let vertices =
+            self.vertices.iter().map(|c| joined(&mut c.0.iter().map(ToString::to_string)));
+        let patterns =
+            self.patterns.iter().map(|c| joined(&mut c.0.iter().map(ToString::to_string)));
+        f.write_str(&vertices.chain(patterns).collect::<Vec<_>>().join(", "))
     }
 }

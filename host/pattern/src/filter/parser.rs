@@ -4,7 +4,11 @@ use std::str::FromStr;
 
 use gramer_base::error::{Error, Result, quote};
 
-use super::{Attribute, Comparison, Condition, Filter, Operand, Relation, Variable};
+use super::{
+    Attribute, Comparison, Condition, Filter, Operand, PatternComparison, PatternCondition, Relation,
+    Variable,
+};
+use crate::{named, similar};
 
 /// Maximum length of a filter's text in characters.
 const LONGEST: usize = 10_000;
@@ -26,8 +30,15 @@ impl FromStr for Filter {
 }
 
 /// What a comparison may begin with, and its right side.
-const COMPARISON: &str = "`label(u)`, `degree(u)`, `size`, `adjacent(u, v)`, `not` or a number";
+const COMPARISON: &str =
+    "`label(u)`, `degree(u)`, `size`, `pattern`, `adjacent(u, v)`, `not` or a number";
 const RIGHT: &str = "`label(u)`, `degree(u)`, `size` or a number";
+
+/// A comparison of a condition.
+enum Part {
+    Vertices(Comparison),
+    Pattern(PatternComparison),
+}
 
 struct Reader<'a> {
     text: &'a str,
@@ -82,9 +93,9 @@ impl Reader<'_> {
     }
 
     fn filter(mut self) -> Result<Filter> {
-        let mut conditions = vec![];
+        let mut filter = Filter { vertices: vec![], patterns: vec![] };
         loop {
-            conditions.push(self.condition()?);
+            self.condition(&mut filter)?;
             if !self.sign(",") {
                 break;
             }
@@ -92,17 +103,35 @@ impl Reader<'_> {
         self.spaces();
         match self.at < self.characters.len() {
             true => Err(self.expected("`,`, `or` or the end")),
-            false => Ok(Filter(conditions)),
+            false => Ok(filter),
         }
     }
 
-    fn condition(&mut self) -> Result<Condition> {
+    fn condition(&mut self, filter: &mut Filter) -> Result<()> {
         self.spaces();
         let begins = self.at;
-        let mut comparisons = vec![self.comparison()?];
+        let mut all = vec![self.comparison()?];
         while self.word("or") {
-            comparisons.push(self.comparison()?);
+            all.push(self.comparison()?);
         }
+        if all.iter().any(|part| matches!(part, Part::Pattern(_))) {
+            let of_patterns = |part| match part {
+                Part::Pattern(comparison) => Ok(comparison),
+                Part::Vertices(size) if size.is_of_size() => Ok(PatternComparison::Size(size)),
+                Part::Vertices(_) => {
+                    let what = "a condition with `pattern` may otherwise compare only `size` with a number";
+                    Err(self.wrong(begins, what))
+                }
+            };
+            let all: Result<_> = all.into_iter().map(of_patterns).collect();
+            filter.patterns.push(PatternCondition(all?));
+            return Ok(());
+        }
+        let of_vertices = |part| match part {
+            Part::Vertices(comparison) => Some(comparison),
+            Part::Pattern(_) => None,
+        };
+        let comparisons: Vec<Comparison> = all.into_iter().filter_map(of_vertices).collect();
         // Both (u, v) and (v, u) must pass.
         if let [Comparison::Numbers(Operand::Of(a, x), relation, Operand::Of(b, y))] =
             comparisons[..]
@@ -114,17 +143,21 @@ impl Reader<'_> {
                         join it with another by `or`";
             return Err(self.wrong(begins, what));
         }
-        Ok(Condition(comparisons))
+        filter.vertices.push(Condition(comparisons));
+        Ok(())
     }
 
-    fn comparison(&mut self) -> Result<Comparison> {
+    fn comparison(&mut self) -> Result<Part> {
         let mut negated = false;
         while self.word("not") {
             negated = !negated;
         }
         if self.word("adjacent") {
             self.pair()?;
-            return Ok(Comparison::Adjacent(!negated));
+            return Ok(Part::Vertices(Comparison::Adjacent(!negated)));
+        }
+        if self.word("pattern") {
+            return self.named(negated).map(Part::Pattern);
         }
         let begins = self.at;
         let left = self.operand(COMPARISON)?;
@@ -155,7 +188,36 @@ impl Reader<'_> {
             _ => {}
         }
         let relation = if negated { relation.negated() } else { relation };
-        Ok(Comparison::Numbers(left, relation, right))
+        Ok(Part::Vertices(Comparison::Numbers(left, relation, right)))
+    }
+
+    /// What follows `pattern`.
+    fn named(&mut self, negated: bool) -> Result<PatternComparison> {
+        let equal = match (self.sign("=="), self.sign("!=")) {
+            (false, false) => return Err(self.expected("`==` or `!=`")),
+            (equal, _) => equal,
+        };
+        self.spaces();
+        let of_name = |c: &&char| c.is_alphanumeric() || "-.+,".contains(**c);
+        let mut name: String = self.characters[self.at..].iter().take_while(of_name).collect();
+        // A comma may be of the name, as in `K3,3`, or follow it.
+        while named(&name).is_none() && name.contains(',') {
+            name.truncate(name.rfind(',').unwrap_or_default());
+        }
+        let Some(pattern) = named(&name) else {
+            let known = match similar(&name).first() {
+                Some(similar) => format!("; did you mean {similar}?"),
+                None => ", such as `triangle` or `4-cycle`".into(),
+            };
+            let what = format!("{} is not the name of a pattern{known}", quote(&name));
+            return Err(self.wrong(self.at, what));
+        };
+        if pattern.vertices() < 2 || !pattern.is_connected() {
+            let what = format!("{} is not a connected pattern of 2 vertices or more", quote(&name));
+            return Err(self.wrong(self.at, what));
+        }
+        self.at += name.chars().count();
+        Ok(PatternComparison::Is { name, pattern, wanted: equal != negated })
     }
 
     /// `(u, v)` or `(v, u)`.

@@ -26,6 +26,13 @@ fn wrong_filters_are_refused_at_the_character() {
         ("size < size", 8, "`size` is compared with a number"),
         ("degree(u) > size", 13, "`size` is compared with a number"),
         ("size < degree(v)", 8, "`size` is compared with a number"),
+        ("pattern < triangle", 9, "`<` is not `==` or `!=`"),
+        ("pattern == trangle", 12, "is not the name of a pattern; did you mean triangle?"),
+        ("pattern != nothing, size < 3", 12, "`nothing` is not the name of a pattern, such as"),
+        ("pattern == edge+edge", 12, "is not a connected pattern of 2 vertices or more"),
+        ("pattern == vertex", 12, "is not a connected pattern of 2 vertices or more"),
+        ("size < 3,  pattern == edge or degree(u) > 1", 12, "compare only `size` with a number"),
+        ("3 < pattern", 5, "`pattern` is not"),
         ("sizes < 3", 1, "`sizes` is not"),
         ("degree(u) >= 1,  degree(v) < degree(u)", 18, "no pair of vertices passes"),
         ("not degree(u) <= degree(v)", 1, "no pair of vertices passes"),
@@ -42,6 +49,10 @@ fn a_filter_is_written_as_it_is_read() {
         ("label(u)!=label(v)", "label(u) != label(v)"),
         ("not not adjacent(v,u)or 3<=degree(v)", "adjacent(u, v) or 3 <= degree(v)"),
         ("not size<3 or 4 == size", "size >= 3 or 4 == size"),
+        (
+            "pattern==K3,3,not pattern != 4-cycle or size<3,label(u) > 1",
+            "label(u) > 1, pattern == K3,3, pattern == 4-cycle or size < 3",
+        ),
         ("not degree(u) < 4 , not adjacent(u, v)", "degree(u) >= 4, not adjacent(u, v)"),
     ] {
         let filter: Filter = text.parse().unwrap();
@@ -51,6 +62,24 @@ fn a_filter_is_written_as_it_is_read() {
         assert_eq!(serde_json::from_str::<Filter>(&json).unwrap(), filter);
     }
     assert!(serde_json::from_str::<Filter>("\"label\"").is_err());
+}
+
+#[test]
+fn conditions_on_patterns_keep_those_that_meet_all() {
+    let filter: Filter =
+        "pattern != triangle, pattern == 4-cycle or size < 4, size > 1".parse().unwrap();
+    assert_eq!((filter.conditions().len(), filter.pattern_conditions().len()), (1, 2));
+    for (name, kept) in [
+        ("edge", true),
+        ("wedge", true),
+        ("triangle", false),
+        ("4-cycle", true),
+        ("4-path", false),
+        ("5-cycle", false),
+    ] {
+        assert_eq!(filter.keeps(&crate::named(name).unwrap()), kept, "{name}");
+    }
+    assert!(!filter.reads(Attribute::Degree));
 }
 
 #[test]
@@ -101,11 +130,26 @@ fn of_size() -> impl Strategy<Value = Comparison> {
     })
 }
 
+/// A comparison in a condition on patterns.
+fn of_pattern() -> impl Strategy<Value = PatternComparison> {
+    let named = |(name, wanted): (&str, bool)| PatternComparison::Is {
+        name: name.into(),
+        pattern: crate::named(name).expect("a name"),
+        wanted,
+    };
+    let name = prop::sample::select(vec!["edge", "triangle", "K3,3", "4-star", "6v8e.3", "K5-e"]);
+    prop_oneof![
+        (name, any::<bool>()).prop_map(named),
+        of_size().prop_map(PatternComparison::Size),
+    ]
+}
+
 fn filter(
     comparison: impl Strategy<Value = Comparison> + 'static,
 ) -> impl Strategy<Value = Filter> {
     let condition = prop::collection::vec(comparison, 1..4).prop_map(Condition);
-    prop::collection::vec(condition, 1..4).prop_map(Filter)
+    prop::collection::vec(condition, 1..4)
+        .prop_map(|vertices| Filter { vertices, patterns: vec![] })
 }
 
 /// The definition: every condition for every vertex or for every ordered pair.
@@ -126,7 +170,14 @@ fn passes(
 
 proptest! {
     #[test]
-    fn any_filter_comes_back_from_its_text(filter in filter(prop_oneof![comparison(), of_size()])) {
+    fn any_filter_comes_back_from_its_text(
+        mut filter in filter(prop_oneof![comparison(), of_size()]),
+        patterns in prop::collection::vec(prop::collection::vec(of_pattern(), 1..4), 0..3),
+    ) {
+        // One without a pattern is a condition on vertices.
+        let is = |c: &PatternComparison| matches!(c, PatternComparison::Is { .. });
+        let conditions = patterns.into_iter().filter(|all| all.iter().any(is));
+        filter.patterns = conditions.map(PatternCondition).collect();
         match filter.to_string().parse::<Filter>() {
             Ok(read) => prop_assert_eq!(read, filter),
             Err(error) => prop_assert!(error.to_string().contains("no pair of vertices passes")),
@@ -177,13 +228,13 @@ proptest! {
             .collect();
         let ((new, _), others) = facts.split_last().expect("one vertex");
         let mut with_size = filter.clone();
-        let at = at.index(filter.0.len());
-        with_size.0[at].0.push(size);
+        let at = at.index(filter.vertices.len());
+        with_size.vertices[at].0.push(size);
         let of = |side| if let Operand::Number(n) = side { n } else { facts.len() as u32 };
         let Comparison::Numbers(left, relation, right) = size else { unreachable!() };
         let mut without = filter.clone();
         if relation.holds(of(left), of(right)) {
-            without.0.remove(at);
+            without.vertices.remove(at);
         }
         let accepts = |filter: &Filter| filter.accepts(*new, others.iter().copied());
         prop_assert_eq!(accepts(&with_size), accepts(&without));
