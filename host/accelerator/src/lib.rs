@@ -26,6 +26,7 @@ pub mod session;
 pub mod set;
 pub mod settings;
 pub mod stream;
+pub mod table;
 pub mod tasks;
 pub mod units;
 pub mod xclbin;

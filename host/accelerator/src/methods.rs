@@ -12,7 +12,7 @@ use crate::PaperCoreGraph;
 use crate::filter;
 use crate::set::methods::SetCore;
 use crate::settings::Settings;
-use crate::tasks::FSM_VERTICES;
+use crate::table::FSM_VERTICES;
 
 /// The paper's core: its machine and the order in which ids are compared.
 pub(crate) struct PaperCore {
@@ -116,7 +116,7 @@ impl Method<PaperCore> for Motifs {
     }
 
     fn offers(&self, core: &PaperCore) -> Needs {
-        offers_filters(core)
+        offers_filters(core) | Needs::SUPPORT
     }
 
     fn fit(&self, ask: &Ask<'_>, core: &PaperCore) -> Fit {
@@ -125,6 +125,8 @@ impl Method<PaperCore> for Motifs {
             Task::Motif { k, .. } => {
                 Fit::within("motifs", k, 3, core.machine.applications.max_motif as usize)
                     .and(|| holds(ask, core))
+                    // What a pattern's embeddings are is known when all shares are merged.
+                    .and(|| Fit::not_together(ask, Needs::SUPPORT | Needs::SHARE))
             }
             _ => Fit::No(Reason::Task),
         }

@@ -194,12 +194,13 @@ impl Settings {
     }
 
     /// The argument `flags` of the core.
-    pub fn flags(&self, list: bool, filter: bool) -> u32 {
+    pub fn flags(&self, list: bool, filter: bool, select: bool) -> u32 {
         u32::from(self.comparison == Comparison::Ascending)
             | u32::from(!self.no_stealing) << 1
             | u32::from(self.lru) << 2
             | u32::from(list) << 3
             | u32::from(filter) << 4
+            | u32::from(select) << 5
     }
 
     /// The argument `lambda_eighths` of the core, once [`Settings::check`] has passed.

@@ -10,7 +10,8 @@ use super::filter;
 use super::image::{DeviceImage, LINE};
 use super::session::{Pass, PassResult, Session};
 use super::settings::Settings;
-use super::stream::{KNOWN, Record, RecordSink};
+use super::stream::{Record, RecordSink};
+use super::table::{CLIQUE, Table};
 use super::units::{Ranges, Runs};
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
@@ -20,15 +21,7 @@ use gramer_graph::{Graph, Label, View};
 use gramer_pattern::closing::results;
 use gramer_pattern::filter::Attribute;
 use gramer_pattern::task::{SizeLimit, Task, parts_reported};
-use gramer_pattern::{Dictionary, Pattern};
-
-/// The core's numbers of the applications.
-const CLIQUE: u32 = 0;
-const MOTIF: u32 = 1;
-const FSM: u32 = 2;
-/// Vertices of the largest labelled pattern, and the pairs of them.
-pub(crate) const FSM_VERTICES: usize = 3;
-const FSM_PAIRS: u32 = 3;
+use gramer_pattern::{Dictionary, Filter, Pattern};
 
 /// Answers a task by passes of the core.
 ///
@@ -48,7 +41,7 @@ pub(crate) fn run(
     let image = resident.load(session, context)?;
     let view = resident.graph.view();
     let filter = match &query.filter {
-        Some(filter) => {
+        Some(filter) if filter::length(filter) > 0 => {
             let labels = match &resident.labels {
                 Some(labels) => labels.clone(),
                 None if filter.reads(Attribute::Label) => {
@@ -58,12 +51,18 @@ pub(crate) fn run(
             };
             Some(filter::beat(session.machine(), filter, &labels))
         }
-        None => None,
+        _ => None,
     };
     let mut run = PassRun { session, settings, view, units, sink, context, image, filter };
     let mut outcome = match &query.task {
         Task::Clique { k } => run.cliques(*k)?,
-        Task::Motif { k, .. } => run.motifs(*k)?,
+        Task::Motif { k, .. } => {
+            let selection = query.filter.as_ref().filter(|f| !f.pattern_conditions().is_empty());
+            match query.support {
+                Some(support) => run.supported_motifs(*k, support, selection)?,
+                None => run.motifs(*k, selection)?,
+            }
+        }
         Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
             let machine = run.session.machine();
             if resident.graph.has_edge_labels() {
@@ -167,8 +166,9 @@ impl PassRun<'_> {
         let list = self.sink.is_some();
         let (patterns, dictionary) = (1, vec![]);
         let enough = self.sink.and_then(Sink::limit);
-        let (k, filter) = (k as u32, self.filter);
-        let pass = Pass { application: CLIQUE, k, dictionary, patterns, list, enough, filter };
+        let (k, filter, select) = (k as u32, self.filter, false);
+        let application = CLIQUE;
+        let pass = Pass { application, k, dictionary, patterns, list, enough, filter, select };
         let (check, sink) = (self.check(), self.sink);
         let take = |record: &Record| {
             check(record)?;
@@ -179,15 +179,46 @@ impl PassRun<'_> {
         self.counted(results, &found)
     }
 
-    fn motifs(&mut self, k: usize) -> Result<Outcome> {
+    fn motifs(&mut self, k: usize, selection: Option<&Filter>) -> Result<Outcome> {
+        let keeps = selection.map(|filter| |pattern: &Pattern| filter.keeps(pattern));
+        let table =
+            Table::motifs(k, keeps.as_ref().map(|keeps| keeps as &dyn Fn(&Pattern) -> bool));
+        let found = self.motif_pass(k, &table)?;
+        let counts = table.patterns.into_iter().zip(&found.counts);
+        let results = counts.map(|(pattern, &count)| Count { pattern, count });
+        self.counted(results.collect(), &found)
+    }
+
+    /// Motifs of `k` vertices that are grown through motifs with enough embeddings.
+    fn supported_motifs(
+        &mut self,
+        k: usize,
+        support: u64,
+        selection: Option<&Filter>,
+    ) -> Result<Outcome> {
+        let Grown { mut results, reported, complete } =
+            self.grown(k, support, &|_, size, reported| {
+                let keeps = |pattern: &Pattern| match pattern.vertices() == size {
+                    true => selection.is_none_or(|filter| filter.keeps(pattern)),
+                    false => reported.contains(pattern),
+                };
+                Table::motifs(size, Some(&keeps))
+            })?;
+        results.retain(|found| found.pattern.vertices() == k);
+        results.sort_by_key(|found| (found.pattern.edge_count(), found.pattern.bits()));
+        let mut outcome = Outcome::new(results, complete);
+        if complete && self.sink.is_some() && !outcome.results.is_empty() {
+            let table = Table::motifs(k, Some(&|pattern: &Pattern| reported.contains(pattern)));
+            outcome.complete = self.motif_pass(k, &table)?.complete;
+        }
+        Ok(outcome)
+    }
+
+    /// Counts motifs of `k` vertices, and lists them where that was requested.
+    fn motif_pass(&mut self, k: usize, table: &Table) -> Result<PassResult> {
         let all = Dictionary::of(k);
-        let bits = k * (k - 1) / 2;
-        let entry = |key| all.number(key).map_or(0, |n| KNOWN | n as u16);
-        let dictionary = (0..1u32 << bits).map(entry).collect();
-        let (patterns, list) = (all.patterns().len() as u32, self.sink.is_some());
-        let enough = self.sink.and_then(Sink::limit);
-        let (size, filter) = (k as u32, self.filter);
-        let pass = Pass { application: MOTIF, k: size, dictionary, patterns, list, enough, filter };
+        let list = self.sink.is_some();
+        let pass = self.pass_of(table, k, list, self.sink.and_then(Sink::limit));
         let (check, sink, view) = (self.check(), self.sink, self.view);
         let take = |record: &Record| {
             check(record)?;
@@ -207,25 +238,24 @@ impl PassRun<'_> {
             let pattern = &all.patterns()[number];
             Ok(sink.is_none_or(|s| s.embedding(pattern, &vertices).is_continue()))
         };
-        let found = self.pass(&pass, list.then_some(&take))?;
-        let counts = all.patterns().iter().zip(&found.counts);
-        let results = counts.map(|(pattern, &count)| Count { pattern: pattern.clone(), count });
-        self.counted(results.collect(), &found)
+        self.pass(&pass, list.then_some(&take))
     }
 
-    /// One pass per size, each through the patterns that the passes before it reported. Of a share all
-    /// patterns are reported that occur: every prefix of an embedding is one of the same unit.
-    fn frequent(&mut self, labels: &[Label], largest: usize, support: u64) -> Result<Outcome> {
-        let share = self.units.share().is_some();
-        let support = if share { 1 } else { support };
+    /// One pass per size, each through the patterns that the passes before it reported: `Aggregate_filter` of
+    /// algorithm 1. `table` is that of a size, for the patterns reported so far.
+    fn grown(
+        &mut self,
+        largest: usize,
+        support: u64,
+        table: &dyn Fn(&Self, usize, &HashSet<Pattern>) -> Table,
+    ) -> Result<Grown> {
         let mut reported: HashSet<Pattern> = HashSet::new();
         let mut results: Vec<Count> = vec![];
         for size in 2..=largest {
-            let wanted = |p: &Pattern| share || parts_reported(p, &reported);
-            let table = self.table(labels, size, &reported, &wanted);
-            let found = self.pass(&table.pass(size, false, None), None)?;
+            let table = table(self, size, &reported);
+            let found = self.pass(&self.pass_of(&table, size, false, None), None)?;
             if !found.complete {
-                return Ok(Outcome::new(results, false));
+                return Ok(Grown { results, reported, complete: false });
             }
             let counts = table.patterns.into_iter().zip(found.counts);
             let mut found: Vec<Count> = counts
@@ -239,8 +269,33 @@ impl PassRun<'_> {
             reported.extend(found.iter().map(|c| c.pattern.clone()));
             results.append(&mut found);
         }
-        let mut complete = true;
-        if let (Some(sink), Some(last)) = (self.sink, results.last()) {
+        Ok(Grown { results, reported, complete: true })
+    }
+
+    /// The pass of a table.
+    fn pass_of(&self, table: &Table, size: usize, list: bool, enough: Option<u64>) -> Pass {
+        Pass {
+            application: table.application,
+            k: size as u32,
+            dictionary: table.dictionary.clone(),
+            patterns: (table.patterns.len() as u32).max(1),
+            list,
+            enough,
+            filter: self.filter,
+            select: table.select,
+        }
+    }
+
+    /// Of a share all patterns are reported that occur: every prefix of an embedding is one of the same unit.
+    fn frequent(&mut self, labels: &[Label], largest: usize, support: u64) -> Result<Outcome> {
+        let share = self.units.share().is_some();
+        let support = if share { 1 } else { support };
+        let Grown { results, reported, mut complete } =
+            self.grown(largest, support, &|run, size, reported| {
+                let wanted = |p: &Pattern| share || parts_reported(p, reported);
+                run.table(labels, size, reported, &wanted)
+            })?;
+        if let (Some(sink), Some(last)) = (self.sink.filter(|_| complete), results.last()) {
             for size in 2..=last.pattern.vertices() {
                 complete = complete && self.list(sink, labels, size, &reported)?;
             }
@@ -279,7 +334,8 @@ impl PassRun<'_> {
                 Ok(sink.embedding(pattern, &vertices).is_continue())
             })
         };
-        Ok(self.pass(&table.pass(size, true, sink.limit()), Some(&take))?.complete)
+        let pass = self.pass_of(&table, size, true, sink.limit());
+        Ok(self.pass(&pass, Some(&take))?.complete)
     }
 
     fn table(
@@ -295,144 +351,12 @@ impl PassRun<'_> {
     }
 }
 
-/// The dictionary of a pass of frequent subgraph mining.
-pub struct Table {
-    /// By adjacency bits (3) and labels (`label_bits` a vertex): bit 15 known, below it the number.
-    pub dictionary: Vec<u16>,
-    /// The patterns that are counted, by number.
-    pub patterns: Vec<Pattern>,
-}
-
-impl Table {
-    /// For embeddings of `size` vertices whose smaller prefixes are embeddings of reported
-    /// patterns; those of wanted patterns are counted. `names` are the labels by number, where
-    /// the patterns have any.
-    pub fn new(
-        label_bits: u32,
-        labels: usize,
-        names: Option<&[Label]>,
-        size: usize,
-        reported: &HashSet<Pattern>,
-        wanted: &dyn Fn(&Pattern) -> bool,
-    ) -> Self {
-        let mut dictionary = vec![0; 1 << (FSM_PAIRS + FSM_VERTICES as u32 * label_bits)];
-        let mut numbers: HashMap<Pattern, u16> = HashMap::new();
-        let mut patterns = vec![];
-        // Positions 0 and 1 are always neighbours: bit 0. Bits 1 and 2 are 0–2 and 1–2.
-        for vertices in 2..=size {
-            let shapes: &[u32] = if vertices == 2 { &[0b001] } else { &[0b011, 0b101, 0b111] };
-            for &edges in shapes {
-                for all in 0..labels.pow(vertices as u32) {
-                    let digits = (0..vertices).scan(all, |rest, _| {
-                        let digit = *rest % labels;
-                        *rest /= labels;
-                        Some(digit)
-                    });
-                    let digits: Vec<usize> = digits.collect();
-                    let mut pattern = Pattern::from_bits(vertices, edges.into());
-                    let mut key = edges as usize;
-                    for (i, &label) in digits.iter().enumerate() {
-                        key |= label << (FSM_PAIRS + i as u32 * label_bits);
-                        if let Some(names) = names {
-                            pattern.set_vertex_label(i, names[label]);
-                        }
-                    }
-                    let pattern = pattern.canonical().0;
-                    dictionary[key] = if vertices < size {
-                        // Extended, not counted.
-                        if reported.contains(&pattern) { KNOWN } else { 0 }
-                    } else if wanted(&pattern) {
-                        let next = patterns.len() as u16;
-                        KNOWN
-                            | *numbers.entry(pattern).or_insert_with_key(|pattern| {
-                                patterns.push(pattern.clone());
-                                next
-                            })
-                    } else {
-                        0
-                    };
-                }
-            }
-        }
-        Table { dictionary, patterns }
-    }
-
-    fn pass(&self, size: usize, list: bool, enough: Option<u64>) -> Pass {
-        Pass {
-            application: FSM,
-            k: size as u32,
-            dictionary: self.dictionary.clone(),
-            patterns: (self.patterns.len() as u32).max(1),
-            list,
-            enough,
-            filter: None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn machine(name: &str) -> Accelerator {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        crate::xclbin::build::read_machine(Some(&root.join(name))).unwrap()
-    }
-
-    #[test]
-    fn a_table_knows_every_order_of_a_pattern() {
-        let names = [5, 9];
-        let none = HashSet::new();
-        let pairs = Table::new(2, 2, Some(&names), 2, &none, &|_| true);
-        // Edges 5-5, 5-9 and 9-9.
-        assert_eq!(pairs.patterns.len(), 3);
-        let key = |edges: usize, labels: &[usize]| {
-            labels.iter().enumerate().fold(edges, |key, (i, l)| key | l << (3 + 2 * i))
-        };
-        let number = |table: &Table, key: usize| {
-            let entry = table.dictionary[key];
-            (entry & KNOWN != 0).then_some(usize::from(entry & !KNOWN))
-        };
-        assert_eq!(number(&pairs, key(1, &[0, 1])), number(&pairs, key(1, &[1, 0])));
-        assert_ne!(number(&pairs, key(1, &[0, 1])), number(&pairs, key(1, &[1, 1])));
-        assert_eq!(number(&pairs, key(1, &[2, 0])), None, "no such label");
-
-        // With 5-9 reported alone, wedges of these edges can be counted, and no triangle.
-        let mixed = pairs.patterns[number(&pairs, key(1, &[0, 1])).unwrap()].clone();
-        let reported = HashSet::from([mixed]);
-        let wanted = |p: &Pattern| parts_reported(p, &reported);
-        let triples = Table::new(2, 2, Some(&names), 3, &reported, &wanted);
-        assert_eq!(number(&triples, key(1, &[0, 1])), Some(0), "extended");
-        assert_eq!(number(&triples, key(1, &[1, 1])), None, "not reported");
-        assert_eq!(triples.patterns.len(), 2, "5-9-5 and 9-5-9");
-        // Both orders in which 5-9-5 is reached: from its middle, and from an end.
-        let from_middle = number(&triples, key(0b011, &[1, 0, 0]));
-        assert!(from_middle.is_some());
-        assert_eq!(from_middle, number(&triples, key(0b101, &[0, 1, 0])));
-        assert_eq!(number(&triples, key(0b111, &[0, 1, 0])), None);
-    }
-
-    #[test]
-    fn a_table_without_labels_has_the_two_shapes() {
-        let none = HashSet::new();
-        let table = Table::new(2, 1, None, 3, &none, &|_| true);
-        assert_eq!(table.patterns.len(), 2);
-        assert!(table.patterns.iter().all(|p| p.vertex_labels().is_empty()));
-    }
-
-    /// What the paper's machine has room for is enough for all its labels.
-    #[test]
-    fn the_counters_hold_every_labelled_pattern() {
-        for name in ["accelerator.yaml", "machines/small.yaml"] {
-            let a = machine(name);
-            let labels = 1usize << a.applications.label_bits;
-            let none = HashSet::new();
-            let table = Table::new(a.applications.label_bits, labels, None, 3, &none, &|_| true);
-            assert!(table.dictionary.len() <= a.applications.dictionary_entries as usize);
-            // Unlabelled here, so count: wedges by middle and unordered ends, triangles.
-            let wedges = labels * (labels * (labels + 1) / 2);
-            let triangles = labels * (labels + 1) * (labels + 2) / 6;
-            assert!(wedges + triangles <= a.applications.pattern_counters as usize, "{name}");
-        }
-    }
+/// Patterns with enough embeddings, of 2 vertices and more.
+struct Grown {
+    /// By size.
+    results: Vec<Count>,
+    /// Their patterns.
+    reported: HashSet<Pattern>,
+    /// Whether every pass went to its end.
+    complete: bool,
 }

@@ -41,6 +41,10 @@ pub struct Query {
     /// Condition on the vertices of an embedding, for cliques and motifs: others are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
+    /// For motifs: embeddings of patterns with fewer embeddings, of 2 vertices or more, are neither extended nor counted.
+    /// Each size is counted among those that are reached, which depends on the order of algorithm 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub support: Option<u64>,
 }
 
 /// The form of an answer.
@@ -89,7 +93,7 @@ impl From<Per> for Answer {
 impl Query {
     /// The number of occurrences of each pattern of a task.
     pub fn new(task: Task) -> Self {
-        Query { task, answer: Answer::Counts, list: false, filter: None }
+        Query { task, answer: Answer::Counts, list: false, filter: None, support: None }
     }
 
     /// Sets the form of the answer.
@@ -108,6 +112,12 @@ impl Query {
     #[must_use]
     pub fn filter(self, filter: Option<Filter>) -> Self {
         Query { filter, ..self }
+    }
+
+    /// Sets the least number of embeddings of a motif.
+    #[must_use]
+    pub fn support(self, support: Option<u64>) -> Self {
+        Query { support, ..self }
     }
 
     /// Returns what a method must offer to answer the query on a graph with these `facts`.
@@ -136,7 +146,8 @@ impl Query {
         let filter = self.filter.as_ref().map_or(Needs::NONE, |filter| {
             Needs::FILTER | Needs::labels(filter.reads(Attribute::Label), false)
         });
-        list | answer | pattern | filter
+        let support = if self.support.is_some() { Needs::SUPPORT } else { Needs::NONE };
+        list | answer | pattern | filter | support
     }
 }
 
@@ -187,6 +198,8 @@ needs! {
     PER_GRAPH 13 "per graph";
     /// A condition on the vertices of an embedding.
     FILTER 14 "with a filter";
+    /// A least number of embeddings of each pattern on the way.
+    SUPPORT 15 "with a least support";
 }
 
 impl Needs {
@@ -373,7 +386,7 @@ impl<'a> Ask<'a> {
         self.query.needs(self.facts) | self.terms | memory
     }
 
-    /// Checks the ranges of the question's numbers, and that the graph has the labels that a filter reads.
+    /// Checks the ranges of the question's numbers, and that the task and the graph have what a filter reads.
     ///
     /// # Errors
     /// [`gramer_base::Error::Usage`] that names the field.
@@ -385,6 +398,22 @@ impl<'a> Ask<'a> {
                 "the setting `filter` compares labels, and the vertices of the graph have none: give them by the \
                  setting `labels`",
             ));
+        }
+        let of_motifs = matches!(self.query.task, Task::Motif { .. });
+        let patterns =
+            self.query.filter.as_ref().is_some_and(|f| !f.pattern_conditions().is_empty());
+        if patterns && !of_motifs {
+            return Err(Error::usage(format!(
+                "the setting `filter` compares `pattern`, which the motif task alone can: leave it out for {}",
+                self.query.task.info().subject
+            )));
+        }
+        match self.query.support {
+            Some(0) => return Err(Error::usage("support is 0, but must be at least 1")),
+            Some(_) if !of_motifs => {
+                return Err(Error::usage("a least support of the question is for motifs alone"));
+            }
+            _ => {}
         }
         match self.query.answer {
             Answer::Estimate(precision) => precision.check(),

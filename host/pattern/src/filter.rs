@@ -259,7 +259,8 @@ impl Filter {
     ) -> bool {
         let mut others = others.into_iter();
         let size = others.len() as u32 + 1;
-        let conditions = |of_pairs| self.vertices.iter().filter(move |c| c.is_of_pairs() == of_pairs);
+        let conditions =
+            |of_pairs| self.vertices.iter().filter(move |c| c.is_of_pairs() == of_pairs);
         conditions(false).all(|condition| condition.holds(size, new, new, false))
             && others.all(|(other, adjacent)| {
                 conditions(true).all(|condition| {

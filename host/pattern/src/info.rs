@@ -138,6 +138,14 @@ impl TaskInfo {
         self
     }
 
+    /// The same of motifs that are grown through motifs with enough embeddings.
+    #[must_use]
+    pub fn supported(mut self, support: u64) -> Self {
+        self.question = format!("{}, grown with at least {support} embeddings", self.question);
+        self.parameters.push(("support", Parameter::Number(support)));
+        self
+    }
+
     /// Of a task whose lines are numbers with names, which don't add up.
     pub(crate) fn statistic(statistic: &StatisticInfo) -> Self {
         TaskInfo {

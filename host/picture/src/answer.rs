@@ -74,6 +74,8 @@ pub struct Answer<'a> {
     pub task: &'a Task,
     /// Condition on the vertices of the embeddings that were counted, if there is one.
     pub filter: Option<&'a Filter>,
+    /// Least number of embeddings of the motifs that others were grown through, if there is one.
+    pub support: Option<u64>,
     /// Where the graph came from, as the user wrote it.
     pub source: &'a str,
     /// The format that it was read in, where it was read.
@@ -109,6 +111,7 @@ impl<'a> Answer<'a> {
         Answer {
             task,
             filter: None,
+            support: None,
             source,
             format: None,
             graph,
@@ -128,9 +131,12 @@ impl<'a> Answer<'a> {
 impl Answer<'_> {
     /// Words and properties of the question.
     pub fn info(&self) -> TaskInfo {
-        let info = self.task.info();
-        match self.filter {
-            Some(filter) => info.filtered(filter),
+        let mut info = self.task.info();
+        if let Some(filter) = self.filter {
+            info = info.filtered(filter);
+        }
+        match self.support {
+            Some(support) => info.supported(support),
             None => info,
         }
     }
@@ -233,6 +239,7 @@ impl Answer<'_> {
                     h1 { (info.heading) }
                     p { (info.meaning) }
                     @if let Some(filter) = self.filter { p { "Filter: " code { (filter) } } }
+                    @if let Some(support) = self.support { p { "Least support: " (support) } }
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }

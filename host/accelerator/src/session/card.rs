@@ -148,7 +148,7 @@ impl Card {
                 let value = match argument.name.as_str() {
                     "application" => pass.application.into(),
                     "k" => pass.k.into(),
-                    "flags" => settings.flags(pass.list, pass.filter.is_some()).into(),
+                    "flags" => settings.flags(pass.list, pass.filter.is_some(), pass.select).into(),
                     "slots" => settings.slots.unwrap_or(machine.machine.slots).into(),
                     "lambda_eighths" => settings.lambda_eighths().into(),
                     "vertex_bound" => bounds.0,

@@ -54,6 +54,8 @@ pub struct Pass {
     pub enough: Option<u64>,
     /// The beat of the user's filter, if there is one.
     pub filter: Option<[u8; LINE]>,
+    /// Whether motifs that the dictionary lacks are dropped.
+    pub select: bool,
 }
 
 /// Result of a pass.

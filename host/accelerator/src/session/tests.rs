@@ -29,6 +29,7 @@ fn after_a_panic_nothing_of_a_device_is_released() {
         list: false,
         enough: None,
         filter: None,
+        select: false,
     };
     let context = Context::default();
     let settings = Settings::default();

@@ -4,14 +4,13 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::per::PerArgs;
-use super::{Common, Form, Task};
+use super::{Common, Form, Options, Task};
 use crate::report::symbols::new_table;
 use gramer_base::context::Context;
 use gramer_base::error::Result;
 use gramer_engine::{Ask, Choices, Facts, Query, query};
 use gramer_graph::image;
-use gramer_pattern::{Filter, task};
+use gramer_pattern::task;
 
 /// Output of `--json`.
 #[derive(Serialize)]
@@ -33,18 +32,13 @@ impl Task {
     /// [`gramer_base::Error::Unsupported`] if no method answers it, once all are printed.
     pub fn explain(&self, context: &Context) -> Result<()> {
         let options = self.options();
-        self.common().explain(&options.task(&context.cancel)?, options.filter(), options.per())
+        self.common().explain(&options.task(&context.cancel)?, options)
     }
 }
 
 impl Common {
-    fn explain(
-        &self,
-        task: &task::Task,
-        filter: Option<&Filter>,
-        per: Option<&PerArgs>,
-    ) -> Result<()> {
-        let query = self.query(task, filter, per.and_then(|args| args.per))?;
+    fn explain(&self, task: &task::Task, options: &dyn Options) -> Result<()> {
+        let query = self.query(task, options)?;
         let memory = self.options.budget(&self.device)?.map(|budget| budget.bytes);
         // What a text holds is known once it is read.
         let facts = image::name(&self.graph.graph).ok().flatten();
@@ -89,8 +83,11 @@ impl Common {
         let listed = if query.list { ", listed" } else { "" };
         let filter =
             query.filter.as_ref().map_or(String::new(), |filter| format!(", with {filter}"));
+        let support = query
+            .support
+            .map_or(String::new(), |n| format!(", grown with at least {n} embeddings"));
         let subject = query.task.info().subject;
-        writeln!(out, "{subject}{form}{listed}{filter}, on {}", self.device)?;
+        writeln!(out, "{subject}{form}{listed}{filter}{support}, on {}", self.device)?;
         let mut table = new_table();
         table.set_header(["method", "fit", "divides work by"]);
         for (at, plan) in choices.fits.iter().enumerate() {

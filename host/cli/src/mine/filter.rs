@@ -14,8 +14,9 @@ pub struct FilterArgs {
     ///
     /// All conditions must hold; commas separate them: 'label(u) != label(v), degree(u) >= 3'. A condition is one
     /// comparison, or several joined by `or`: 'not adjacent(u, v) or degree(u) != degree(v)'. With one of the names
-    /// u and v it must hold for every vertex, with both for every pair, in both orders. Devices: reference,
-    /// emulator:small, and machines with applications.filter_words above 0.
+    /// u and v it must hold for every vertex, with both for every pair, in both orders. `size` and, for motifs, `pattern`
+    /// are tested when a vertex joins: 'size < 4 or degree(u) > 9', 'pattern != triangle'. Devices: reference,
+    /// emulator:small, and machines with applications.filter_words above 0; for patterns alone any paper's core.
     #[arg(long, value_name = "CONDITIONS", value_parser = read, help_heading = HEADING, hide_short_help = true)]
     #[arg(conflicts_with_all = ["per", "estimate", "checkpoint", "distribute"])]
     pub filter: Option<Filter>,

@@ -57,7 +57,7 @@ pub struct Args {
 }
 
 /// A support from the command line.
-fn support(text: &str) -> Result<u64, String> {
+pub fn support(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| {
         let percent =
             if text.trim_end().ends_with('%') { ", not a share of the graph" } else { "" };

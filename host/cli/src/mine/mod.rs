@@ -55,6 +55,11 @@ pub trait Options {
         None
     }
 
+    /// Least number of embeddings of each pattern on the way to an embedding, if there is one.
+    fn support(&self) -> Option<u64> {
+        None
+    }
+
     /// Options for columns per vertex or per edge, if the task has them.
     fn per(&self) -> Option<&PerArgs> {
         None

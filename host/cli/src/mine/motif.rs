@@ -1,7 +1,8 @@
 //! `gramer mine motif`.
 
 use super::filter::FilterArgs;
-use super::per::PerArgs;
+use super::fsm::support;
+use super::per::{HEADING, PerArgs};
 use super::{Common, Options};
 use crate::choice::choice;
 use crate::usage::whole;
@@ -33,6 +34,14 @@ pub struct Args {
     #[command(flatten)]
     filter: FilterArgs,
 
+    /// Grow and report only motifs with at least SUPPORT embeddings
+    ///
+    /// Algorithm 1 counts the motifs of 2, 3, … and K vertices; embeddings of motifs below the support are not extended.
+    /// Counts of larger motifs then depend on the order of the search. Devices: reference, and the paper's core.
+    #[arg(long, value_name = "SUPPORT", value_parser = support, help_heading = HEADING, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["per", "estimate", "checkpoint", "distribute"])]
+    support: Option<u64>,
+
     #[command(flatten)]
     pub per: PerArgs,
 
@@ -47,6 +56,10 @@ impl Options for Args {
 
     fn filter(&self) -> Option<&Filter> {
         self.filter.filter.as_ref()
+    }
+
+    fn support(&self) -> Option<u64> {
+        self.support
     }
 
     fn per(&self) -> Option<&PerArgs> {

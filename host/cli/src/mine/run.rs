@@ -26,7 +26,7 @@ use gramer_engine::{
 };
 use gramer_graph::read::Format;
 use gramer_graph::{AskedOrder, Graph, Order};
-use gramer_pattern::{Filter, Task};
+use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
 /// Puts the numbers of labels in place of their names, and refuses numbers of labels that have names.
@@ -61,7 +61,7 @@ impl Common {
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
-        let mut query = self.query(&task, options.filter(), per)?;
+        let mut query = self.query(&task, options)?;
         self.options.check(&self.device, &task, query.list)?;
         self.keeping(per.is_some())?;
         let order = self.planned(&query, &ranks)?;
@@ -107,6 +107,7 @@ impl Common {
         let answer = Answer {
             task: &query.task,
             filter: query.filter.as_ref(),
+            support: query.support,
             source: &source,
             format: Some(format),
             graph: &graph,
@@ -126,12 +127,8 @@ impl Common {
     }
 
     /// The question.
-    pub(super) fn query(
-        &self,
-        task: &Task,
-        filter: Option<&Filter>,
-        per: Option<Per>,
-    ) -> Result<Query> {
+    pub(super) fn query(&self, task: &Task, options: &dyn Options) -> Result<Query> {
+        let per = options.per().and_then(|args| args.per);
         if self.limit.is_some() && per.is_some() && self.list.is_none() {
             return Err(Error::usage(
                 "--limit with --per limits the lines of a list: name its file with --list",
@@ -151,7 +148,8 @@ impl Common {
         };
         // A list of columns is written from the answer.
         let list = (self.list.is_some() || self.limit.is_some()) && per.is_none();
-        Ok(Query::new(task.clone()).answer(answer).list(list).filter(filter.cloned()))
+        let query = Query::new(task.clone()).answer(answer).list(list);
+        Ok(query.filter(options.filter().cloned()).support(options.support()))
     }
 
     /// Refuses a question that the devices don't answer, before the graph is read and a device is opened. Returns the
@@ -193,10 +191,16 @@ impl Common {
                 device::either(&able)
             ));
         }
-        let unfiltered = ask.query.clone().filter(None);
-        let filter = ask.query.filter.is_some();
-        if filter && !device::able(&Ask::new(&unfiltered).memory(ask.memory)).is_empty() {
-            return Error::Usage(format!("{what}; leave --filter out"));
+        let (filter, support) = (ask.query.filter.is_some(), ask.query.support.is_some());
+        let plain = ask.query.clone().filter(None).support(None);
+        let limits = filter || support;
+        if limits && !device::able(&Ask::new(&plain).memory(ask.memory)).is_empty() {
+            let option = match (filter, support) {
+                (true, true) => "--filter and --support",
+                (true, false) => "--filter",
+                (false, _) => "--support",
+            };
+            return Error::Usage(format!("{what}; leave {option} out"));
         }
         if ask.memory.is_none() || device::able(&ask.memory(None)).is_empty() {
             return Error::Unsupported(what);

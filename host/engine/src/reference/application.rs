@@ -53,6 +53,8 @@ pub trait Primitives {
 pub struct WithFilter<'a, P> {
     view: View<'a>,
     filter: Option<&'a Filter>,
+    /// Whether the filter keeps a pattern, by adjacency bits.
+    kept: HashMap<u128, bool>,
     /// The application.
     pub inner: P,
 }
@@ -60,7 +62,18 @@ pub struct WithFilter<'a, P> {
 impl<'a, P: Primitives> WithFilter<'a, P> {
     /// Embeddings of a graph that pass `filter`, all without one.
     pub fn new(view: View<'a>, filter: Option<&'a Filter>, inner: P) -> Self {
-        WithFilter { view, filter, inner }
+        WithFilter { view, filter, kept: HashMap::new(), inner }
+    }
+
+    /// Whether the pattern of an embedding meets the conditions on patterns.
+    fn keeps_pattern(&mut self, e: &Embedding) -> bool {
+        let Some(filter) = self.filter.filter(|f| !f.pattern_conditions().is_empty()) else {
+            return true;
+        };
+        e.size() < 2
+            || *self.kept.entry(e.bits()).or_insert_with(|| {
+                filter.keeps(&Pattern::from_bits(e.size(), e.bits()).canonical().0)
+            })
     }
 }
 
@@ -90,7 +103,9 @@ impl<P: Primitives> Primitives for WithFilter<'_, P> {
         };
         let mask = e.last_mask();
         let others = earlier.iter().enumerate().map(|(i, &v)| (facts(v), mask >> i & 1 == 1));
-        self.inner.filter(e) && self.filter.is_none_or(|f| f.accepts(facts(last), others))
+        self.inner.filter(e)
+            && self.filter.is_none_or(|f| f.accepts(facts(last), others))
+            && self.keeps_pattern(e)
     }
 
     fn process(&mut self, e: &Embedding) -> ControlFlow<()> {

@@ -165,12 +165,16 @@ impl Method<Reference> for Algorithm1 {
             Comparison::Ascending => Needs::NONE,
         };
         let labels = Needs::VERTEX_LABELS | Needs::EDGE_LABELS;
-        by_ids | Needs::LIST | Needs::SHARE | Needs::FILTER | labels
+        by_ids | Needs::LIST | Needs::SHARE | Needs::FILTER | Needs::SUPPORT | labels
     }
 
     fn fit(&self, ask: &Ask<'_>, _: &Reference) -> Fit {
         match &ask.query.task {
-            Task::Clique { .. } | Task::Motif { induced: Induced::Vertex, .. } => Fit::Yes,
+            Task::Clique { .. } => Fit::Yes,
+            // What a pattern's embeddings are is known when all shares are merged.
+            Task::Motif { induced: Induced::Vertex, .. } => {
+                Fit::not_together(ask, Needs::SUPPORT | Needs::SHARE)
+            }
             Task::Motif { induced, .. } => Fit::No(Reason::Induced(*induced)),
             // Which patterns are frequent is known when all shares are merged.
             Task::Fsm { measure: Measure::Embeddings, .. } => {
@@ -200,13 +204,26 @@ impl Method<Reference> for Algorithm1 {
         let run = ReferenceRun { view, filter, comparison, units, context };
         match &query.task {
             Task::Clique { k } => Ok(run.cliques(*k, sink).into()),
-            Task::Motif { k, .. } => Ok(run.motifs(*k, sink).into()),
+            Task::Motif { k, .. } => Ok(match query.support {
+                Some(support) => run.supported_motifs(*k, support, sink).into(),
+                None => run.motifs(*k, sink).into(),
+            }),
             Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
                 Ok(run.frequent(*largest, *support, sink).into())
             }
             _ => Err(Failure::Retreat(Reason::Task)),
         }
     }
+}
+
+/// Patterns with enough embeddings, of 2 vertices and more.
+struct Grown {
+    /// By size.
+    results: Vec<Count>,
+    /// Their patterns.
+    reported: HashSet<Pattern>,
+    /// Whether every pass went to its end.
+    complete: bool,
 }
 
 /// One run of the engine.
@@ -252,34 +269,70 @@ impl ReferenceRun<'_> {
         Outcome { results: results.collect(), complete, ..Outcome::default() }
     }
 
-    /// One pass per size, each with the patterns that the passes before it reported. Of a share all
-    /// patterns are reported that occur: every prefix of an embedding is one of the same unit.
-    fn frequent(&self, largest: usize, support: u64, sink: Option<&dyn Sink>) -> Outcome {
-        let share = self.units.share().is_some();
-        let support = if share { 1 } else { support };
-        let mut reported = HashSet::new();
-        let mut results = vec![];
+    /// One pass per size, each through embeddings of the patterns that the passes before it reported:
+    /// `Aggregate_filter`. `reports` says of a pattern whether it may be reported if it has the support; labels are
+    /// those of `view`.
+    fn grown(
+        &self,
+        view: View<'_>,
+        largest: usize,
+        support: u64,
+        reports: &dyn Fn(&Pattern, &HashSet<Pattern>) -> bool,
+    ) -> Grown {
+        let mut grown = Grown { results: vec![], reported: HashSet::new(), complete: true };
         for size in 2..=largest {
-            let pass = LabelledPatterns::new(self.view, size, reported.clone());
+            let pass = LabelledPatterns::new(view, size, grown.reported.clone());
             let (pass, complete) = self.explore(pass);
             if !complete {
-                return Outcome { results, complete, ..Outcome::default() };
+                return Grown { complete, ..grown };
             }
             let mut found: Vec<Count> = pass
                 .counts()
-                .filter(|&(pattern, count)| {
-                    count >= support && (share || parts_reported(pattern, &reported))
-                })
+                .filter(|&(pattern, count)| count >= support && reports(pattern, &grown.reported))
                 .map(|(pattern, count)| Count { pattern: pattern.clone(), count: count.into() })
                 .collect();
             if found.is_empty() {
                 break;
             }
             results::sort(&mut found);
-            reported.extend(found.iter().map(|c| c.pattern.clone()));
-            results.append(&mut found);
+            grown.reported.extend(found.iter().map(|c| c.pattern.clone()));
+            grown.results.append(&mut found);
         }
-        let mut complete = true;
+        grown
+    }
+
+    /// Motifs of `k` vertices that are grown through motifs with enough embeddings.
+    fn supported_motifs(&self, k: usize, support: u64, sink: Option<&dyn Sink>) -> Outcome {
+        let view = View { vertex_labels: None, edge_labels: None, ..self.view };
+        let Grown { mut results, reported, mut complete } =
+            self.grown(view, k, support, &|_, _| true);
+        results.retain(|found| found.pattern.vertices() == k);
+        results.sort_by_key(|found| (found.pattern.edge_count(), found.pattern.bits()));
+        if let Some(sink) = sink
+            && complete
+            && !results.is_empty()
+        {
+            let take = |p: &Pattern, v: &[VertexId]| match p.vertices() == k {
+                true => sink.embedding(p, v),
+                false => ControlFlow::Continue(()),
+            };
+            complete = self.explore(LabelledPatterns::new(view, k, reported).with_sink(take)).1;
+        }
+        Outcome { results, complete, ..Outcome::default() }
+    }
+
+    /// Of a share all patterns are reported that occur: every prefix of an embedding is one of the same unit.
+    fn frequent(&self, largest: usize, support: u64, sink: Option<&dyn Sink>) -> Outcome {
+        let share = self.units.share().is_some();
+        let support = if share { 1 } else { support };
+        let reports = |pattern: &Pattern, reported: &HashSet<Pattern>| {
+            share || parts_reported(pattern, reported)
+        };
+        let Grown { results, reported, mut complete } =
+            self.grown(self.view, largest, support, &reports);
+        if !complete {
+            return Outcome { results, complete, ..Outcome::default() };
+        }
         if let (Some(sink), Some(last)) = (sink, results.last()) {
             let size = last.pattern.vertices();
             let list = LabelledPatterns::new(self.view, size, reported)

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use gramer_base::error::{Error, Result, quote};
 
 use super::{
-    Attribute, Comparison, Condition, Filter, Operand, PatternComparison, PatternCondition, Relation,
-    Variable,
+    Attribute, Comparison, Condition, Filter, Operand, PatternComparison, PatternCondition,
+    Relation, Variable,
 };
 use crate::{named, similar};
 

@@ -138,10 +138,7 @@ fn of_pattern() -> impl Strategy<Value = PatternComparison> {
         wanted,
     };
     let name = prop::sample::select(vec!["edge", "triangle", "K3,3", "4-star", "6v8e.3", "K5-e"]);
-    prop_oneof![
-        (name, any::<bool>()).prop_map(named),
-        of_size().prop_map(PatternComparison::Size),
-    ]
+    prop_oneof![(name, any::<bool>()).prop_map(named), of_size().prop_map(PatternComparison::Size),]
 }
 
 fn filter(

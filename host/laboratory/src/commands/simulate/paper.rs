@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::ValueEnum as _;
 use gramer::accelerator::image::{DeviceImage, LINE};
 use gramer::accelerator::stream;
-use gramer::accelerator::tasks::Table;
+use gramer::accelerator::table::Table;
 use gramer::engine::{Units, WorkUnit};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::graph::{Graph, Label};
