@@ -8,7 +8,8 @@ use gramer_engine::reference::Comparison;
 use gramer_engine::setting::{Setting, of_choice, of_switch, put, switch, within};
 use gramer_pattern::task::{Measure, Task};
 
-/// How the accelerator runs; the answers don't depend on it.
+/// How the accelerator runs. Of it, only [`Settings::comparison`] changes answers: those that depend on the order of
+/// algorithm 1.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Order in which the accelerator compares ids

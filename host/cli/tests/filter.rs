@@ -1,4 +1,4 @@
-//! `--filter`: its answers, its messages, and where else the text may stand.
+//! `--filter` and the least support of motifs: their answers, its messages, and where else the text may stand.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -122,6 +122,89 @@ fn the_accelerator_filters_as_algorithm_1_does() {
         }
     }
     assert_eq!(totals, [1, 1, 2, 2, 1, 4]);
+}
+
+/// Programs of `Filter` and `Aggregate_filter` that the paper's three applications lack.
+const GROWN: [(&str, &[&str]); 6] = [
+    // Without triangles on the way: the dictionary of the core is the filter.
+    ("5", &["--filter=pattern != triangle"]),
+    ("4", &["--filter=pattern == triangle or size != 3, pattern != 4-clique"]),
+    // Different degrees up to three vertices.
+    ("4", &["--filter=size > 3 or degree(u) != degree(v)"]),
+    ("4", &["--filter=size < 4 or degree(u) > 4, pattern != wedge or size < 3"]),
+    ("5", &["--support=25"]),
+    ("4", &["--support=25", "--filter=pattern != 3-star"]),
+];
+
+/// Counts and lists of the functional model, and of the simulated cores of machine `small` and of the paper.
+#[test]
+fn motifs_grow_alike_on_algorithm_1_and_on_the_core() {
+    let emulator = gramer::accelerator::xclbin::build::find_emulator();
+    let missing = emulator.map_err(|e| e.to_string()).and_then(|_| environment::runtime()).err();
+    if let Some(missing) = missing {
+        return environment::skip(environment::XRT, &missing);
+    }
+    let folder = Folder::new();
+    let generate = ["graph", "generate", "rmat", "--scale=5", "--edge-factor=3", "rmat.txt"];
+    let made = folder.gramer(&generate);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let answer = |device: &str, k: &str, options: &[&str]| {
+        let words = ["mine", "motif", "-k", k, "rmat.txt", "--device", device, "--json"];
+        let list = ["--list=list.tsv", "--force"];
+        let output = folder.gramer(&[&words[..], &list, options].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let list = std::fs::read_to_string(folder.path("list.tsv")).unwrap();
+        let mut lines: Vec<String> = list.lines().map(String::from).collect();
+        lines.sort_unstable();
+        (answer["results"].clone(), answer["total"].as_u64().unwrap(), lines)
+    };
+    for (k, options) in GROWN {
+        let (all, expected) = (answer("reference", k, &[]), answer("reference", k, options));
+        assert!(expected.1 > 0 && expected.1 < all.1, "{options:?} decides nothing");
+        let words = options.iter().any(|option| option.contains("degree"));
+        let paper = if words { &[][..] } else { &["emulator"] };
+        for device in ["emulator:small:functional", "emulator:small"].iter().chain(paper) {
+            assert!(answer(device, k, options) == expected, "{device}, {options:?}");
+        }
+    }
+}
+
+#[test]
+fn patterns_and_supports_are_refused_where_they_mean_nothing() {
+    let folder = Folder::new();
+    let motifs = |device: &str, more: &[&str]| {
+        let words = ["mine", "motif", "-k", "3", "diamond.txt", "--device", device];
+        folder.refused(&[&words[..], more].concat())
+    };
+    let (code, said) = motifs("cpu", &["--support=2"]);
+    assert!(
+        code == 1 && said.contains("with a least support; choose --device reference"),
+        "{said}"
+    );
+    let (code, said) = motifs("reference", &["--support=0"]);
+    assert!(code == 2 && said.contains("support is 0, but must be at least 1"), "{said}");
+    let (code, said) = motifs("reference", &["--support=2", "--induced=edge"]);
+    assert!(code == 2 && said.contains("leave --support out"), "{said}");
+    let (code, said) = motifs("reference,reference", &["--support=2"]);
+    assert!(code == 1 && said.contains("answers it only as a whole"), "{said}");
+    let (code, said) = motifs("reference", &["--filter=pattern != trangle"]);
+    assert!(code == 2 && said.contains("character 12: ") && said.contains("triangle?"), "{said}");
+    let (code, said) = folder.refused(&[&CLIQUES[..], &["--filter=pattern != wedge"]].concat());
+    assert!(code == 2 && said.contains("--filter compares `pattern`"), "{said}");
+    let json = folder.gramer(&[
+        "mine",
+        "motif",
+        "-k=3",
+        "diamond.txt",
+        "--device=reference",
+        "--json",
+        "--support=2",
+    ]);
+    let answer: Value = serde_json::from_slice(&json.stdout).unwrap();
+    check_answer(&answer);
+    assert_eq!((&answer["support"], &answer["total"]), (&2.into(), &4.into()));
 }
 
 #[test]

@@ -404,7 +404,7 @@ impl<'a> Ask<'a> {
             self.query.filter.as_ref().is_some_and(|f| !f.pattern_conditions().is_empty());
         if patterns && !of_motifs {
             return Err(Error::usage(format!(
-                "the setting `filter` compares `pattern`, which the motif task alone can: leave it out for {}",
+                "the setting `filter` compares `pattern`, and {} have one pattern: leave the condition out",
                 self.query.task.info().subject
             )));
         }
