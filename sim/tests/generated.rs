@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::{BTreeMap, HashSet};
 
-use gramer::accelerator::tasks::Table;
+use gramer::accelerator::table::Table;
 use gramer::graph::generate::{Labels, Model as Random, Recipe, generate};
 use gramer::pattern::{Dictionary, Pattern};
 use gramer::task::parts_reported;
