@@ -115,10 +115,13 @@ fn check_fit(machine: &Accelerator, compute_units: Option<u32>, board: &str) -> 
             "the fit is in doubt: what the platform leaves of each region is not published \
              (docs/reference/boards.md)",
         ),
-        Fit::Unknown => print_note(
-            "the area of this machine is not known, so its fit is not checked; \
-             scripts/hardware.py synth --machine NAME maps it",
-        ),
+        Fit::Unknown => {
+            let name = &machine.machine.name;
+            print_note(&format!(
+                "the area of machine `{name}` is not known, so its fit is not checked: `make generate`, then \
+                 `.venv/bin/python scripts/hardware.py synth --machine {name}` maps it"
+            ));
+        }
     }
     Ok(())
 }
