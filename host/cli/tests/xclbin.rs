@@ -280,7 +280,7 @@ fn a_machine_that_does_not_fit_a_card_is_refused() {
     build("set", "u99").code(2).stderr(contains("no board u99; boards: "));
     assert!(!out.exists());
     build("paper", "u250").success().stderr(contains("the fit is in doubt"));
-    build("small", "u55c").success().stderr(contains("the area of this machine is not known"));
+    build("small", "u55c").success().stderr(contains("the area of machine `small` is not known"));
 }
 
 #[test]
