@@ -25,8 +25,8 @@ pub fn launched_as() -> Option<usize> {
     LAUNCHED.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
-/// Has Open MPI look for no network where all ranks are on this host, which takes a fifth of a second. What the user
-/// says of its transports stays.
+/// Makes Open MPI skip its search for networks if all ranks run on this host: the search takes a fifth of a second. A
+/// transport that the user has configured is kept.
 ///
 /// # Safety
 /// No other thread may run: the environment is changed.

@@ -92,8 +92,8 @@ impl<'a> StartVertices<'a> {
         self.ordered(job, cut_each(units, self.cut(job)))
     }
 
-    /// The groups in the order in which they are taken. Where somebody watches how far a count is, or processes take
-    /// ranges of them, light and heavy ones are mixed; lists keep the order of the vertices.
+    /// The groups in the order in which they are taken. Light and heavy groups are mixed if progress is shown or if
+    /// processes share the groups as ranges; lists keep the order of the vertices.
     fn ordered(&self, job: Job<'_>, mut groups: Groups) -> Groups {
         let mixed = job.context.progress.is_watched() || job.others.is_some();
         if mixed && job.sink.is_none() {

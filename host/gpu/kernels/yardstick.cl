@@ -31,14 +31,19 @@ __kernel void read_lists(__global const uint *restrict items, const uint count, 
         out[0] = all;
 }
 
-// Members that a set of registers shares with random rows of local memory, whose words lie in different banks.
+// Writes i · factor + salt into each word.
+inline void fill(__local uint *words, const uint factor, const uint salt) {
+    for (uint i = get_local_id(0); i < WORDS; i += LANES)
+        words[i] = i * factor + salt;
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Common members of a set in registers and random rows of local memory. Rows have an odd length, which spreads their words
+// over the banks.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void count_words(__global uint *restrict out, const uint steps) {
     __local uint rows[WORDS];
-    const uint lane = get_local_id(0);
-    for (uint i = lane; i < WORDS; i += LANES)
-        rows[i] = i * 0x9e3779b1u + steps;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    fill(rows, 0x9e3779b1u, steps);
     const uint set = get_global_id(0) * 0x85ebca6bu;
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
@@ -51,14 +56,11 @@ void count_words(__global uint *restrict out, const uint steps) {
         out[0] = found;
 }
 
-// Members of sets of 16, each found in its word, and the members that a set shares with a word of its random row.
+// The 16 members of a word, one at a time, and for each the common members of a set and one word of the member's row.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void count_members(__global uint *restrict out, const uint steps) {
     __local uint rows[WORDS];
-    const uint lane = get_local_id(0);
-    for (uint i = lane; i < WORDS; i += LANES)
-        rows[i] = i * 0x9e3779b1u + steps;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    fill(rows, 0x9e3779b1u, steps);
     const uint set = get_global_id(0) * 0x85ebca6bu;
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
@@ -70,14 +72,11 @@ void count_members(__global uint *restrict out, const uint steps) {
         out[0] = found;
 }
 
-// Counters at random places of local memory.
+// Increments of counters at random places of local memory.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void increment(__global uint *restrict out, const uint steps) {
     __local uint counters[WORDS];
-    const uint lane = get_local_id(0);
-    for (uint i = lane; i < WORDS; i += LANES)
-        counters[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    fill(counters, 0, 0);
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
 #pragma unroll
@@ -94,10 +93,8 @@ void increment(__global uint *restrict out, const uint steps) {
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void look_up(__global uint *restrict out, const uint steps) {
     __local uint table[WORDS];
-    const uint lane = get_local_id(0);
-    for (uint i = lane; i < WORDS; i += LANES)
-        table[i] = steps == NEVER;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    // Zeros, which the compiler does not know.
+    fill(table, 0, steps == NEVER);
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
 #pragma unroll

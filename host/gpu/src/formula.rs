@@ -49,8 +49,10 @@ impl CycleTable {
         8 << self.bits
     }
 }
-/// Bytes of the counters of `cycles_dense`.
-const WINDOW_BYTES: usize = 40 << 10;
+/// Ends of wedges that a window of `cycles_dense` counts, with two counters a word.
+pub const CYCLE_WINDOW: u32 = 20 << 10;
+/// Bytes of its counters.
+const WINDOW_BYTES: usize = 2 * CYCLE_WINDOW as usize;
 /// From this degree on a counter takes a word, else half of one.
 const WIDE_DEGREE: u32 = 1 << 16;
 

@@ -68,6 +68,7 @@ mod yardstick;
 
 pub use calls::Fault;
 pub use engine::{Gpu, Trial};
+pub use formula::CYCLE_WINDOW;
 pub use join::{FirstEdge, Join, JoinSettings, Layers, Rows};
 pub use lanes::Lanes;
 pub use local::ClassShape;

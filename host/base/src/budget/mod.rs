@@ -20,7 +20,7 @@ use crate::memory::room_for_thread;
 use crate::storage::Storage;
 
 pub use watch::register;
-pub use watch::{let_go_of, look, touch};
+pub use watch::{SinglePass, look, touch};
 
 /// How much memory a run may take, and where what has no room goes.
 ///
@@ -164,6 +164,9 @@ impl<T: Pod> ArrayFile<T> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_os = "linux")]
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
 
     #[test]
@@ -181,11 +184,15 @@ mod tests {
         assert!(missing.to_string().contains("create a temporary file there"), "{missing}");
     }
 
-    /// Pages of other tests' files may come and go as well, so that much is read here.
+    /// Tests that count resident pages of files run one at a time.
+    #[cfg(target_os = "linux")]
+    static COUNTS_PAGES: Mutex<()> = Mutex::new(());
+
     #[test]
     #[cfg(target_os = "linux")]
-    fn lists_of_files_are_let_go_and_come_back_and_others_stay() {
+    fn a_pass_releases_the_pages_behind_it_and_leaves_other_memory() {
         const ITEMS: usize = 8 << 20;
+        let _alone = COUNTS_PAGES.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let items: Vec<u64> = (0..ITEMS as u64).collect();
         let mut array = ArrayFile::create(folder.path()).unwrap();
@@ -195,20 +202,24 @@ mod tests {
         let statm = File::open("/proc/self/statm").unwrap();
         let of_files = || watch::resident(&statm).unwrap()[1];
         let before = of_files();
-        let_go_of(&array[..0]);
-        // All but parts of pages at the ends.
-        let_go_of(&array[1..ITEMS / 2 + 1]);
+        for list in [&array[..], &items[..]] {
+            let mut pass = SinglePass::from(list, 1);
+            (1..=ITEMS / 2).for_each(|at| pass.reach(at));
+        }
         let gone = before.saturating_sub(of_files());
         assert!(gone > 4 * ITEMS as u64 * 7 / 8, "{gone} bytes");
-        let_go_of(&items);
-        assert!(array[..] == items[..]);
+        watch::release(&array[..0]);
+        assert!(
+            array[..] == items[..] && items.iter().enumerate().all(|(i, &item)| item == i as u64)
+        );
     }
 
-    /// As above.
+    /// Pages of other tests' files may come and go as well, so that much is read here.
     #[test]
     #[cfg(target_os = "linux")]
     fn pages_are_let_go() {
         const BYTES: u64 = 256 << 20;
+        let _alone = COUNTS_PAGES.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let mut array = ArrayFile::<u64>::create(folder.path()).unwrap();
         let part: Vec<u64> = (0..1 << 17).collect();

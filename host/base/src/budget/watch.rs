@@ -252,9 +252,49 @@ pub fn register(mapping: Mapping) -> Arc<Mapping> {
     mapping
 }
 
-/// Says that a list isn't read again soon: its whole pages are let go if it is part of a mapped file, from which they
-/// come back when they are read after all. Memory of any other kind stays.
-pub fn let_go_of<T>(list: &[T]) {
+/// One pass over a list from front to back. If the list is part of a mapped file, the pages behind the reader are
+/// released; they are read from the file again on the next access. Other memory is untouched.
+///
+/// ```
+/// use gramer_base::budget::SinglePass;
+///
+/// let list: Vec<u32> = (0..1 << 20).collect();
+/// let mut pass = SinglePass::from(&list, 0);
+/// for at in 0..list.len() {
+///     pass.reach(at);
+///     assert_eq!(list[at], at as u32);
+/// }
+/// ```
+#[derive(Debug)]
+pub struct SinglePass<'a, T> {
+    list: &'a [T],
+    /// Entries before are released, but for the page of the last one.
+    released: usize,
+}
+
+impl<'a, T> SinglePass<'a, T> {
+    /// Bytes between two releases.
+    const STEP: usize = 1 << 20;
+
+    /// A pass that begins at an entry.
+    pub fn from(list: &'a [T], first: usize) -> Self {
+        SinglePass { list, released: first }
+    }
+
+    /// Says that the entries before `at` are done with.
+    #[inline]
+    pub fn reach(&mut self, at: usize) {
+        if (at - self.released) * size_of::<T>() >= Self::STEP {
+            release(&self.list[self.released..at]);
+            // Together with the page in which these entries end.
+            self.released = at - PAGE / size_of::<T>();
+        }
+    }
+}
+
+/// Releases the pages that lie within a list of a mapped file.
+#[cold]
+pub(super) fn release<T>(list: &[T]) {
     let at = list.as_ptr_range();
     let (start, end) = (at.start as usize, at.end as usize);
     for mapping in lock(&MAPPINGS).iter().filter_map(Weak::upgrade) {
@@ -270,7 +310,7 @@ pub fn let_go_of<T>(list: &[T]) {
     }
 }
 
-/// A multiple of a page's size on the systems that this runs on.
+/// A multiple of the page size of every supported system.
 const PAGE: usize = 64 << 10;
 
 /// What the system brings for a page of a divided mapping, at least.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use bytemuck::{Pod, Zeroable};
-use gramer_base::budget::{Budget, let_go_of};
+use gramer_base::budget::{Budget, SinglePass};
 use gramer_base::context::CancelPoll;
 use gramer_base::memory::zeroed_or_unwind;
 use gramer_base::parallel::on_threads;
@@ -59,7 +59,7 @@ pub(super) const NO_ROW: u32 = 0;
 /// The neighbours before a vertex. Those that are in its row of bits come first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EarlierNeighbours {
-    /// Start of the other neighbours in [`Lists::all`], and from [`PLACE_BITS`] on how many are in the row of bits.
+    /// Start of the other neighbours in [`Lists::all`]; above [`PLACE_BITS`] the number of neighbours in the row of bits.
     place: u64,
     /// Number of other neighbours.
     pub others: u32,
@@ -67,7 +67,7 @@ pub(super) struct EarlierNeighbours {
     pub row: u32,
 }
 
-/// Bits of a place in [`Lists::all`]: more than a graph's memory has room for.
+/// Bits of a place in [`Lists::all`]: 2^48 entries exceed any address space.
 const PLACE_BITS: u32 = 48;
 
 impl EarlierNeighbours {
@@ -77,13 +77,13 @@ impl EarlierNeighbours {
         (self.place & ((1 << PLACE_BITS) - 1)) as usize
     }
 
-    /// How many are in the row of bits.
+    /// Number of neighbours in the row of bits.
     #[inline]
     pub fn in_bits(self) -> usize {
         (self.place >> PLACE_BITS) as usize
     }
 
-    /// How many there are.
+    /// Number of neighbours.
     #[inline]
     pub fn len(self) -> usize {
         self.in_bits() + self.others as usize
@@ -107,10 +107,6 @@ pub(super) struct Lists<'a> {
 const NEAR: usize = if cfg!(test) { 1 << 11 } else { 1 << 19 };
 /// Entries of rows from which a separate thread pays.
 const ENOUGH: usize = if cfg!(test) { 1 << 8 } else { 1 << 18 };
-/// Entries of rows after whose copy their pages are let go.
-const COPIED: usize = 1 << 18;
-/// Entries of a page, at most.
-const PAGE: usize = 1 << 14;
 /// Ranges for each thread.
 const PARTS: usize = 4;
 
@@ -344,15 +340,13 @@ fn of_numbers(
 ) -> Option<()> {
     let mut looks = CancelPoll::new(&job.context.cancel);
     let mut end = 0;
-    let mut resident = graph.offsets[part.vertices.start] as usize;
+    // The copies are read from now on.
+    let mut pass = SinglePass::from(graph.neighbours, graph.offsets[part.vertices.start] as usize);
     for v in part.vertices.clone() {
         looks.check(16).ok()?;
         let row = graph.row(v as VertexId);
-        if keeps.lists && row.start - resident >= COPIED {
-            // The copy is read from now on.
-            let_go_of(&graph.neighbours[resident..row.start]);
-            // With the page in which these end.
-            resident = row.start - PAGE;
+        if keeps.lists {
+            pass.reach(row.start);
         }
         let mut at = row.start;
         let len = below(graph.neighbours, row, v as VertexId);

@@ -3,24 +3,22 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use gramer_gpu::Yardsticks;
+use gramer_gpu::{CYCLE_WINDOW, Yardsticks};
 use gramer_graph::Graph;
 use gramer_pattern::task::Task;
 
 /// Sets that are narrowed to count the tests of a row; a row of more has no bound by tests.
 const MOST_SETS: u64 = 2_000_000_000;
 
-/// Lanes that go on together.
+/// Lanes of a warp.
 const LANES: u64 = 32;
-
-/// Counters that local memory holds: a vertex' ends are counted in windows of so many, and lists read piece by piece.
-const WINDOW: u32 = 20 << 10;
 
 /// The arcs from lower to higher degrees, by numbers in this order.
 pub struct Arcs {
     offsets: Vec<usize>,
     targets: Vec<u32>,
-    /// Steps from a vertex over a lower one to a vertex below it, and in how many pieces of lists these are read.
+    /// Wedges from a vertex over a lower neighbour to a vertex below it, and the pieces of lists that hold their ends: a list
+    /// is read once per window of [`CYCLE_WINDOW`] ends.
     wedges: [u64; 2],
 }
 
@@ -35,10 +33,10 @@ pub struct Tests {
     /// Words of bitmaps of which common members are counted, and members whose rows these are.
     words: u64,
     members: u64,
-    /// Members with those that lanes would have had while they waited: a lane takes a set, and LANES go on together.
+    /// Members if every lane of a warp takes as long as the one with the largest set.
     waited: u64,
-    /// Sets of the lanes that go on together so far, and the most members of one.
-    together: (u64, u64),
+    /// Sets of the current warp, and the members of the largest.
+    warp: (u64, u64),
     /// Counters of wedges by their ends.
     increments: u64,
 }
@@ -51,18 +49,18 @@ impl Tests {
         self.lookups += length as u64;
     }
 
-    /// A set whose members are counted by a lane.
+    /// Adds a set, whose members one lane counts.
     fn add_set(&mut self, members: u64) {
         self.members += members;
-        self.together = (self.together.0 + 1, self.together.1.max(members));
-        if self.together.0 == LANES {
-            self.end_of_root();
+        self.warp = (self.warp.0 + 1, self.warp.1.max(members));
+        if self.warp.0 == LANES {
+            self.end_warp();
         }
     }
 
-    /// Lanes of other roots don't wait for these.
-    fn end_of_root(&mut self) {
-        let (lanes, most) = std::mem::take(&mut self.together);
+    /// Ends a warp, also one with idle lanes: those of the next root are in another warp.
+    fn end_warp(&mut self) {
+        let (lanes, most) = std::mem::take(&mut self.warp);
         self.waited += lanes * most;
     }
 
@@ -100,7 +98,7 @@ impl Arcs {
                     steps += before as u64;
                     pieces += so_far;
                 }
-                so_far += u64::from(window.replace(u / WINDOW) != Some(u / WINDOW));
+                so_far += u64::from(window.replace(u / CYCLE_WINDOW) != Some(u / CYCLE_WINDOW));
             }
             [steps, pieces]
         };
@@ -213,7 +211,7 @@ impl Arcs {
         let set = vec![u32::MAX; words];
         let rows = Rows { rows: &rows, words, n: targets.len() };
         let sets = rows.narrowed(&set, k - 3, tests);
-        tests.end_of_root();
+        tests.end_warp();
         sets
     }
 }

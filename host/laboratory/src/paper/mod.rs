@@ -282,7 +282,13 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
             }
             _ => {
                 tell(title);
-                parts.push(experiment(&lab)?.into());
+                lab.model.take();
+                let mut section = experiment(&lab)?;
+                let model = lab.model.borrow();
+                if !model.is_empty() {
+                    section.blocks.push(Block::Text(format!("Model and simulation: {model}.")));
+                }
+                parts.push(section.into());
             }
         }
     }
@@ -312,8 +318,8 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
              {} MHz) with the memory model of its description; no card was used. Each count was \
              compared with the CPU engine's. Its connectivity check searches {}; figures 3, 12 and 14 are also of \
              the other check (column `check`; rows of claims named *candidate*): the paper's reads the candidate's record \
-             and list (section II-B). Model and simulation: {} (a hash of Verilator's version, the description, `rtl/` \
-             and the memory model). Graphs: {}.",
+             and list (section II-B). Sections that simulate end with their model and simulation: a hash of Verilator's \
+             version, the description, `rtl/` and the memory model. Graphs: {}.",
             m.name,
             m.processing_units,
             m.slots,
@@ -323,7 +329,6 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
                 Check::Embedding => "the lists of the embedding (`check: embedding`)",
                 Check::Candidate => "the list of the candidate (`check: candidate`)",
             },
-            models(&lab.model.borrow(), before),
             graphs.join(", ")
         ),
         "Each claim is compared in two orders: *ascending* by Rank(ON_1), the paper's, makes \
@@ -366,24 +371,6 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
         all.push(format!("**Points that failed**: {}.", missing.join("; ")));
     }
     all
-}
-
-/// The model of this run, and those of the sections that are taken from an earlier report.
-fn models(own: &str, before: Option<&earlier::Report>) -> String {
-    const OF_OTHERS: &str = ", of the other sections ";
-    let (_, text) = before
-        .and_then(|before| {
-            before.opening.iter().find_map(|p| p.split_once("Model and simulation: "))
-        })
-        .unwrap_or_default();
-    let earlier = text.split(" (a hash").next().unwrap_or("");
-    let earlier: Vec<&str> =
-        earlier.split([',', ' ']).filter(|word| word.contains('-') && *word != own).collect();
-    match (own, earlier.is_empty()) {
-        ("", false) => earlier.join(OF_OTHERS),
-        (own, true) => own.into(),
-        (own, false) => [&[own][..], &earlier].concat().join(OF_OTHERS),
-    }
 }
 
 const NOTHING: &str = "nothing";

@@ -12,6 +12,7 @@ use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use gramer_pattern::task::Task;
 
 use super::checks::{CHECKS, ORDERS};
+use super::hierarchies::{HitsBySize, size_claims};
 use super::report::{Answer, Block, Cases, Claim, Section, near};
 use super::{Input, Lab, csv_table};
 use crate::explore::parameter::{Point, Variation, combinations};
@@ -214,7 +215,7 @@ struct Found {
     /// By check, share, step between hierarchies, vertices or edges, and order.
     gains: [[[[[Cases; 2]; 2]; 2]; 2]; 2],
     /// Hit ratio of the vertices by the paper's check and the smaller share: by size of motifs, order and policy.
-    by_size: [[[Option<f64>; 3]; 2]; 2],
+    by_size: HitsBySize,
 }
 
 impl Found {
@@ -298,41 +299,9 @@ impl Found {
                 }
             }
         }
-        claims.extend(self.size_claims());
+        let why = "10 % on the chip, the paper's check";
+        claims.extend(size_claims(&self.by_size, "figure 12 (by size, replay)", why));
         claims
-    }
-
-    /// Section VI-C: hit ratios from 3-MC to 4-MC.
-    fn size_claims(&self) -> [Claim; 2] {
-        let claim = |claim, bar: &str, policy: usize, holds: fn(f64) -> bool| {
-            let of_order = |order: usize| {
-                let mut cases = Cases::default();
-                let [three, four] = [0, 1].map(|size| self.by_size[size][order][policy]);
-                cases.add(three.zip(four).map(|(three, four)| four - three));
-                let ours = three.zip(four).map_or(String::new(), |(three, four)| {
-                    format!(" points: {three:.1} to {four:.1} %")
-                });
-                cases.finding(holds, 1, &ours)
-            };
-            Claim {
-                place: "figure 12 (by size, replay)",
-                claim,
-                bar: bar.into(),
-                answer: Answer::Each([0, 1].map(of_order)),
-                why: "10 % on the chip, the paper's check".into(),
-            }
-        };
-        [
-            claim(
-                "from 3-MC to 4-MC the vertices' hit ratio grows under LAMH (65.74 to 70.24 %)",
-                "if it grows",
-                2,
-                |points| points > 0.0,
-            ),
-            claim("and falls under uniform LRU (47.77 to 31.81 %)", "if it falls", 0, |points| {
-                points < 0.0
-            }),
-        ]
     }
 }
 
@@ -340,7 +309,7 @@ impl Found {
 mod tests {
     use super::*;
 
-    /// Lines of a memory with one set of four ways, in turn; hits by policy.
+    /// Hits of accesses to these lines in a memory with one set of four ways.
     fn hits(high: u64, lru: bool, lines: &[u64]) -> u64 {
         let mut memory = Memory {
             high,

@@ -57,7 +57,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "table III",
         "running times",
         &["table III"],
-        "24 of 42 rows are of graphs that aren't at hand; 5-CF and 4-MC of Astro are longer than a point may be",
+        "24 of 42 rows are of graphs that aren't at hand; points of more than 5 million cycles aren't run",
     ),
     of(GRAMER, "figure 11a", "energy", &["figure 11a"], "no power was measured"),
     of(GRAMER, "figure 11b", "share of the preparation", &["figure 11b"], LARGE),
