@@ -122,7 +122,10 @@ def main():
         partitions, all_sets = machine["PARTITIONS"], machine[f"{array.upper()}_SETS"]
 
         def set_of(line):
-            return line % partitions, line // partitions % all_sets * sets // all_sets
+            # The low bits in reverse order, scaled to the sets in use.
+            bits = all_sets.bit_length() - 1
+            low = line // partitions % all_sets
+            return line % partitions, int(f"{low:0{bits}b}"[::-1], 2) * sets // all_sets
 
         low = accesses[array]
         if not low:

@@ -91,11 +91,15 @@ module gramer_onchip_memory
     return LOCAL_W'(line >> (ADDR_W - LOCAL_W));
   endfunction
 
-  // Set of a line: spread over the sets in use; the low bits of the line if all sets are in use.
+  // Set of a line: its low bits in reverse order, scaled to the sets in use. Neighbouring lines thus
+  // take different sets, however few of the sets are in use and however few lines the graph has.
   function automatic logic [SET_W-1:0] set_of(input logic [ADDR_W-1:0] line,
                                               input logic [31:0] sets);
+    logic [SET_W-1:0] low, reversed;
     logic [2*SET_W:0] product;
-    product = (2*SET_W+1)'(SET_W'(local_line(line))) * (2*SET_W+1)'(sets[SET_W:0]);
+    low = SET_W'(local_line(line));
+    for (int b = 0; b < SET_W; b++) reversed[b] = low[SET_W-1-b];
+    product = (2*SET_W+1)'(reversed) * (2*SET_W+1)'(sets[SET_W:0]);
     return SETS > 1 ? SET_W'(product >> SET_W) : '0;
   endfunction
 

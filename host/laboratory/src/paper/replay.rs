@@ -187,7 +187,10 @@ impl Memory {
             return;
         }
         let partition = line % self.partitions;
-        let set = line / self.partitions % self.all_sets * self.sets / self.all_sets;
+        // As in `gramer_onchip_memory`: the low bits in reverse order, scaled to the sets in use.
+        let low = line / self.partitions % self.all_sets;
+        let reversed = low.reverse_bits() >> self.all_sets.leading_zeros() >> 1;
+        let set = reversed * self.sets / self.all_sets;
         let first = (partition * self.sets + set) as usize * self.ways;
         let ways = &mut self.lines[first..first + self.ways];
         let now = self.accesses;
