@@ -13,6 +13,14 @@ const unsigned SIZE_W = clog2(DEPTH + 1), POS_W = clog2(DEPTH), SLOT_W = clog2(S
                KEY_W = clog2(DICTIONARY), NUMBER_W = clog2(COUNTERS), LABEL_W = LABEL_BITS,
                LAMBDA_W = clog2(LAMBDA_MOST + 1), SLOTS_W = clog2(SLOTS + 1), EDGE_W = 40, ELINE_W = EDGE_W - 4;
 
+/// Set of a cache with `all` sets, of which `used` are in use, for a line by its number in the
+/// partition: the low bits of the number in reverse order, scaled to the sets in use.
+inline unsigned cache_set(uint64_t line, unsigned used, unsigned all) {
+  uint64_t reversed = 0;
+  for (unsigned bit = 1; bit < all; bit *= 2) reversed = 2 * reversed + (line / bit & 1);
+  return unsigned(reversed * used / all);
+}
+
 enum App { CLIQUE, MOTIF, FSM };
 
 /// config_t

@@ -232,11 +232,7 @@ int main(int argc, char **argv) {
       met("a line waits for a chain", walking && held >= 0 && !selected);
       in_a_row = taken ? in_a_row + 1 : 0;
       met("accesses in a row", in_a_row >= 6);
-      auto set_of = [&](unsigned line) {
-        unsigned reversed = 0;
-        for (unsigned bit = 1; bit < SETS; bit *= 2) reversed = 2 * reversed + (line / 2 / bit & 1);
-        return reversed * sets / SETS;
-      };
+      auto set_of = [&](unsigned line) { return cache_set(line / 2, sets, SETS); };
       auto words = [&](const Line &line, unsigned word) {
         return std::vector<uint32_t>(line.begin() + 4 * word, line.begin() + 4 * word + 4);
       };

@@ -203,7 +203,7 @@ int main(int argc, char **argv) {
           my.request = false;
           Access &a = my.wanted;
           a.at = b.cycle;
-          auto &ways = my.cache[(a.line / 2 % all_sets[m]) * my.sets / all_sets[m]];
+          auto &ways = my.cache[cache_set(a.line / 2, my.sets, all_sets[m])];
           a.kind = a.line < my.bound ? 0 : 3;
           my.high += a.kind == 0;
           my.other += a.kind == 3;
