@@ -94,9 +94,12 @@ impl PartialEq for Pattern {
         fn equal<T: PartialEq>(a: &[T], b: &[T]) -> bool {
             a.len() == b.len() && (a.is_empty() || a == b)
         }
-        equal(&self.adjacency, &other.adjacency)
-            && equal(&self.vertex_labels, &other.vertex_labels)
-            && equal(&self.edge_labels, &other.edge_labels)
+        // Named one by one, so that no field is left out unseen.
+        let Pattern { adjacency, vertex_labels, edge_labels, absent } = self;
+        equal(adjacency, &other.adjacency)
+            && equal(vertex_labels, &other.vertex_labels)
+            && equal(edge_labels, &other.edge_labels)
+            && equal(absent, &other.absent)
     }
 }
 

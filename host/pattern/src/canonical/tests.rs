@@ -1,5 +1,28 @@
 use super::*;
 
+/// What a pattern is compared by, and ordered by, is all that it has.
+#[test]
+fn patterns_that_differ_in_one_thing_are_not_equal() {
+    let path = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+    let change = |change: fn(&mut Pattern)| {
+        let mut changed = path.clone();
+        change(&mut changed);
+        changed
+    };
+    let others = [
+        Pattern::from_edges(4, &[(0, 1), (1, 2)]),
+        change(|pattern| pattern.add_edge(0, 2)),
+        change(|pattern| pattern.set_vertex_label(0, 1)),
+        change(|pattern| pattern.set_edge_label(0, 1, 1)),
+        change(|pattern| pattern.set_absent(0, 2)),
+    ];
+    for (at, other) in others.iter().enumerate() {
+        assert_ne!(&path, other);
+        assert_ne!(path.cmp(other), std::cmp::Ordering::Equal);
+        assert!(others[..at].iter().all(|before| before != other), "{other:?}");
+    }
+}
+
 #[test]
 fn there_are_as_many_connected_graphs_as_known() {
     // OEIS A001349.
