@@ -85,13 +85,18 @@ fn a_wrong_filter_is_refused_at_its_character_in_commands_and_jobs() {
     assert!(String::from_utf8_lossy(&job("degree(u) >= 2").stdout).contains("total 4;"));
 }
 
+/// Whether the emulator and the Xilinx Runtime are here; says that the test is skipped if not.
+fn has_emulator() -> bool {
+    let emulator = gramer::accelerator::xclbin::build::find_emulator();
+    let missing = emulator.map_err(|e| e.to_string()).and_then(|_| environment::runtime()).err();
+    missing.as_ref().inspect(|missing| environment::skip(environment::XRT, missing)).is_none()
+}
+
 /// The functional emulator gives the answers of algorithm 1.
 #[test]
 fn the_accelerator_filters_as_algorithm_1_does() {
-    let emulator = gramer::accelerator::xclbin::build::find_emulator();
-    let missing = emulator.map_err(|e| e.to_string()).and_then(|_| environment::runtime()).err();
-    if let Some(missing) = missing {
-        return environment::skip(environment::XRT, &missing);
+    if !has_emulator() {
+        return;
     }
     let folder = Folder::new();
     // Numbers of labels aren't their places among the labels.
@@ -139,10 +144,8 @@ const GROWN: [(&str, &[&str]); 6] = [
 /// Counts and lists of the functional model, and of the simulated cores of machine `small` and of the paper.
 #[test]
 fn motifs_grow_alike_on_algorithm_1_and_on_the_core() {
-    let emulator = gramer::accelerator::xclbin::build::find_emulator();
-    let missing = emulator.map_err(|e| e.to_string()).and_then(|_| environment::runtime()).err();
-    if let Some(missing) = missing {
-        return environment::skip(environment::XRT, &missing);
+    if !has_emulator() {
+        return;
     }
     let folder = Folder::new();
     let generate = ["graph", "generate", "rmat", "--scale=5", "--edge-factor=3", "rmat.txt"];
