@@ -107,6 +107,10 @@ bench-gpus: setup ## The same tasks on one GPU and on several of this machine (C
 	$(BUILT)/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8) --scales $(or $(SCALES),16,20)
 	scripts/measure.py gpus target/bench-gpus.json
 
+bench-start: build ## A whole process on a GPU beside the least that one with OpenCL takes here (GPU=gpu:0 GRAPH=...)
+	cargo build --release --locked -p gramer-gpu --example start
+	scripts/measure.py start $(BUILT)/release/examples/start $(GRAMER) $(GRAPH) --device $(GPU)
+
 bench-strategies: setup ## Matches on a GPU by the strategies plan and table, and by the automatic choice (target/bench-strategies.json)
 	$(RELEASE) --bin gramer
 	scripts/measure.py strategies $(BUILT)/release/gramer target/bench-strategies.json --device $(GPU)

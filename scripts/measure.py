@@ -8,6 +8,7 @@
     cluster       one process and jobs of several, by MPI
     gpu           the GPU engine compared with public CUDA programs
     gpus          the table of one GPU and several, from a measured file
+    start         a whole process on a GPU beside the least that one with OpenCL takes
     strategies    matches on a GPU by strategy
     cycles        cycles of the paper's machine compared with the budgets (docs/results/hardware/cycles.md)
     cycles-set    cycles of the set core (docs/results/hardware/set-cycles.md)
