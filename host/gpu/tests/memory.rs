@@ -55,8 +55,12 @@ fn a_refusal_names_a_size_that_does_once() {
         random(Model::BarabasiAlbert { vertices: 6000, edges_per_vertex: 2 }, 2),
         star(3000),
     ];
+    // One after the other, all embeddings of 4 vertices of a star of 3,000 leaves would take a minute.
+    let smaller = star(400);
     for (number, graph) in graphs.iter().enumerate() {
         for (task, strategy) in &tasks {
+            let listed = number == 2 && *strategy == Some(Strategy::Wide);
+            let graph = if listed { &smaller } else { graph };
             let what = format!("graph {number}, {task:?} by {strategy:?}");
             let open = |memory| {
                 common::open(Settings {

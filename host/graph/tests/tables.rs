@@ -190,4 +190,5 @@ fn decimal_commas_between_blanks_are_refused() {
     let refusal = refused(&format!("source target weight\n{rows}"));
     assert!(refusal.contains("line 1 names 3 columns, but rows have 4"), "{refusal}");
     assert_eq!(parse("Apollo 11,12\nApollo 12,13\n").graph.edges(), 2);
+    assert_eq!(parse("\"US Route 66\",7\n\"US Route 1\",8\n").graph.edges(), 2);
 }

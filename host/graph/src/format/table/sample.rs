@@ -62,7 +62,9 @@ impl Sample {
             };
             row.len() == 2 && words(row) > 2 && last(&row[0]) && digits(&row[1])
         };
-        if sample.separator == Separator::Byte(b',') && rows.clone().all(decimal) {
+        // Where there are quotes, names with blanks are in them.
+        let quoted = text.contains(&b'"');
+        if sample.separator == Separator::Byte(b',') && !quoted && rows.clone().all(decimal) {
             let line = sample.lines.last().copied().unwrap_or(sample.line);
             let what = "a comma stands between digits behind blanks: write decimals with a point, or, if the comma \
                         separates fields, put names with blanks in quotes";
