@@ -85,10 +85,10 @@ PARTS = {
 # Programs that run at once.
 LANES = 2
 # Ends of the titles of steps, by how long they take.
-LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "laboratory explore", "sim real", "sim models",
-           "gpu strategies", "cli opencl", "make hls-test", "engine budget", "many devices", "host engines",
+LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "laboratory explore", "--lib format::", "sim real", "sim models",
+           "sim set_counters", "cli opencl", "make hls-test", "engine budget", "many devices", "host engines",
            "host estimate", "sim four_state", "host per", "gpu matching", "scripts/test-python.sh", "engine gramer_engine",
-           "host matching", "cli golden", "laboratory paper_gpu", "cli asked", "host graph_io", "laboratory simulate", "make vitis-check"]
+           "host matching", "cli golden", "crew devices", "laboratory paper_gpu", "cli asked", "host graph_io", "laboratory simulate", "make vitis-check"]
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"
 
