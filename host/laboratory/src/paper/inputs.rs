@@ -9,24 +9,28 @@ use gramer_graph::read::{ReadOptions, read_graph};
 
 use super::{Input, Options};
 
-/// The graphs: small random ones, or those of the paper that are at hand; larger ones; and those of figure 12.
-pub(super) fn inputs(options: &Options, context: &Context) -> Result<[Vec<Input>; 3]> {
+/// Name in the paper of a graph of 100,000 vertices and 1.08 million edges, which isn't at hand.
+pub(super) const MICO: &str = "Mico";
+
+/// The graphs: small random ones, or those of the paper that are at hand; larger ones; those of figure 12; and some of Mico's
+/// size.
+pub(super) fn inputs(options: &Options, context: &Context) -> Result<[Vec<Input>; 4]> {
     let input = |name: &str, paper, raw: Graph, four_motifs, fsm| -> Result<Input> {
         let graph = renumber(&raw, context)?;
         Ok(Input { name: name.into(), paper, graph, raw, four_motifs, fsm })
     };
+    let random = |scale, edge_factor, seed| {
+        let labels = Some(Labels { count: 4, exponent: 1.0 });
+        let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
+        generate(&Recipe { model, seed, vertex_labels: labels, edge_labels: None }, context)
+    };
     if options.quick {
-        let random = |scale, edge_factor, seed| {
-            let labels = Some(Labels { count: 4, exponent: 1.0 });
-            let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
-            generate(&Recipe { model, seed, vertex_labels: labels, edge_labels: None }, context)
-        };
         let small = vec![
             input("rmat-7", None, random(7, 3, 1)?, true, "fsm:3:20")?,
             input("rmat-8", None, random(8, 2, 2)?, false, "fsm:3:20")?,
         ];
         let p2p = vec![input("rmat-7", Some("P2P"), random(7, 3, 1)?, false, "")?];
-        return Ok([small, vec![], p2p]);
+        return Ok([small, vec![], p2p, vec![]]);
     }
     let Some(data) = &options.data else {
         return Err(Error::usage(
@@ -50,5 +54,10 @@ pub(super) fn inputs(options: &Options, context: &Context) -> Result<[Vec<Input>
     ];
     let astro = read("ca-astroph/ca-AstroPh.txt.zst")?;
     let large = vec![input("ca-astroph", Some("Astro"), astro, false, "fsm:3:20000")?];
-    Ok([full, large, p2p])
+    let twitter = read("ego-twitter/ego-twitter.txt.zst")?;
+    let mico = vec![
+        input("ego-twitter", Some(MICO), twitter, false, "")?,
+        input("rmat-17", Some(MICO), random(17, 8, 1)?, false, "")?,
+    ];
+    Ok([full, large, p2p, mico])
 }

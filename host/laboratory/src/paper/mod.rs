@@ -99,6 +99,8 @@ pub struct Lab<'a> {
     pub large: Vec<Input>,
     /// The graphs of figure 12.
     pub p2p: Vec<Input>,
+    /// Graphs of the size of the paper's Mico, for the replay.
+    pub mico: Vec<Input>,
     /// Numbers of processing units beyond the paper; each is a model to build.
     pub processing_units: Vec<u32>,
     /// Numbers of partitions, likewise.
@@ -252,7 +254,7 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
     };
     let simulator = Simulator::new(&options.cache, context.threads(), options.max_cycles)?;
     let simulator = if options.cached { simulator.cached_alone() } else { simulator };
-    let [inputs, large, p2p] = inputs::inputs(options, context)?;
+    let [inputs, large, p2p, mico] = inputs::inputs(options, context)?;
     let lab = Lab {
         simulator,
         base: options.machine.clone(),
@@ -260,6 +262,7 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
         inputs,
         large,
         p2p,
+        mico,
         processing_units: options.processing_units.clone(),
         partitions: options.partitions.clone(),
         sampling: options.sampling,

@@ -76,8 +76,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
             "figure 12 (a tenth, candidate, replay)",
             "figure 12 (a fifth, candidate, replay)",
             "figure 12 (by size, replay)",
+            "figure 12 (Mico's size, candidate, replay)",
         ],
-        "4-MC, of 30 million cycles and more, by a replay of accesses alone",
+        "Mico isn't at hand: its size by a replay of accesses on two other graphs",
     ),
     of(
         GRAMER,
