@@ -93,13 +93,15 @@ fn parse(text: &str, path: &Path) -> Option<Report> {
 }
 
 /// Whether a section with this title has the claims of a figure or table: `Figures 4 and 5: …` has those of
-/// `figure 5a`, `GAMMA, figures 26, 27 and 32 to 34: …` those of `GAMMA, figure 33`.
+/// `figure 5a`, `Figure 12 by a replay` those of `figure 12 (by size, replay)`, `GAMMA, figures 26, 27 and 32 to 34: …` those of `GAMMA, figure 33`.
 fn names(title: &str, place: &str) -> bool {
     let (title, _) = title.split_once(':').unwrap_or((title, ""));
     let paper = |text: &str| text.split_once(", ").map(|(paper, _)| paper.to_lowercase());
     let known = ["dumato", "gsi", "sgsi", "gamma"];
     let paper = |text: &str| paper(text).filter(|paper| known.contains(&&**paper));
+    let replay = |text: &str| text.contains("replay");
     paper(title) == paper(place)
+        && replay(title) == replay(place)
         && numbers(place).iter().all(|n| numbers(title).contains(n))
         && kind(title) == kind(place)
 }
@@ -149,6 +151,9 @@ mod tests {
         assert!(!names("Figure 3: waits", "table III"));
         assert!(!names("GSI, table 3: steps", "SGSI, table 3"));
         assert!(!names("Figure 14: τ and λ", "figure 4"));
+        assert!(names(super::super::replay::TITLE, "figure 12 (by size, replay)"));
+        assert!(!names(super::super::replay::TITLE, "figure 12 (by size)"));
+        assert!(!names("Figure 12: the memory hierarchy", "figure 12 (by size, replay)"));
     }
 
     #[test]

@@ -289,7 +289,10 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
                 let mut section = experiment(&lab)?;
                 let model = lab.model.borrow();
                 if !model.is_empty() {
-                    section.blocks.push(Block::Text(format!("Model and simulation: {model}.")));
+                    let most = lab.simulator.max_cycles();
+                    section.blocks.push(Block::Text(format!(
+                        "Points of up to {most} cycles. Model and simulation: {model}."
+                    )));
                 }
                 parts.push(section.into());
             }
@@ -350,7 +353,6 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
                 .into(),
         );
     }
-    let most = lab.simulator.max_cycles();
     let mut left_out = lab.left_out.borrow().clone();
     let rows_say = |paragraph: &String| paragraph.contains("its rows say so: ");
     if let Some(paragraph) = before.and_then(|before| before.opening.iter().find(|p| rows_say(p))) {
@@ -360,13 +362,13 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
     let left_out = joined(&left_out);
     all.push(match lab.sampling {
         true => format!(
-            "A point with more than {most} cycles is estimated from a sample of its work units (the last \
-             section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
+            "A point of more cycles than its section's last line names is estimated from a sample of its work units (the \
+             last section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
              the cycles are known. What can't be sampled was not run, and its rows say so: {left_out}."
         ),
         false => format!(
-            "A point with more than {most} cycles was not run, since this run draws no samples, and its \
-             rows say so: {left_out}."
+            "A point of more cycles than its section's last line names was not run, since this run draws no samples, and \
+             its rows say so: {left_out}."
         ),
     });
     let missing = lab.missing.borrow();

@@ -20,7 +20,7 @@ use crate::explore::parameter::{Point, Variation, combinations};
 use crate::explore::task;
 
 /// Title of the section.
-pub(super) const TITLE: &str = "Figure 12 by raw accesses";
+pub(super) const TITLE: &str = "Figure 12 by a replay of raw accesses";
 const POLICIES: [&str; 3] = ["uniform-lru", "static-lru", "locality"];
 /// Shares of the data on the chip, as in figure 12.
 const SHARES: [&str; 2] = ["10%", "20%"];
