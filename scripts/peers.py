@@ -148,8 +148,16 @@ def today():
         return "not measured"
     with OURS.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    loads = sorted(int(row["load"]) for row in rows)
-    return f"{rows[0]['date']}, revision {rows[0]['revision'][:8]}, {rows[0]['machine']}, while other work ran (load {loads[0]} to {loads[-1]})"
+    runs = {}
+    for row in rows:
+        runs.setdefault((row["date"], row["revision"][:8], row["machine"]), []).append(row)
+    texts = []
+    for (date, revision, machine), own in sorted(runs.items()):
+        loads = sorted(int(row["load"]) for row in own)
+        tasks = sorted({re.sub(r" of .*", "", row["task"]) for row in own})
+        rows_of = f" ({len(own)} rows, {' and '.join(tasks)})" if len(runs) > 1 and len(tasks) < 3 else ""
+        texts.append(f"{date}, revision {revision}, {machine}{rows_of}, while other work ran (load {loads[0]} to {loads[-1]})")
+    return "; ".join(texts)
 
 
 def from_text(rows):
@@ -202,7 +210,7 @@ Counts: {equal} races compared and equal, {len(differ)} different. Of these, a t
 |---|---:|---:|---:|---:|---:|---:|""", *summary(rows), "", "## The fastest Python library, from text", "",
         "Of each task the graph on which gramer gains least; the file above has the others.", "", short, *from_text(best(users)), "",
         "## Where gramer is slower", "",
-        "Road-like graphs (`grid…`), the first 100,000 embeddings of a query (ours written to /dev/null, which the others don't do; *now* neither does ours), some queries of sm-wordnet, and a few small or hub-heavy graphs.", "",
+        "Road-like graphs (`grid…`), the first 100,000 embeddings of a query (ours written to /dev/null, which the others don't do; *now* neither does ours, on a processor half as fast), some queries of sm-wordnet, and a few small or hub-heavy graphs.", "",
         head, *races(lost)]) + "\n"
 
 
