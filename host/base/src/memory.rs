@@ -335,6 +335,17 @@ pub fn zeroed_or_unwind<T: Zeroable>(length: usize) -> Vec<T> {
     zeroed(length).unwrap_or_else(|error| unwind::<T>(length, error))
 }
 
+/// As [`zeroed_or_unwind`], for an array of which some of the beginning alone is written. Up to 32 MiB it stays in small
+/// pages: the last large one, unused in part, would be much of what is written.
+pub fn zeroed_in_part_or_unwind<T: Zeroable>(length: usize) -> Vec<T> {
+    const SMALL: usize = 32 << 20;
+    if length.saturating_mul(size_of::<T>()) > SMALL {
+        return zeroed_or_unwind(length);
+    }
+    trying(|| bytemuck::allocation::try_zeroed_vec(length))
+        .unwrap_or_else(|()| zeroed_or_unwind(length))
+}
+
 /// As [`with_room`] within work that has no errors; see [`zeroed_or_unwind`].
 pub fn with_room_or_unwind<T>(items: usize) -> Vec<T> {
     with_room(items).unwrap_or_else(|error| unwind::<T>(items, error))

@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 use gramer_base::budget::touch;
+use gramer_base::context::Cancel;
 use gramer_base::prefetch::prefetch;
 use gramer_graph::{Graph, Order, VertexId, View};
 
@@ -56,7 +57,6 @@ fn is_even(graph: View<'_>) -> bool {
 
 fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
-    let bits = lists.bits.all();
     // Copies of all lists of a part.
     let longest = lists.before.iter().map(|of| of.len()).max().unwrap_or(0);
     let room = (longest.min(LOOK) + 1) * LONG;
@@ -65,40 +65,87 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
         0 | 1 => 0,
         len => len,
     };
-    let units =
-        StartVertices::vertices(graph).units_of_few_steps(job, list, |v| (list(v) as u64).pow(2));
+    // Positions of a unit have 32 bits.
+    let few = longest <= u32::MAX as usize / BLOCK;
+    let block = if few && job.units.share().is_none() { BLOCK } else { 1 };
+    let vertices = |number: u32| {
+        let first = number as usize * block;
+        first as VertexId..(first + block).min(graph.vertices()) as VertexId
+    };
+    let units = StartVertices::blocks(graph, block).units_of_few_steps(
+        job,
+        |number| vertices(number).map(list).sum(),
+        |number| vertices(number).map(|v| (list(v) as u64).pow(2)).sum(),
+    );
     let ran = job.run(
         &units,
-        || (0u128, Bitmap::new(graph.vertices().max(HUBS)), vec![0; room]),
-        |(total, marked, room), unit| {
-            let (row, in_bits) = lists.of(unit.start);
-            touch(row);
-            let (others, mine) = match lists.before[unit.start as usize].row {
-                NO_ROW => {
-                    // Few, or all of a list for whose bits there was no room.
-                    let hubs = row.iter().take_while(|&&u| (u as usize) < HUBS).count();
-                    (&row[hubs..], as_bits(&row[..hubs]))
+        || Counter {
+            lists,
+            cancel: &context.cancel,
+            total: 0,
+            marked: Bitmap::new(graph.vertices().max(HUBS)),
+            room: vec![0; room],
+        },
+        |counter, unit| {
+            let (positions, mut begin) = (unit.range(), 0);
+            for v in vertices(unit.start) {
+                let end = begin + list(v);
+                let own = positions.start.max(begin)..positions.end.min(end);
+                if !own.is_empty() {
+                    counter.add(v, own.start - begin..own.end - begin)?;
                 }
-                number => (&row[in_bits..], bits[number as usize]),
-            };
-            marked.set_first(&mine.0);
-            marked.insert_all(others);
-            // Nothing of an ascending list is before its first entry.
-            let first = unit.range().start.max(usize::from(lists.ascend));
-            let mut flow = ControlFlow::Continue(());
-            for part in row[first..unit.range().end.max(first)].chunks(LOOK) {
-                if context.cancel.is_cancelled() {
-                    flow = ControlFlow::Break(());
-                    break;
-                }
-                *total += u128::from(through(lists, &mine, marked.as_bits(), part, room));
+                begin = end;
             }
-            marked.set_first(&[0; WORDS]);
-            marked.clear_all(others);
-            flow
+            ControlFlow::Continue(())
         },
     );
-    ran.sum(|state| state.0)
+    ran.sum(|counter| counter.total)
+}
+
+/// Vertices of a unit: most have less work than it costs to hand on a unit and to keep it.
+const BLOCK: usize = 16;
+
+/// What a thread counts with.
+struct Counter<'l> {
+    lists: &'l Lists<'l>,
+    cancel: &'l Cancel,
+    total: u128,
+    /// The neighbours before the vertex at hand.
+    marked: Bitmap,
+    /// Copies of lists.
+    room: Vec<VertexId>,
+}
+
+impl Counter<'_> {
+    /// Counts the triangles whose largest vertex is `v` and whose second one is at these positions of its list.
+    fn add(&mut self, v: VertexId, positions: Range<usize>) -> ControlFlow<()> {
+        let Counter { lists, cancel, total, marked, room } = self;
+        let (row, in_bits) = lists.of(v);
+        touch(row);
+        let (others, mine) = match lists.before[v as usize].row {
+            NO_ROW => {
+                // Few, or all of a list for whose bits there was no room.
+                let hubs = row.iter().take_while(|&&u| (u as usize) < HUBS).count();
+                (&row[hubs..], as_bits(&row[..hubs]))
+            }
+            number => (&row[in_bits..], lists.bits.all()[number as usize]),
+        };
+        marked.set_first(&mine.0);
+        marked.insert_all(others);
+        // Nothing of an ascending list is before its first entry.
+        let first = positions.start.max(usize::from(lists.ascend));
+        let mut flow = ControlFlow::Continue(());
+        for part in row[first..positions.end.max(first)].chunks(LOOK) {
+            if cancel.is_cancelled() {
+                flow = ControlFlow::Break(());
+                break;
+            }
+            *total += u128::from(through(lists, &mine, marked.as_bits(), part, room));
+        }
+        marked.set_first(&[0; WORDS]);
+        marked.clear_all(others);
+        flow
+    }
 }
 
 /// Lists that are gone through between two looks at the stop flag.

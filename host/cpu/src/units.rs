@@ -29,17 +29,25 @@ pub(crate) struct StartVertices<'a> {
     graph: View<'a>,
     /// Ids of the graph's vertices by number; `None` if ids are the numbers.
     ids: Option<&'a [VertexId]>,
+    /// Vertices that are one start vertex here.
+    block: usize,
 }
 
 impl<'a> StartVertices<'a> {
     /// The vertices of a graph under their own ids.
     pub fn vertices(graph: View<'a>) -> Self {
-        StartVertices { count: graph.vertices(), graph, ids: None }
+        Self::blocks(graph, 1)
+    }
+
+    /// Blocks of this many vertices with consecutive ids, numbered in their order, each with the positions of all its
+    /// vertices. Shares name single vertices: of a share the blocks are of one.
+    pub fn blocks(graph: View<'a>, block: usize) -> Self {
+        StartVertices { count: graph.vertices().div_ceil(block), graph, ids: None, block }
     }
 
     /// Creates start vertices from these vertices of a graph, numbered in this order.
     pub fn numbered(graph: View<'a>, ids: &'a [VertexId]) -> Self {
-        StartVertices { count: ids.len(), graph, ids: Some(ids) }
+        StartVertices { count: ids.len(), graph, ids: Some(ids), block: 1 }
     }
 
     /// Cuts the work of a job. `list` gives the number of positions of a start vertex that can be
@@ -134,11 +142,16 @@ impl<'a> StartVertices<'a> {
         const STEPS: usize = 64;
         const STEPS_OF_NEIGHBOUR: usize = 16;
         let all = job.units.share().is_none();
+        debug_assert!(all || self.block == 1);
         let mut looks = CancelPoll::new(&job.context.cancel);
         for start in starts {
             let v = self.ids.map_or(start, |ids| ids[start as usize]);
             let degree = self.graph.degree(v);
-            if looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_err() {
+            let steps = match self.block {
+                1 => STEPS + STEPS_OF_NEIGHBOUR * degree,
+                block => STEPS * block,
+            };
+            if looks.check(steps).is_err() {
                 return;
             }
             let len = list(start) as u32;

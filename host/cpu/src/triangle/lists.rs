@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use bytemuck::{Pod, Zeroable};
 use gramer_base::budget::{Budget, SinglePass};
 use gramer_base::context::CancelPoll;
-use gramer_base::memory::zeroed_or_unwind;
+use gramer_base::memory::{zeroed_in_part_or_unwind, zeroed_or_unwind};
 use gramer_base::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
@@ -37,7 +37,7 @@ pub(super) struct HubRows {
 
 impl HubRows {
     fn new(rows: usize) -> Self {
-        HubRows { words: zeroed_or_unwind((rows + 1) * WORDS), rows }
+        HubRows { words: zeroed_in_part_or_unwind((rows + 1) * WORDS), rows }
     }
 
     /// Rows of bits by hub number.
@@ -51,7 +51,7 @@ impl HubRows {
 }
 
 /// Hubs in a list from which on they are kept as bits.
-const WORTH_BITS: usize = 4;
+const WORTH_BITS: usize = 8;
 
 /// The row of a list without a row of bits, which is empty.
 pub(super) const NO_ROW: u32 = 0;
