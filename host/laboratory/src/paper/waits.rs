@@ -253,10 +253,16 @@ impl MemoryStalls {
     }
 }
 
-/// Misses of algorithm 1 in simulated CPU caches, where valgrind is there.
+/// Misses of algorithm 1 in simulated CPU caches, where valgrind is there, and the command line beside this program.
 fn cachegrind(lab: &Lab<'_>) -> Result<Vec<Block>> {
     let folder = tempfile::tempdir().map_err(|e| Error::io("<temporary>", "create", e))?;
     let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
+    let gramer = own.with_file_name(format!("gramer{}", std::env::consts::EXE_SUFFIX));
+    let left_out =
+        |why: &str| Ok(vec![Block::Text(format!("{why}: misses of a CPU are left out."))]);
+    if !gramer.is_file() {
+        return left_out("No `gramer` beside `gramer-lab`");
+    }
     let mut rows = vec![];
     for input in &lab.inputs {
         lab.context.cancel.check()?;
@@ -266,16 +272,16 @@ fn cachegrind(lab: &Lab<'_>) -> Result<Vec<Block>> {
             // The paper's CPU: 32 KB of L1; of its 35 MB of L3, the power of two below.
             .args(["--tool=cachegrind", "--cache-sim=yes", "--D1=32768,8,64"])
             .args(["--I1=32768,8,64", "--LL=33554432,16,64", "--cachegrind-out-file=/dev/null"])
-            .arg(&own)
+            .arg(&gramer)
             .args(["mine", "motif", "-k", "3", "--device", "reference", "--output", "json"])
             .arg(&file)
             .output();
         let Ok(output) = output else {
-            return Ok(vec![Block::Text("No valgrind here: misses of a CPU are left out.".into())]);
+            return left_out("No valgrind here");
         };
         let said = String::from_utf8_lossy(&output.stderr);
         let Some(numbers) = cache_summary(&said).filter(|_| output.status.success()) else {
-            return Ok(vec![Block::Text("Valgrind could not run the reference engine.".into())]);
+            return left_out("Valgrind could not run the reference engine");
         };
         let [refs, first, last] = numbers;
         rows.push(vec![
