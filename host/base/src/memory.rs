@@ -335,8 +335,8 @@ pub fn zeroed_or_unwind<T: Zeroable>(length: usize) -> Vec<T> {
     zeroed(length).unwrap_or_else(|error| unwind::<T>(length, error))
 }
 
-/// As [`zeroed_or_unwind`], for an array of which some of the beginning alone is written. Up to 32 MiB it stays in small
-/// pages: the last large one, unused in part, would be much of what is written.
+/// As [`zeroed_or_unwind`], for an array that may stay unwritten from some entry on. An array of up to 32 MiB uses small
+/// pages, because the unwritten part of a large page can be as large as the written part of the array.
 pub fn zeroed_in_part_or_unwind<T: Zeroable>(length: usize) -> Vec<T> {
     const SMALL: usize = 32 << 20;
     if length.saturating_mul(size_of::<T>()) > SMALL {

@@ -1019,7 +1019,7 @@ fn a_stop_is_heard_in_every_phase() {
         eprintln!("after {milliseconds} ms: {took:?}");
         // The bound is a second; a busy machine gets some more.
         assert!(took < Duration::from_secs(4), "after {milliseconds} ms: {took:?}");
-        // A shell that the runtime has started for a moment may outlast it by that.
+        // The runtime starts short-lived shells, which may end after the runtime itself.
         while !left(mark).is_empty() {
             let waited = stopped.elapsed();
             assert!(waited < Duration::from_secs(9), "after {milliseconds} ms: {:?}", left(mark));

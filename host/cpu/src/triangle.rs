@@ -65,7 +65,7 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
         0 | 1 => 0,
         len => len,
     };
-    // Positions of a unit have 32 bits.
+    // Positions in a unit have 32 bits, and shares consist of single vertices.
     let few = longest <= u32::MAX as usize / BLOCK;
     let block = if few && job.units.share().is_none() { BLOCK } else { 1 };
     let vertices = |number: u32| {
@@ -102,22 +102,22 @@ fn count_by(lists: &Lists<'_>, graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     ran.sum(|counter| counter.total)
 }
 
-/// Vertices of a unit: most have less work than it costs to hand on a unit and to keep it.
+/// Vertices per work unit. For most vertices, scheduling a unit of their own would cost more than counting.
 const BLOCK: usize = 16;
 
-/// What a thread counts with.
+/// State of a thread.
 struct Counter<'l> {
     lists: &'l Lists<'l>,
     cancel: &'l Cancel,
     total: u128,
-    /// The neighbours before the vertex at hand.
+    /// Earlier neighbours of the current vertex.
     marked: Bitmap,
     /// Copies of lists.
     room: Vec<VertexId>,
 }
 
 impl Counter<'_> {
-    /// Counts the triangles whose largest vertex is `v` and whose second one is at these positions of its list.
+    /// Adds the triangles whose last vertex is `v` and whose second vertex is at these positions of the list of `v`.
     fn add(&mut self, v: VertexId, positions: Range<usize>) -> ControlFlow<()> {
         let Counter { lists, cancel, total, marked, room } = self;
         let (row, in_bits) = lists.of(v);

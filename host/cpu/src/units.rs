@@ -29,7 +29,7 @@ pub(crate) struct StartVertices<'a> {
     graph: View<'a>,
     /// Ids of the graph's vertices by number; `None` if ids are the numbers.
     ids: Option<&'a [VertexId]>,
-    /// Vertices that are one start vertex here.
+    /// Number of graph vertices per start vertex.
     block: usize,
 }
 
@@ -39,8 +39,8 @@ impl<'a> StartVertices<'a> {
         Self::blocks(graph, 1)
     }
 
-    /// Blocks of this many vertices with consecutive ids, numbered in their order, each with the positions of all its
-    /// vertices. Shares name single vertices: of a share the blocks are of one.
+    /// Blocks of `block` vertices with consecutive ids as start vertices. The positions of a block are those of its
+    /// vertices, concatenated. A job that is a share needs blocks of one vertex, because shares consist of vertices.
     pub fn blocks(graph: View<'a>, block: usize) -> Self {
         StartVertices { count: graph.vertices().div_ceil(block), graph, ids: None, block }
     }
@@ -146,9 +146,8 @@ impl<'a> StartVertices<'a> {
         let mut looks = CancelPoll::new(&job.context.cancel);
         for start in starts {
             let v = self.ids.map_or(start, |ids| ids[start as usize]);
-            let degree = self.graph.degree(v);
             let steps = match self.block {
-                1 => STEPS + STEPS_OF_NEIGHBOUR * degree,
+                1 => STEPS + STEPS_OF_NEIGHBOUR * self.graph.degree(v),
                 block => STEPS * block,
             };
             if looks.check(steps).is_err() {
@@ -163,7 +162,7 @@ impl<'a> StartVertices<'a> {
                 each(WorkUnit { start, first: 0, limit: len }, whole);
                 continue;
             }
-            for part in job.units.positions(v, degree, len) {
+            for part in job.units.positions(v, self.graph.degree(v), len) {
                 let work = u128::from(whole) * part.len() as u128 / u128::from(len);
                 each(WorkUnit { start, first: part.start, limit: part.end }, work as u64);
             }

@@ -245,7 +245,7 @@ impl Layout {
                 cancel.check()?;
                 let part = from..at.end.min(from + AT_ONCE);
                 hash.update(&bytes[part.clone()]);
-                // Most tasks name no vertex, and what is read again need not all be there at once.
+                // Most tasks name no vertex; later passes fault the other pages in again, a few at a time.
                 if let Source::Map(map) = source
                     && (part.len() == AT_ONCE || self.original_ids.as_ref() == Some(at))
                 {

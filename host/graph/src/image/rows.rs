@@ -13,8 +13,8 @@ const OWN: &str = "a row holds its own vertex";
 const FOREIGN: &str = "a neighbour is not a vertex";
 const ONE_SIDED: &str = "an edge is in the row of only one of its vertices";
 
-/// Finds a fault in rows: one that doesn't ascend strictly, or holds its own vertex or a number that is none, an edge in
-/// only one of its two rows, or with two labels. The pages of a mapped file are let go of behind the reader.
+/// Checks that each row ascends strictly and holds only other vertices of the graph, and that both rows of an edge hold
+/// it, with the same label. Returns the first fault. The pass releases the pages of a mapped file behind it.
 ///
 /// An ascending row has each neighbour once. So each edge is added once, in the row of its smaller vertex, and
 /// subtracted once, in that of the larger one, and the total is 0. The added numbers are hashes with random keys:
@@ -26,7 +26,7 @@ pub(super) fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'sta
     }
 }
 
-/// Fault of a row.
+/// Returns the fault of a single row.
 fn wrong_row(
     ascends: bool,
     holds_own: bool,

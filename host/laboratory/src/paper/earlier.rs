@@ -93,7 +93,7 @@ fn parse(text: &str, path: &Path) -> Option<Report> {
 }
 
 /// Whether a section with this title has the claims of a figure or table: `Figures 4 and 5: …` has those of
-/// `figure 5a`, `Figure 12 by a replay` those of `figure 12 (by size, replay)`, `GAMMA, figures 26, 27 and 32 to 34: …` those of `GAMMA, figure 33`.
+/// `figure 5a`, `Figure 12 by a replay …` those of `figure 12 (by size, replay)`, `GAMMA, figures 26, 27 and 32 to 34: …` those of `GAMMA, figure 33`.
 fn names(title: &str, place: &str) -> bool {
     let (title, _) = title.split_once(':').unwrap_or((title, ""));
     let paper = |text: &str| text.split_once(", ").map(|(paper, _)| paper.to_lowercase());

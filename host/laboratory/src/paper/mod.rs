@@ -354,21 +354,20 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
         );
     }
     let mut left_out = lab.left_out.borrow().clone();
-    let rows_say = |paragraph: &String| paragraph.contains("its rows say so: ");
-    if let Some(paragraph) = before.and_then(|before| before.opening.iter().find(|p| rows_say(p))) {
-        let list = paragraph.rsplit("its rows say so: ").next().unwrap_or("").trim_end_matches('.');
+    let mut opening = before.into_iter().flat_map(|before| &before.opening);
+    if let Some((_, list)) = opening.find_map(|paragraph| paragraph.split_once(LEFT_OUT)) {
+        let list = list.trim_end_matches('.');
         left_out.extend(list.split("; ").filter(|one| *one != NOTHING).map(String::from));
     }
     let left_out = joined(&left_out);
     all.push(match lab.sampling {
         true => format!(
-            "A point of more cycles than its section's last line names is estimated from a sample of its work units (the \
-             last section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
-             the cycles are known. What can't be sampled was not run, and its rows say so: {left_out}."
+            "The last line of a section gives its limit of cycles. Larger points are estimated from samples of their work \
+             units, which give cycles only, and are marked with ≈ and a 95 % interval; the last section measures the \
+             accuracy of samples. {LEFT_OUT}{left_out}."
         ),
         false => format!(
-            "A point of more cycles than its section's last line names was not run, since this run draws no samples, and \
-             its rows say so: {left_out}."
+            "The last line of a section gives its limit of cycles; sampling was off. {LEFT_OUT}{left_out}."
         ),
     });
     let missing = lab.missing.borrow();
@@ -386,6 +385,9 @@ fn joined(all: &BTreeSet<String>) -> String {
         false => all.iter().map(String::as_str).collect::<Vec<_>>().join("; "),
     }
 }
+
+/// Words before the list of points that were not run, in the opening of a report.
+const LEFT_OUT: &str = "Points that were not run, also marked in the tables: ";
 
 /// What another kind of run answers.
 fn synthesis() -> Section {

@@ -253,7 +253,8 @@ impl MemoryStalls {
     }
 }
 
-/// Misses of algorithm 1 in simulated CPU caches, where valgrind is there, and the command line beside this program.
+/// Cache misses of algorithm 1 on a CPU, simulated by cachegrind. Needs valgrind, and `gramer` in the folder of this
+/// program.
 fn cachegrind(lab: &Lab<'_>) -> Result<Vec<Block>> {
     let folder = tempfile::tempdir().map_err(|e| Error::io("<temporary>", "create", e))?;
     let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
@@ -261,7 +262,7 @@ fn cachegrind(lab: &Lab<'_>) -> Result<Vec<Block>> {
     let left_out =
         |why: &str| Ok(vec![Block::Text(format!("{why}: misses of a CPU are left out."))]);
     if !gramer.is_file() {
-        return left_out("No `gramer` beside `gramer-lab`");
+        return left_out("The folder of `gramer-lab` holds no `gramer`");
     }
     let mut rows = vec![];
     for input in &lab.inputs {
@@ -277,11 +278,12 @@ fn cachegrind(lab: &Lab<'_>) -> Result<Vec<Block>> {
             .arg(&file)
             .output();
         let Ok(output) = output else {
-            return left_out("No valgrind here");
+            return left_out("Valgrind is not installed");
         };
         let said = String::from_utf8_lossy(&output.stderr);
         let Some(numbers) = cache_summary(&said).filter(|_| output.status.success()) else {
-            return left_out("Valgrind could not run the reference engine");
+            let reason = said.lines().last().unwrap_or_default();
+            return left_out(&format!("Valgrind could not run the reference engine ({reason})"));
         };
         let [refs, first, last] = numbers;
         rows.push(vec![
