@@ -286,14 +286,9 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
             _ => {
                 tell(title);
                 lab.model.take();
+                lab.left_out.take();
                 let mut section = experiment(&lab)?;
-                let model = lab.model.borrow();
-                if !model.is_empty() {
-                    let most = lab.simulator.max_cycles();
-                    section.blocks.push(Block::Text(format!(
-                        "Points of up to {most} cycles. Model and simulation: {model}."
-                    )));
-                }
+                section.blocks.extend(last_line(&lab).map(Block::Text));
                 parts.push(section.into());
             }
         }
@@ -302,14 +297,31 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
     let missing = lab.missing.borrow().clone();
     let report = PaperReport {
         title: "The paper's experiments on this machine".into(),
-        opening: opening(&lab, before.as_ref()),
+        opening: opening(&lab),
         parts,
     };
     report.write(&options.out, options.html, options.force)?;
     Ok(missing)
 }
 
-fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
+/// The last line of a section that simulated: its limit of cycles, the points that were not run, and the model.
+fn last_line(lab: &Lab<'_>) -> Option<String> {
+    let (model, left_out) = (lab.model.borrow(), lab.left_out.borrow());
+    if model.is_empty() {
+        return None;
+    }
+    let most = lab.simulator.max_cycles();
+    let left_out = match left_out.is_empty() {
+        true => String::new(),
+        false => {
+            let all: Vec<&str> = left_out.iter().map(String::as_str).collect();
+            format!(" Not run: {}.", all.join("; "))
+        }
+    };
+    Some(format!("Points of up to {most} cycles.{left_out} Model and simulation: {model}."))
+}
+
+fn opening(lab: &Lab<'_>) -> Vec<String> {
     let m = &lab.base.machine;
     let graphs: Vec<String> = lab
         .inputs
@@ -353,22 +365,14 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
                 .into(),
         );
     }
-    let mut left_out = lab.left_out.borrow().clone();
-    let mut opening = before.into_iter().flat_map(|before| &before.opening);
-    if let Some((_, list)) = opening.find_map(|paragraph| paragraph.split_once(LEFT_OUT)) {
-        let list = list.trim_end_matches('.');
-        left_out.extend(list.split("; ").filter(|one| *one != NOTHING).map(String::from));
-    }
-    let left_out = joined(&left_out);
+    let limits = "The last line of a section gives its limit of cycles and the points that were not run, which the \
+                  tables mark as well.";
     all.push(match lab.sampling {
         true => format!(
-            "The last line of a section gives its limit of cycles. Larger points are estimated from samples of their work \
-             units, which give cycles only, and are marked with ≈ and a 95 % interval; the last section measures the \
-             accuracy of samples. {LEFT_OUT}{left_out}."
+            "{limits} Larger points are estimated from samples of their work units, which give cycles only, and are \
+             marked with ≈ and a 95 % interval; the last section measures the accuracy of samples."
         ),
-        false => format!(
-            "The last line of a section gives its limit of cycles; sampling was off. {LEFT_OUT}{left_out}."
-        ),
+        false => format!("{limits} Sampling was off."),
     });
     let missing = lab.missing.borrow();
     if !missing.is_empty() {
@@ -376,18 +380,6 @@ fn opening(lab: &Lab<'_>, before: Option<&earlier::Report>) -> Vec<String> {
     }
     all
 }
-
-const NOTHING: &str = "nothing";
-
-fn joined(all: &BTreeSet<String>) -> String {
-    match all.is_empty() {
-        true => NOTHING.into(),
-        false => all.iter().map(String::as_str).collect::<Vec<_>>().join("; "),
-    }
-}
-
-/// Words before the list of points that were not run, in the opening of a report.
-const LEFT_OUT: &str = "Points that were not run, also marked in the tables: ";
 
 /// What another kind of run answers.
 fn synthesis() -> Section {

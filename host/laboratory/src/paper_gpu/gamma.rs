@@ -11,7 +11,7 @@ use gramer_pattern::task::{Induced, Task};
 
 use super::point::{NamedSettings, Point, points_file, speed_up};
 use super::{Input, Lab};
-use crate::paper::report::{Answer, Cases, Claim, Section, near, span};
+use crate::paper::report::{Answer, Cases, Claim, Section, far, near, span};
 
 pub(super) fn table(name: &str, memory: Option<u64>, table: TableSettings) -> NamedSettings {
     let strategy = Some(Strategy::Table);
@@ -70,24 +70,28 @@ pub fn mechanisms(lab: &Lab<'_>) -> Result<Vec<Section>> {
     without_each(lab, ("figure 26", title), &tasks, &MECHANISMS)
 }
 
+/// A pattern's name, its number of vertices, and its edges.
+type NamedEdges = (&'static str, usize, &'static [(usize, usize)]);
+
 /// Patterns of the matching tasks; the text of the paper doesn't have the drawings of its three.
+pub(super) const NAMED: [NamedEdges; 3] = [
+    ("cycle of 4", 4, &[(0, 1), (1, 2), (2, 3), (0, 3)]),
+    ("diamond", 4, &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]),
+    (
+        "clique of 5 less an edge",
+        5,
+        &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4)],
+    ),
+];
+
+/// Matching tasks of [`NAMED`].
 pub(super) fn patterns() -> Vec<(String, Task)> {
-    type Named = (&'static str, usize, &'static [(usize, usize)]);
-    let all: [Named; 3] = [
-        ("cycle of 4", 4, &[(0, 1), (1, 2), (2, 3), (0, 3)]),
-        ("diamond", 4, &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]),
-        (
-            "clique of 5 less an edge",
-            5,
-            &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4)],
-        ),
-    ];
     let task = |vertices, edges: &[_]| Task::Match {
         pattern: Pattern::from_edges(vertices, edges),
         induced: Induced::Edge,
         mappings: false,
     };
-    all.iter().map(|&(name, n, edges)| (name.to_string(), task(n, edges))).collect()
+    NAMED.iter().map(|&(name, n, edges)| (name.to_string(), task(n, edges))).collect()
 }
 
 /// Figures 27 and 33.
@@ -147,10 +151,10 @@ fn without_each(
     Ok(vec![Section { title: title.into(), claims: claims.collect(), blocks: vec![points_file()] }])
 }
 
-/// A budget that has room for the offsets and for less than half of the lists.
-fn small(graph: &Graph) -> u64 {
+/// A budget that has room for the offsets and for less than half of the lists, which have each edge so many times.
+fn small(graph: &Graph, times: u64) -> u64 {
     let (vertices, edges) = (graph.vertices() as u64, graph.edges() as u64);
-    4 * (vertices + edges) + (24 << 10)
+    4 * (vertices + times * edges) + (24 << 10)
 }
 
 /// Budget for [`large`], an eighth of its lists; offsets and tables take most of it.
@@ -173,7 +177,7 @@ pub fn access(lab: &Lab<'_>) -> Result<Vec<Section>> {
     let (mut cases, mut again) = (Cases::default(), Cases::default());
     let large = if lab.options.quick { None } else { Some(large(lab)?) };
     let own = lab.plain.iter().filter(|input| input.name != "citeseer");
-    let budgets = own.map(|input| (input, small(&input.graph)));
+    let budgets = own.map(|input| (input, small(&input.graph, 1)));
     for (input, memory) in budgets.chain(large.iter().map(|input| (input, LARGE_BUDGET))) {
         let memory = Some(memory);
         let settings = modes.map(|(name, access)| {
@@ -210,6 +214,45 @@ pub fn access(lab: &Lab<'_>) -> Result<Vec<Section>> {
         title: "GAMMA, figures 7 and 28: which pages are copied".into(),
         blocks: vec![points_file()],
         claims: vec![claim, pages],
+    }])
+}
+
+/// Figure 30: the time that the bus takes, as the difference to a device that has the whole graph.
+pub fn breakdown(lab: &Lab<'_>) -> Result<Vec<Section>> {
+    let mut cases = Cases::default();
+    let mut tasks = vec![("cliques of 4".to_string(), Task::Clique { k: 4 })];
+    tasks.extend(patterns().into_iter().take(2));
+    for input in lab.plain.iter().filter(|input| input.name != "citeseer") {
+        for (name, task) in if lab.options.quick { &tasks[..1] } else { &tasks[..] } {
+            // Cliques have lists of larger vertices alone.
+            let times = if matches!(task, Task::Clique { .. }) { 1 } else { 2 };
+            let paged = TableSettings { access: Access::Heat, ..Default::default() };
+            let settings = [
+                table("whole graph on the device", None, TableSettings::default()),
+                table("pages by heat", Some(small(&input.graph, times)), paged),
+            ];
+            let task = std::slice::from_ref(task);
+            let points = lab.compare("figure 30", input, (name, task), &settings)?;
+            let times = speed_up(points[1].as_ref(), points[0].as_ref());
+            cases.add(times.map(|times| (1.0 - 1.0 / times).max(0.0)));
+        }
+    }
+    let bar = far(0.271, 0.0);
+    let claim = Claim {
+        place: "GAMMA, figure 30",
+        claim: "transfers between host and device take 27.1 % of the time on average",
+        bar: format!("up to {:.1} %", 100.0 * bar),
+        answer: Answer::Any(cases.mean().finding(|share| share <= bar, 3, " of the time")),
+        why: format!(
+            "the difference to a run with the whole graph on the device, with room for less than half of the lists; the cases: {}; \
+             kernels don't tell computation from their own memory",
+            span(&cases.values, 2)
+        ),
+    };
+    Ok(vec![Section {
+        title: "GAMMA, figure 30: time of transfers".into(),
+        blocks: vec![points_file()],
+        claims: vec![claim],
     }])
 }
 

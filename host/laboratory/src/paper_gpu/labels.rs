@@ -3,16 +3,17 @@
 use gramer_base::error::Result;
 use gramer_gpu::{Ablation, Layers};
 
-use super::gsi::{QUERIES, QUICK, Queries, QuerySet, joined};
+use super::gsi::{SIZE, joined};
 use super::inputs::with_labels;
 use super::point::{Point, points_file, speed_up};
+use super::queries::{Queries, QuerySet};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Cases, Claim, Section};
 
 /// Labels of the paper's benchmark by default, and numbers of labels that are tried.
 const LABELS: u32 = 100;
 const NUMBERS: [u32; 4] = [20, 50, 100, 200];
-/// Vertices of a query.
+/// Vertices of a query where they vary.
 const SIZES: [usize; 4] = [4, 8, 12, 15];
 
 /// A difference beyond the spread of runs: two sessions differed by up to 1.12 times.
@@ -32,8 +33,11 @@ fn point(
     let graph = with_labels(&base.graph, vertices, edges);
     let name = format!("{}, {vertices} and {edges} labels", base.name);
     let input = Input { name, graph };
-    let set = if lab.options.quick { QUICK } else { QUERIES };
-    let queries = Queries::of(lab, &input, QuerySet { vertices: size, ..set })?;
+    let mut set = QuerySet::of(size..=size);
+    if lab.options.quick {
+        set.number = QuerySet::QUICK.number;
+    }
+    let queries = Queries::of(lab, &input, &set)?;
     if queries.number == 0 {
         return Ok(None);
     }
@@ -55,8 +59,8 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
     let numbers = if lab.options.quick { &[2, 4][..] } else { &NUMBERS };
     let sizes = if lab.options.quick { &[3, 4][..] } else { &SIZES };
     let (labels, size) = match lab.options.quick {
-        true => (4, QUICK.vertices),
-        false => (LABELS, QUERIES.vertices),
+        true => (4, 4),
+        false => (LABELS, SIZE),
     };
     // Cases of rmat15 with few labels take minutes.
     for base in lab.labelled.iter().filter(|input| input.name != "rmat15") {

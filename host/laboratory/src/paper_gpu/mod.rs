@@ -10,7 +10,9 @@
 //! | `labels` | joins by number of labels and size of the query |
 //! | `paradigms` | plans, formulas and exploration without a plan, by size of the motifs |
 //! | `compression` | table A.1 of DuMato, on the CPU |
-//! | `gamma` | prefix groups, filter, layout, access modes, the merge of sorted segments |
+//! | `queries` | queries of the joins, by random walks |
+//! | `gamma` | prefix groups, filter, layout, access modes, the merge of sorted segments, the time of transfers |
+//! | `sizes` | rows of embedding tables |
 //! | `growth` | times by density of the graph, and by number of warps |
 //! | `point` | one setting of one task, measured |
 //! | `limits` | time limits of a point and of the whole run |
@@ -30,6 +32,8 @@ mod labels;
 mod limits;
 mod paradigms;
 mod point;
+mod queries;
+mod sizes;
 mod threads;
 mod unfinished;
 
@@ -147,6 +151,14 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
         Site::Device,
     ),
     ("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort, Site::Device),
+    ("figure-30", &["GAMMA, figure 30: time of transfers"], gamma::breakdown, Site::Device),
+    (
+        "figure-31",
+        &["GAMMA, figure 31: compression of embedding tables"],
+        sizes::compression,
+        Site::Device,
+    ),
+    ("tables", &["GAMMA, figure 16: peak memory"], sizes::memory, Site::Device),
     (
         "figure-16",
         &["GSI, figure 16: number of labels", "SGSI, figure 17c: size of the query"],
@@ -158,11 +170,12 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
         &[
             "GSI, table 3: the steps of the join",
             "GSI, table 4: rows by PCSR and by binary search",
-            "SGSI, tables 5 and 6: layers and memory",
+            "SGSI, table 5: layers",
         ],
         gsi::sections,
         Site::Device,
     ),
+    ("table-6", &["SGSI, table 6: memory"], gsi::memory, Site::Device),
 ];
 
 /// Site of an experiment's measurements.
@@ -188,7 +201,11 @@ fn parts(lab: &Lab<'_>, before: Option<&Report>) -> Result<Vec<Part>> {
         match before {
             Some(before) if !chosen => {
                 for title in titles {
-                    parts.push(Part::Earlier(before.section(title)?));
+                    match before.section(title) {
+                        Ok(earlier) => parts.push(Part::Earlier(earlier)),
+                        // It stays out of the report, as before.
+                        Err(missing) => (lab.tell)(&missing.to_string()),
+                    }
                 }
             }
             _ => parts.extend(experiment(lab)?.into_iter().map(Part::from)),
@@ -316,14 +333,10 @@ fn earlier_points(folder: &Path) -> Result<Vec<Point>> {
     })
 }
 
-/// Points of an earlier report with those of this run, which replace their like.
+/// Points of an earlier report, less those of the experiments that this run measured, with those of this run.
 fn all_points(mut all: Vec<Point>, measured: &[Point]) -> Vec<Point> {
-    for point in measured {
-        match all.iter_mut().find(|p| p.names() == point.names()) {
-            Some(known) => *known = point.clone(),
-            None => all.push(point.clone()),
-        }
-    }
+    all.retain(|point| measured.iter().all(|new| new.experiment != point.experiment));
+    all.extend_from_slice(measured);
     all
 }
 

@@ -16,7 +16,7 @@ use crate::paper::report::Block;
 
 /// Runs of this many seconds or more are not repeated, as the transfer of the graph hardly affects their time.
 const LONG: f64 = 5.0;
-/// Runs that take less together are repeated, up to [`MOST_RUNS`].
+/// Runs that take less together are repeated, up to [`MOST_RUNS`]; a task of several takes its part of it.
 const SHORT: f64 = 0.3;
 const MOST_RUNS: u32 = 10;
 
@@ -292,7 +292,8 @@ impl Lab<'_> {
                 if run == 0 {
                     count += found;
                 }
-                let enough = run >= self.options.best && (together > SHORT || run >= MOST_RUNS);
+                let short = SHORT / tasks.len() as f64;
+                let enough = run >= self.options.best && (together > short || run >= MOST_RUNS);
                 if enough || long && best < f64::INFINITY {
                     break;
                 }
