@@ -228,8 +228,8 @@ pub fn breakdown(lab: &Lab<'_>) -> Result<Vec<Section>> {
             let times = if matches!(task, Task::Clique { .. }) { 1 } else { 2 };
             let paged = TableSettings { access: Access::Heat, ..Default::default() };
             let settings = [
-                table("whole graph on the device", None, TableSettings::default()),
-                table("pages by heat", Some(small(&input.graph, times)), paged),
+                table("resident", None, TableSettings::default()),
+                table("paged", Some(small(&input.graph, times)), paged),
             ];
             let task = std::slice::from_ref(task);
             let points = lab.compare("figure 30", input, (name, task), &settings)?;
