@@ -54,43 +54,63 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
 }
 
 #else
-// A group per (v, from, to): the ends w in [from, to). Counters are halves of a word as long as no vertex
-// has 65,536 neighbours.
+#define NONE 0xffffffffu
+
+// A group per (v, from, to, place): the ends w in [from, to), a window of them at a time. Counters are halves of a word as
+// long as no vertex has 65,536 neighbours. A lane keeps where it goes on in each list, in CYCLE_TILE words a list from
+// `place` on; where that is NONE, each window begins with a search in each list.
 __kernel __attribute__((reqd_work_group_size(DENSE, 1, 1)))
 void cycles_dense(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                   __global const uint4 *restrict tasks, const uint first, const uint count,
                   const uint vertices, const uint entries, const uint least,
+                  __global uint *restrict cursors, const uint places,
                   __global uint *restrict sums, __global uint *restrict fault) {
     __local uint counts[WINDOW_WORDS];
     __local ulong totals[DENSE];
     const uint lane = get_local_id(0);
     const uint4 task = tasks[first + get_group_id(0)];
-    const uint v = INDEX(task.x, vertices, 33), from = task.y, to = task.z;
-    const uint used = (to - from + COUNTERS - 1) / COUNTERS;
-    for (uint i = lane; i < used; i += DENSE)
-        counts[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint v = INDEX(task.x, vertices, 33);
+    const uint begin = lower_bound(neighbours, offsets[v], offsets[v + 1], least);
+    const uint end = lower_bound(neighbours, begin, offsets[v + 1], v);
     ulong total = 0;
-    const uint end = offsets[v + 1];
-    const uint begin = lower_bound(neighbours, offsets[v], end, least);
-    for (uint a = begin + lane / CYCLE_TILE; a < end; a += DENSE / CYCLE_TILE) {
-        const uint u = neighbours[a];
-        if (u > v)
-            break;
-        const uint stop = INDEX(offsets[u + 1], entries + 1, 34);
-        uint e = from == 0 ? offsets[u] : lower_bound(neighbours, offsets[u], stop, from);
-        for (e += lane % CYCLE_TILE; e < stop; e += CYCLE_TILE) {
-            const uint w = neighbours[e];
-            if (w >= to)
-                break;
-            const uint at = w - from;
+    for (uint from = task.y; from < task.z; from += COUNTERS * WINDOW_WORDS) {
+        const uint to = min(from + COUNTERS * WINDOW_WORDS, task.z);
+        const uint used = (to - from + COUNTERS - 1) / COUNTERS;
+        for (uint i = lane; i < used; i += DENSE)
+            counts[i] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint a = begin + lane / CYCLE_TILE; a < end; a += DENSE / CYCLE_TILE) {
+            uint e = NONE, place = 0;
+            if (task.w != NONE)
+                place = INDEX(task.w + CYCLE_TILE * (a - begin) + lane % CYCLE_TILE, places, 196);
+            if (task.w != NONE && from != task.y) {
+                e = cursors[place];
+                // The list has no further end, or none in this window.
+                if (e == NONE || neighbours[INDEX(e, entries, 197)] >= to)
+                    continue;
+            }
+            const uint u = neighbours[a];
+            const uint stop = INDEX(offsets[u + 1], entries + 1, 34);
+            if (e == NONE) {
+                e = from == 0 ? offsets[u] : lower_bound(neighbours, offsets[u], stop, from);
+                e += lane % CYCLE_TILE;
+            }
+            for (; e < stop; e += CYCLE_TILE) {
+                const uint w = neighbours[e];
+                if (w >= to)
+                    break;
+                const uint at = w - from;
 #if COUNTERS == 2
-            const uint shift = 16 * (at & 1);
-            total += atomic_add(counts + INDEX(at / 2, WINDOW_WORDS, 35), 1u << shift) >> shift & 0xffff;
+                const uint shift = 16 * (at & 1);
+                total += atomic_add(counts + INDEX(at / 2, WINDOW_WORDS, 35), 1u << shift) >> shift & 0xffff;
 #else
-            total += atomic_inc(counts + INDEX(at, WINDOW_WORDS, 35));
+                total += atomic_inc(counts + INDEX(at, WINDOW_WORDS, 35));
 #endif
+            }
+            if (task.w != NONE)
+                cursors[place] = e < stop ? e : NONE;
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
     totals[lane] = total;
     barrier(CLK_LOCAL_MEM_FENCE);

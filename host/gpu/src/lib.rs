@@ -33,6 +33,7 @@ mod activity;
 mod by_label;
 mod calls;
 mod canon;
+mod cycles;
 mod device;
 mod domains;
 pub mod energy;
@@ -67,8 +68,8 @@ mod wide;
 mod yardstick;
 
 pub use calls::Fault;
+pub use cycles::CYCLE_WINDOW;
 pub use engine::{Gpu, Trial};
-pub use formula::CYCLE_WINDOW;
 pub use join::{FirstEdge, Join, JoinSettings, Layers, Rows};
 pub use lanes::Lanes;
 pub use local::ClassShape;

@@ -62,8 +62,7 @@ impl Lab<'_> {
             match self.sampled(input, &simulated, &mined, asked, &mut works)? {
                 Ok(measures) => point.measures = Ok(measures),
                 Err(why) => {
-                    let task = format!("{} {name} ({why})", input.name);
-                    self.left_out.borrow_mut().insert(task);
+                    self.left_out.borrow_mut().insert(format!("{note} ({why})"));
                 }
             }
         }

@@ -9,7 +9,8 @@ use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::{ResidentGraph, made, unfinished};
-use crate::formula::{self, Cycles};
+use crate::cycles::Cycles;
+use crate::formula;
 use crate::local::{self, Roots};
 use crate::resident::SUMS;
 
