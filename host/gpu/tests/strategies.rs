@@ -228,14 +228,16 @@ fn motifs_by_formulas() {
             }
         }
     }
-    // Several windows of counters.
+    // Several windows of counters: two, in which lists are searched, and three, from which on lanes keep their places as
+    // far as there is room.
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
     let model = Model::Rmat { scale: 15, edge_factor: 2, a: 0.57, b: 0.19, c: 0.19 };
-    compare(
-        &gpu,
-        "windows",
-        &random(model, 1, [0, 0]),
-        &Task::Motif { k: 4, induced: Induced::Vertex },
-    );
+    compare(&gpu, "two windows", &random(model, 1, [0, 0]), &task);
+    let model = Model::BarabasiAlbert { vertices: 50_000, edges_per_vertex: 2 };
+    let graph = random(model, 1, [0, 0]);
+    compare(&gpu, "three windows", &graph, &task);
+    let Some(small) = open(Settings { memory: Some(10 << 20), ..checked() }) else { return };
+    compare(&small, "three windows, little memory", &graph, &task);
 }
 
 /// What a run says of its strategy.

@@ -81,7 +81,7 @@ fn iterations(lab: &Lab<'_>, input: &Input, support: u64) -> Result<Vec<[Option<
                 Ok(Point::of(of.seconds, of.rows[kept].into()))
             };
             // Numbers of rows differ, so that no two of them are compared.
-            let setting = [(format!("{length} edges, {word}"), Settings::default())];
+            let setting = [(format!("iteration {length}, {word}"), Settings::default())];
             let points = lab.compare_by("figure 31", (&input.name, &task), &setting, &measure)?;
             rows[kept] = points.into_iter().next().flatten();
         }
