@@ -151,7 +151,7 @@ fn without_each(
     Ok(vec![Section { title: title.into(), claims: claims.collect(), blocks: vec![points_file()] }])
 }
 
-/// A budget that has room for the offsets and for less than half of the lists, which have each edge so many times.
+/// A budget with room for the offsets and for less than half of the lists, which store each edge `times` times.
 fn small(graph: &Graph, times: u64) -> u64 {
     let (vertices, edges) = (graph.vertices() as u64, graph.edges() as u64);
     4 * (vertices + times * edges) + (24 << 10)

@@ -20,7 +20,7 @@ use crate::paper::report::{Answer, Cases, Claim, Section};
 
 /// Labels of vertices. Edges have one: with GSI's 100 kinds hardly a pattern is frequent.
 const LABELS: u32 = 10;
-/// Least supports: one instance for each so many edges of the graph.
+/// Least supports: the number of edges divided by each of these.
 const SUPPORTS: [u64; 3] = [100, 25, 10];
 /// Edges of the largest patterns whose instances are rows of a table.
 const LENGTH: usize = 2;
@@ -212,7 +212,7 @@ fn ratio(more: Option<u128>, less: Option<u128>) -> Option<f64> {
     Some(more? as f64 / less?.max(1) as f64)
 }
 
-/// The first vertices of a pattern, each with a label of its own, the most frequent one first.
+/// The first vertices of a pattern with different labels, in order of frequency.
 fn first(vertices: usize, edges: &[(usize, usize)]) -> Task {
     let edges: Vec<_> = edges.iter().copied().filter(|&(i, j)| i.max(j) < vertices).collect();
     let mut pattern = Pattern::from_edges(vertices, &edges);
