@@ -54,17 +54,15 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
 }
 
 #else
-#define NONE 0xffffffffu
-
 // A group per (v, from, to, place): the ends w in [from, to), a window of them at a time. Counters are halves of a word as
 // long as no vertex has 65,536 neighbours. A lane keeps where it goes on in each list, in CYCLE_TILE words a list from
-// `place` on; where that is NONE, each window begins with a search in each list.
+// `place` on; where that is NO_PLACE, each window begins with a search in each list.
 __kernel __attribute__((reqd_work_group_size(DENSE, 1, 1)))
 void cycles_dense(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                   __global const uint4 *restrict tasks, const uint first, const uint count,
                   const uint vertices, const uint entries, const uint least,
-                  __global uint *restrict cursors, const uint places,
-                  __global uint *restrict sums, __global uint *restrict fault) {
+                  __global uint *restrict sums, __global uint *restrict fault,
+                  __global uint *restrict cursors, const uint places) {
     __local uint counts[WINDOW_WORDS];
     __local ulong totals[DENSE];
     const uint lane = get_local_id(0);
@@ -80,18 +78,18 @@ void cycles_dense(__global const uint *restrict offsets, __global const uint *re
             counts[i] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint a = begin + lane / CYCLE_TILE; a < end; a += DENSE / CYCLE_TILE) {
-            uint e = NONE, place = 0;
-            if (task.w != NONE)
+            uint e = NO_PLACE, place = 0;
+            if (task.w != NO_PLACE)
                 place = INDEX(task.w + CYCLE_TILE * (a - begin) + lane % CYCLE_TILE, places, 196);
-            if (task.w != NONE && from != task.y) {
+            if (task.w != NO_PLACE && from != task.y) {
                 e = cursors[place];
                 // The list has no further end, or none in this window.
-                if (e == NONE || neighbours[INDEX(e, entries, 197)] >= to)
+                if (e == NO_PLACE || neighbours[INDEX(e, entries, 197)] >= to)
                     continue;
             }
             const uint u = neighbours[a];
             const uint stop = INDEX(offsets[u + 1], entries + 1, 34);
-            if (e == NONE) {
+            if (e == NO_PLACE) {
                 e = from == 0 ? offsets[u] : lower_bound(neighbours, offsets[u], stop, from);
                 e += lane % CYCLE_TILE;
             }
@@ -107,8 +105,8 @@ void cycles_dense(__global const uint *restrict offsets, __global const uint *re
                 total += atomic_inc(counts + INDEX(at, WINDOW_WORDS, 35));
 #endif
             }
-            if (task.w != NONE)
-                cursors[place] = e < stop ? e : NONE;
+            if (task.w != NO_PLACE)
+                cursors[place] = e < stop ? e : NO_PLACE;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

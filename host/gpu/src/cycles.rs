@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use gramer_base::context::Context;
 use gramer_base::error::Result;
 
@@ -25,8 +26,8 @@ const CYCLE_TILE: usize = 4;
 const CURSOR_SHARE: u64 = 4;
 /// Windows up to which a search in each is as fast.
 const FEW_WINDOWS: u32 = 2;
-/// Place of a task without cursors; as in `cycles.cl`.
-const NO_CURSORS: u32 = u32::MAX;
+/// Place of a task whose lists are searched for each window; also of a lane that is through with a list.
+const NO_PLACE: u32 = u32::MAX;
 /// Tables of `cycles_hash`, in order of size.
 const TABLES: [CycleTable; 2] =
     [CycleTable { bits: 10, lanes: 32 }, CycleTable { bits: 12, lanes: 256 }];
@@ -50,6 +51,7 @@ impl CycleTable {
         8 << self.bits
     }
 }
+
 /// Ends of wedges that a window of `cycles_dense` counts, with two counters a word.
 pub const CYCLE_WINDOW: u32 = 20 << 10;
 /// Bytes of its counters.
@@ -60,25 +62,79 @@ const WIDE_DEGREE: u32 = 1 << 16;
 /// Wedges below a vertex, by window of their ends.
 pub(crate) struct Cycles {
     /// Vertices with few wedges, those with the most first.
-    few: Vec<u32>,
-    few_buffer: Buffer<u32>,
-    /// Wedges of each.
-    few_works: PrefixWork,
+    few: Tasks<u32>,
     /// `(v, from, to, place of its cursors)`.
-    many: Vec<[u32; 4]>,
-    many_buffer: Buffer<[u32; 4]>,
-    many_works: PrefixWork,
-    /// Places of tasks by root, and where those of a root are; nothing in a share.
-    few_by_root: Vec<u32>,
-    few_ends: Vec<u32>,
-    many_by_root: Vec<u32>,
-    many_ends: Vec<u32>,
+    many: Tasks<[u32; 4]>,
+    /// Where each lane goes on in a list, for all tasks that have a place.
+    cursors: Buffer<u32>,
+    counters: Counters,
+    /// Indices of `few` and `many`; none of a share.
+    by_root: Option<[RootIndex; 2]>,
+}
+
+/// Work-groups of a kernel.
+struct Tasks<T: Pod> {
+    list: Vec<T>,
+    buffer: Buffer<T>,
+    works: PrefixWork,
+}
+
+impl<T: Pod> Tasks<T> {
+    fn new(device: &Device, list: Vec<T>, works: PrefixWork) -> Result<Self> {
+        Ok(Tasks { buffer: Buffer::of(&device.place(), &list, "tasks")?, list, works })
+    }
+
+    /// Those at some positions, ascending, and their works.
+    fn some(&self, at: &[u32]) -> (Vec<T>, PrefixWork) {
+        let list = at.iter().map(|&at| self.list[at as usize]).collect();
+        let works = at.iter().map(|&at| self.works.of(at as usize..at as usize + 1));
+        (list, PrefixWork::new(works))
+    }
+}
+
+/// Positions of tasks by their roots, in V + 1 parts.
+struct RootIndex {
+    places: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl RootIndex {
+    fn new(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> Self {
+        let mut ends = vec![0u32; vertices + 1];
+        roots.clone().for_each(|root| ends[root as usize + 1] += 1);
+        (0..vertices).for_each(|v| ends[v + 1] += ends[v]);
+        let (mut next, mut places) = (ends.clone(), vec![0u32; ends[vertices] as usize]);
+        for (place, root) in (0..).zip(roots) {
+            places[next[root as usize] as usize] = place;
+            next[root as usize] += 1;
+        }
+        RootIndex { places, ends }
+    }
+
+    /// The positions of the tasks of some roots, ascending.
+    fn of(&self, roots: &[u32]) -> Vec<u32> {
+        let range = |root: usize| self.ends[root] as usize..self.ends[root + 1] as usize;
+        let mut all: Vec<u32> =
+            roots.iter().flat_map(|&root| &self.places[range(root as usize)]).copied().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// Counters of the ends of wedges.
+#[derive(Clone, Copy)]
+struct Counters {
     /// Vertices below have one neighbour at most.
     least: u32,
-    counters_per_word: usize,
+    a_word: usize,
     window_bytes: usize,
-    /// Where each lane goes on in a list, for all tasks; nothing where there is no room.
-    cursors: Buffer<u32>,
+}
+
+impl Counters {
+    /// Ends of a window.
+    fn window(self) -> u32 {
+        (self.window_bytes / 4 * self.a_word) as u32
+    }
 }
 
 impl Cycles {
@@ -86,7 +142,7 @@ impl Cycles {
     pub fn new(graph: &Resident) -> Result<Self> {
         let (device, by) = (&graph.device, &graph.by);
         let highest = by.longest;
-        let counters_per_word = if highest < WIDE_DEGREE { 2 } else { 1 };
+        let a_word = if highest < WIDE_DEGREE { 2 } else { 1 };
         let totals = 8 * device.lanes(DENSE_LANES);
         let room = device.limits.local.saturating_sub(totals + 1024);
         let window_bytes = WINDOW_BYTES.min(room / 4096 * 4096).max(4096);
@@ -127,29 +183,28 @@ impl Cycles {
         few.sort_by(|a, b| b.cmp(a));
         many.sort_by(|a, b| b.0.total_cmp(&a.0));
         let few_works = PrefixWork::new(few.iter().map(|f| f.0 as f64 + 1.0));
-        let few: Vec<u32> = few.into_iter().map(|f| f.1).collect();
         let many_works = PrefixWork::new(many.iter().map(|m| f64::from(m.0) + 1.0));
-        let mut many: Vec<[u32; 4]> = many.into_iter().map(|m| m.1).collect();
-        let place = device.place();
-        let cursors = cursors(graph, &mut many)?;
-        let (few_by_root, few_ends) = by_root(by.vertices(), few.iter().copied());
-        let (many_by_root, many_ends) = by_root(by.vertices(), many.iter().map(|task| task[0]));
-        Ok(Cycles {
-            few_buffer: Buffer::of(&place, &few, "tasks")?,
-            many_buffer: Buffer::of(&place, &many, "tasks")?,
-            few,
-            few_works,
-            many,
-            many_works,
-            few_by_root,
-            few_ends,
-            many_by_root,
-            many_ends,
-            least,
-            counters_per_word,
-            window_bytes,
-            cursors,
-        })
+        let few = (few.into_iter().map(|f| f.1).collect(), few_works);
+        let many = (many.into_iter().map(|m| m.1).collect(), many_works);
+        let mut all = Self::of_tasks(graph, few, many, Counters { least, a_word, window_bytes })?;
+        let few = RootIndex::new(by.vertices(), all.few.list.iter().copied());
+        let many = RootIndex::new(by.vertices(), all.many.list.iter().map(|task| task[0]));
+        all.by_root = Some([few, many]);
+        Ok(all)
+    }
+
+    /// Places cursors and puts the tasks on the device.
+    fn of_tasks(
+        graph: &Resident,
+        few: (Vec<u32>, PrefixWork),
+        mut many: (Vec<[u32; 4]>, PrefixWork),
+        counters: Counters,
+    ) -> Result<Self> {
+        let device = &graph.device;
+        let cursors = cursors(graph, &mut many.0, counters.window())?;
+        let few = Tasks::new(device, few.0, few.1)?;
+        let many = Tasks::new(device, many.0, many.1)?;
+        Ok(Cycles { few, many, cursors, counters, by_root: None })
     }
 
     /// Tasks of a share.
@@ -157,15 +212,8 @@ impl Cycles {
     /// # Errors
     /// [`gramer_base::Error::Unsupported`] if the budget is too small.
     pub fn of_share(&self, graph: &Resident, share: &RootSelection) -> Result<Self> {
-        let (mut few, mut many) = (vec![], vec![]);
-        for &root in &share.roots {
-            let place = |all: &[u32]| all[root as usize] as usize..all[root as usize + 1] as usize;
-            few.extend_from_slice(&self.few_by_root[place(&self.few_ends)]);
-            many.extend_from_slice(&self.many_by_root[place(&self.many_ends)]);
-        }
-        few.sort_unstable();
-        many.sort_unstable();
-        self.some(graph, &few, &many)
+        let [few, many] = self.by_root.as_ref().expect("a share is of the whole");
+        self.some(graph, &few.of(&share.roots), &many.of(&share.roots))
     }
 
     /// Part of one of several devices that share a task, of which the first one also does `beside` work: all get about
@@ -190,35 +238,13 @@ impl Cycles {
             }
             own
         };
-        let (many, few) = (own(&self.many_works), own(&self.few_works));
+        let (many, few) = (own(&self.many.works), own(&self.few.works));
         self.some(graph, &few, &many)
     }
 
     /// Selects the tasks at some positions, ascending.
     fn some(&self, graph: &Resident, few: &[u32], many: &[u32]) -> Result<Self> {
-        let of = |works: &PrefixWork, at: u32| works.of(at as usize..at as usize + 1);
-        let few_works = PrefixWork::new(few.iter().map(|&at| of(&self.few_works, at)));
-        let few: Vec<u32> = few.iter().map(|&at| self.few[at as usize]).collect();
-        let many_works = PrefixWork::new(many.iter().map(|&at| of(&self.many_works, at)));
-        let mut many: Vec<[u32; 4]> = many.iter().map(|&at| self.many[at as usize]).collect();
-        let place = graph.device.place();
-        let cursors = cursors(graph, &mut many)?;
-        Ok(Cycles {
-            few_buffer: Buffer::of(&place, &few, "tasks")?,
-            many_buffer: Buffer::of(&place, &many, "tasks")?,
-            few,
-            few_works,
-            many,
-            many_works,
-            few_by_root: vec![],
-            few_ends: vec![],
-            many_by_root: vec![],
-            many_ends: vec![],
-            cursors,
-            least: self.least,
-            counters_per_word: self.counters_per_word,
-            window_bytes: self.window_bytes,
-        })
+        Self::of_tasks(graph, self.few.some(few), self.many.some(many), self.counters)
     }
 
     /// The kernel with this table, or the one without any.
@@ -236,8 +262,9 @@ impl Cycles {
             None => {
                 line("CYCLE_TILE", CYCLE_TILE);
                 line("DENSE", device.lanes(DENSE_LANES));
-                line("COUNTERS", self.counters_per_word);
-                line("WINDOW_WORDS", self.window_bytes / 4);
+                line("COUNTERS", self.counters.a_word);
+                line("WINDOW_WORDS", self.counters.window_bytes / 4);
+                writeln!(defines, "#define NO_PLACE {NO_PLACE}u").expect("text");
                 "cycles by windows".into()
             }
         };
@@ -246,14 +273,14 @@ impl Cycles {
 
     /// The vertices with few wedges for each of [`tables`].
     fn by_table(&self, device: &Device) -> Vec<(CycleTable, std::ops::Range<usize>)> {
-        let (mut end, mut by_table) = (self.few.len(), vec![]);
+        let (mut end, mut by_table) = (self.few.list.len(), vec![]);
         for &table in tables(device) {
             // A task weighs one more than its wedges.
             let most = table.most() as f64 + 1.0;
             let (mut low, mut high) = (0, end);
             while low < high {
                 let middle = (low + high) / 2;
-                if self.few_works.of(middle..middle + 1) > most {
+                if self.few.works.of(middle..middle + 1) > most {
                     low = middle + 1
                 } else {
                     high = middle
@@ -270,7 +297,7 @@ impl Cycles {
     pub fn count(&self, graph: &Resident, context: &Context) -> Result<bool> {
         let device = &graph.device;
         let full = graph.full()?;
-        let total = self.few_works.total() + self.many_works.total();
+        let total = self.few.works.total() + self.many.works.total();
         let mut slices = Slices::new(device, context, total);
         let args = |range: &std::ops::Range<usize>, tasks| {
             let [vertices, _] = graph.sizes();
@@ -282,18 +309,17 @@ impl Cycles {
                 Arg::U32(range.len() as u32),
                 vertices,
                 Arg::U32(graph.by.neighbours.len() as u32),
-                Arg::U32(self.least),
+                Arg::U32(self.counters.least),
                 Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(graph.fault().raw()),
             ]
         };
-        if !self.many.is_empty() {
+        if !self.many.list.is_empty() {
             let program = self.program(device, None)?;
-            let done = slices.run(&self.many_works, |range| {
-                let mut args = args(&range, self.many_buffer.raw());
-                let cursors =
-                    [Arg::Buffer(self.cursors.raw()), Arg::U32(self.cursors.len() as u32)];
-                args.splice(8..8, cursors);
+            let done = slices.run(&self.many.works, |range| {
+                let mut args = args(&range, self.many.buffer.raw());
+                args.push(Arg::Buffer(self.cursors.raw()));
+                args.push(Arg::U32(self.cursors.len() as u32));
                 let lanes = device.lanes(DENSE_LANES);
                 device.launch(&program, "cycles_dense", &args, range.len(), lanes)
             })?;
@@ -303,8 +329,8 @@ impl Cycles {
         }
         for (table, which) in self.by_table(device).into_iter().filter(|w| !w.1.is_empty()) {
             let program = self.program(device, Some(table))?;
-            let done = slices.run_some(&self.few_works, which, |range| {
-                let args = args(&range, self.few_buffer.raw());
+            let done = slices.run_some(&self.few.works, which, |range| {
+                let args = args(&range, self.few.buffer.raw());
                 device.launch(&program, "cycles_hash", &args, range.len(), table.lanes)
             })?;
             if !done {
@@ -320,15 +346,15 @@ impl Cycles {
 ///
 /// # Errors
 /// [`gramer_base::Error::Unsupported`] if the budget is too small.
-fn cursors(graph: &Resident, many: &mut [[u32; 4]]) -> Result<Buffer<u32>> {
+fn cursors(graph: &Resident, many: &mut [[u32; 4]], window: u32) -> Result<Buffer<u32>> {
     let (device, by) = (&graph.device, &graph.by);
-    let room = (device.budget.free() / CURSOR_SHARE / 4).min(u64::from(NO_CURSORS));
+    let room = (device.budget.free() / CURSOR_SHARE / 4).min(u64::from(NO_PLACE));
     let mut words = 0;
     for [v, from, to, place] in many {
         let v = *v as usize;
         let end = words + CYCLE_TILE as u64 * u64::from(by.split[v] - by.offsets[v]);
-        *place = NO_CURSORS;
-        if *to - *from > FEW_WINDOWS * CYCLE_WINDOW && end <= room {
+        *place = NO_PLACE;
+        if *to - *from > FEW_WINDOWS * window && end <= room {
             *place = words as u32;
             words = end;
         }
@@ -344,17 +370,4 @@ fn tables(device: &Device) -> &'static [CycleTable] {
     // A processor takes lanes one after the other, and clears a large table longer than a window.
     let most = if device.limits.portable { 1 } else { TABLES.len() };
     &TABLES[..TABLES[..most].iter().filter(fits).count().max(1)]
-}
-
-/// The places of tasks by their roots, and V + 1 positions among them.
-fn by_root(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> (Vec<u32>, Vec<u32>) {
-    let mut ends = vec![0u32; vertices + 1];
-    roots.clone().for_each(|root| ends[root as usize + 1] += 1);
-    (0..vertices).for_each(|v| ends[v + 1] += ends[v]);
-    let (mut next, mut places) = (ends.clone(), vec![0u32; ends[vertices] as usize]);
-    for (place, root) in (0..).zip(roots) {
-        places[next[root as usize] as usize] = place;
-        next[root as usize] += 1;
-    }
-    (places, ends)
 }
