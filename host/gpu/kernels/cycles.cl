@@ -55,8 +55,8 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
 
 #else
 // A group per (v, from, to, place): the ends w in [from, to), a window of them at a time. Counters are halves of a word as
-// long as no vertex has 65,536 neighbours. A lane keeps where it goes on in each list, in CYCLE_TILE words a list from
-// `place` on; where that is NO_PLACE, each window begins with a search in each list.
+// long as no vertex has 65,536 neighbours. Each lane keeps a cursor in each list: CYCLE_TILE words
+// a list, from `place` on. If that is NO_PLACE, each window begins with a search in each list.
 __kernel __attribute__((reqd_work_group_size(DENSE, 1, 1)))
 void cycles_dense(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                   __global const uint4 *restrict tasks, const uint first, const uint count,

@@ -22,11 +22,11 @@ const CYCLES: &str = include_str!("../kernels/cycles.cl");
 /// Lanes of a work-group of `cycles_dense`, and those that read a list together.
 const DENSE_LANES: usize = 512;
 const CYCLE_TILE: usize = 4;
-/// What is free of the device's budget, divided by what cursors may take of it.
+/// Cursors take at most the free part of the device's budget divided by this.
 const CURSOR_SHARE: u64 = 4;
-/// Windows up to which a search in each is as fast.
+/// Up to this number of windows, searches are as fast as cursors.
 const FEW_WINDOWS: u32 = 2;
-/// Place of a task whose lists are searched for each window; also of a lane that is through with a list.
+/// Place of a task without cursors; also the cursor of a lane at the end of a list.
 const NO_PLACE: u32 = u32::MAX;
 /// Tables of `cycles_hash`, in order of size.
 const TABLES: [CycleTable; 2] =
@@ -65,10 +65,10 @@ pub(crate) struct Cycles {
     few: Tasks<u32>,
     /// `(v, from, to, place of its cursors)`.
     many: Tasks<[u32; 4]>,
-    /// Where each lane goes on in a list, for all tasks that have a place.
+    /// The lanes' cursors in lists, for all tasks with a place.
     cursors: Buffer<u32>,
     counters: Counters,
-    /// Indices of `few` and `many`; none of a share.
+    /// Indices of `few` and `many`; a share needs none.
     by_root: Option<[RootIndex; 2]>,
 }
 
@@ -341,8 +341,8 @@ impl Cycles {
     }
 }
 
-/// Places the cursors of the tasks of many windows, CYCLE_TILE words for each lower neighbour of a task's vertex, and makes
-/// room for them as long as they take no more than a part of what is free. The others search.
+/// Allocates cursors for tasks of many windows, CYCLE_TILE words for each lower neighbour of a task's vertex, up to
+/// [`CURSOR_SHARE`]. The other tasks search.
 ///
 /// # Errors
 /// [`gramer_base::Error::Unsupported`] if the budget is too small.
@@ -359,7 +359,7 @@ fn cursors(graph: &Resident, many: &mut [[u32; 4]], window: u32) -> Result<Buffe
             words = end;
         }
     }
-    Buffer::new(&device.place(), words.max(1) as usize, "places in lists")
+    Buffer::new(&device.place(), words.max(1) as usize, "cursors")
 }
 
 /// The tables of a device, one at least.

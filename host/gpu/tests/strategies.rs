@@ -228,8 +228,7 @@ fn motifs_by_formulas() {
             }
         }
     }
-    // Several windows of counters: two, in which lists are searched, and three, from which on lanes keep their places as
-    // far as there is room.
+    // Several windows of counters: two, with searches, and three, with cursors for as many tasks as fit.
     let task = Task::Motif { k: 4, induced: Induced::Vertex };
     let model = Model::Rmat { scale: 15, edge_factor: 2, a: 0.57, b: 0.19, c: 0.19 };
     compare(&gpu, "two windows", &random(model, 1, [0, 0]), &task);

@@ -86,86 +86,82 @@ pub struct Options {
     pub verdicts: bool,
 }
 
-type Experiment = fn(&Lab<'_>) -> Result<Vec<Section>>;
+type Sections = fn(&Lab<'_>) -> Result<Vec<Section>>;
 
-/// Name, titles of the sections, function, and whether it measures on the device. The joins are last: how long their
-/// queries take is known least.
-const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
-    (
+/// An experiment: its name, the titles of its sections, and what runs it.
+struct Experiment {
+    name: &'static str,
+    titles: &'static [&'static str],
+    run: Sections,
+    site: Site,
+}
+
+const fn on_device(
+    name: &'static str,
+    titles: &'static [&'static str],
+    run: Sections,
+) -> Experiment {
+    Experiment { name, titles, run, site: Site::Device }
+}
+
+const fn on_host(name: &'static str, titles: &'static [&'static str], run: Sections) -> Experiment {
+    Experiment { name, titles, run, site: Site::Host }
+}
+
+/// The joins are last: how long their queries take is known least.
+const EXPERIMENTS: &[Experiment] = &[
+    on_device(
         "table-6.3",
         &["DuMato, table 6.3: searches by thread and by warp"],
         threads::sections,
-        Site::Device,
     ),
-    (
+    on_device(
         "figure-6.2",
         &["DuMato, figures 6.2 and 6.6: activity of warps"],
         activity::sections,
-        Site::Device,
     ),
-    ("table-6.7", &["DuMato, table 6.7: balance off and on"], dumato::on_and_off, Site::Device),
-    ("table-6.6", &["DuMato, table 6.6: donations"], dumato::donations, Site::Device),
-    (
-        "figure-6.4",
-        &["DuMato, figure 6.4: thresholds and threads"],
-        dumato::thresholds,
-        Site::Device,
-    ),
-    (
+    on_device("table-6.7", &["DuMato, table 6.7: balance off and on"], dumato::on_and_off),
+    on_device("table-6.6", &["DuMato, table 6.6: donations"], dumato::donations),
+    on_device("figure-6.4", &["DuMato, figure 6.4: thresholds and threads"], dumato::thresholds),
+    on_device(
         "figure-6.5",
         &["DuMato, figure 6.5: thresholds and threads, cliques"],
         dumato::thresholds_of_cliques,
-        Site::Device,
     ),
-    ("table-6.5", &["DuMato, table 6.5: virtual warps"], dumato::tiles, Site::Device),
-    (
+    on_device("table-6.5", &["DuMato, table 6.5: virtual warps"], dumato::tiles),
+    on_device(
         "paradigms",
         &["Beyond DuMato: plans, formulas and exploration"],
         paradigms::sections,
-        Site::Device,
     ),
-    (
-        "table-a.1",
-        &["DuMato, table A.1: compression by cliques"],
-        compression::sections,
-        Site::Host,
-    ),
-    (
+    on_host("table-a.1", &["DuMato, table A.1: compression by cliques"], compression::sections),
+    on_device(
         "figure-26",
         &["GAMMA, figures 26, 32 and 34: mechanisms of the extension"],
         gamma::mechanisms,
-        Site::Device,
     ),
-    (
+    on_device(
         "figure-27",
         &["GAMMA, figures 27 and 33: the same, subgraph matching"],
         gamma::matching,
-        Site::Device,
     ),
-    ("figure-24", &["GAMMA, figure 24: density"], growth::density, Site::Device),
-    ("figure-25", &["GAMMA, figure 25: number of warps"], growth::warps, Site::Device),
-    (
-        "figure-28",
-        &["GAMMA, figures 7 and 28: which pages are copied"],
-        gamma::access,
-        Site::Device,
-    ),
-    ("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort, Site::Device),
-    ("figure-30", &["GAMMA, figure 30: time of transfers"], gamma::breakdown, Site::Device),
-    (
+    on_device("figure-24", &["GAMMA, figure 24: density"], growth::density),
+    on_device("figure-25", &["GAMMA, figure 25: number of warps"], growth::warps),
+    on_device("figure-28", &["GAMMA, figures 7 and 28: which pages are copied"], gamma::access),
+    on_device("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort),
+    on_device("figure-30", &["GAMMA, figure 30: time of transfers"], gamma::breakdown),
+    on_device(
         "figure-31",
         &["GAMMA, figure 31: compression of embedding tables"],
         sizes::compression,
-        Site::Device,
     ),
-    ("tables", &["GAMMA, figure 16: peak memory"], sizes::memory, Site::Device),
-    (
+    on_device("tables", &["GAMMA, figure 16: peak memory"], sizes::memory),
+    on_device(
         "figure-16",
         &["GSI, figure 16: number of labels", "SGSI, figure 17c: size of the query"],
         labels::sections,
-        Site::Device,
     ),
-    (
+    on_device(
         "joins",
         &[
             "GSI, table 3: the steps of the join",
@@ -173,9 +169,8 @@ const EXPERIMENTS: &[(&str, &[&str], Experiment, Site)] = &[
             "SGSI, table 5: layers",
         ],
         gsi::sections,
-        Site::Device,
     ),
-    ("table-6", &["SGSI, table 6: memory"], gsi::memory, Site::Device),
+    on_device("table-6", &["SGSI, table 6: memory"], gsi::memory),
 ];
 
 /// Site of an experiment's measurements.
@@ -189,13 +184,13 @@ enum Site {
 
 /// Names of the experiments.
 pub fn experiments() -> impl Iterator<Item = &'static str> {
-    EXPERIMENTS.iter().map(|(name, ..)| *name)
+    EXPERIMENTS.iter().map(|experiment| experiment.name)
 }
 
 /// The sections of experiments: measured, or those of an earlier report.
 fn parts(lab: &Lab<'_>, before: Option<&Report>) -> Result<Vec<Part>> {
     let mut parts = vec![];
-    for &(name, titles, experiment, _) in EXPERIMENTS {
+    for &Experiment { name, titles, run, .. } in EXPERIMENTS {
         let only = &lab.options.only;
         let chosen = only.is_empty() || only.iter().any(|only| only == name);
         match before {
@@ -208,7 +203,7 @@ fn parts(lab: &Lab<'_>, before: Option<&Report>) -> Result<Vec<Part>> {
                     }
                 }
             }
-            _ => parts.extend(experiment(lab)?.into_iter().map(Part::from)),
+            _ => parts.extend(run(lab)?.into_iter().map(Part::from)),
         }
     }
     Ok(parts)
@@ -261,8 +256,8 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
     let again = options.verdicts || !options.only.is_empty();
     let before = if again { Some(Report::read(&options.out)?) } else { None };
     let chosen = |name: &str| options.only.is_empty() || options.only.iter().any(|o| o == name);
-    let on_device = |e: &&(&str, _, _, Site)| e.3 != Site::Host && chosen(e.0);
-    let device = match !options.verdicts && EXPERIMENTS.iter().any(|e| on_device(&e)) {
+    let on_device = |e: &Experiment| e.site == Site::Device && chosen(e.name);
+    let device = match !options.verdicts && EXPERIMENTS.iter().any(on_device) {
         true => {
             let gpu = Gpu::open(&options.device, &Settings::default())?;
             Some(format!("{} (driver {})", gpu.found().name, gpu.found().driver))
