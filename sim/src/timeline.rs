@@ -21,6 +21,19 @@ const STATES: [(&str, &str); 4] = [
     ("no_work", "idle_no_work"),
 ];
 
+/// Events of the on-chip memories that are counted in each window, over all partitions. A core without such a counter has
+/// no such events.
+const EVENTS: [&str; 6] = [
+    "vertex_high_hits",
+    "vertex_low_hits",
+    "vertex_misses",
+    "edge_high_hits",
+    "edge_low_hits",
+    "edge_misses",
+];
+/// Maximum of events of a kind per cycle: no machine has more partitions.
+const EVENTS_A_CYCLE: u64 = 64;
+
 /// Activity of the PUs of a core in each window of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
@@ -31,12 +44,21 @@ pub struct Timeline {
     pub windows: Vec<u64>,
     /// Cycles by PU, state and window.
     pub spent: Vec<Vec<Vec<u64>>>,
+    /// Hits and misses of the on-chip memories, by name and window.
+    pub events: Vec<(&'static str, Vec<u64>)>,
 }
 
 impl Timeline {
     /// Returns the timeline as JSON.
     pub fn json(&self) -> serde_json::Value {
-        json!({ "states": self.states, "windows": self.windows, "spent": self.spent })
+        let events: serde_json::Map<_, _> =
+            self.events.iter().map(|(name, counts)| ((*name).into(), json!(counts))).collect();
+        json!({
+            "states": self.states,
+            "windows": self.windows,
+            "spent": self.spent,
+            "events": events,
+        })
     }
 }
 
@@ -86,6 +108,25 @@ impl Recording {
     }
 }
 
+/// Part of a core that has counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A PU, by number.
+    Pu(usize),
+    /// All partitions of the on-chip memory.
+    Partitions,
+}
+
+impl Part {
+    /// Value of a counter; the sum over all partitions.
+    fn sum(self, model: &Model, counter: u32) -> Result<u64> {
+        match self {
+            Part::Pu(pu) => model.sum(&format!("[{pu}].i_pu"), "counters_q", counter, 1),
+            Part::Partitions => model.sum("i_partition", "counters_q", counter, 1),
+        }
+    }
+}
+
 /// Sampler of one core's counters during a run.
 #[derive(Debug)]
 pub struct Sampler {
@@ -97,6 +138,8 @@ pub struct Sampler {
     timeline: Timeline,
     /// Counter values at the end of the last window, by PU and state.
     seen: Vec<Vec<u64>>,
+    /// Counter of a partition by event, and the sum of its values at the end of the last window.
+    event_counters: Vec<(u32, u64)>,
     every: u64,
     /// Last cycle of the last window; `None` before the first sample.
     from: Option<u64>,
@@ -113,13 +156,24 @@ impl Sampler {
         let known = known.filter(|&(state, counter)| counter.is_some() || state == "busy");
         let (states, counters): (Vec<_>, Vec<_>) = known.unzip();
         let pus = a.machine.processing_units as usize;
+        let of_partition = match a.core {
+            Core::Paper => layout::positions(&a.counters.partition, a.machine.depth),
+            Core::Set => vec![],
+        };
+        let event = |event: &&'static str| {
+            let found = of_partition.iter().find(|(name, ..)| name == event);
+            found.map(|&(_, first, _)| (*event, first))
+        };
+        let events: Vec<(&'static str, u32)> = EVENTS.iter().filter_map(event).collect();
         Sampler {
             ends_with_output: a.core == Core::Set,
             seen: vec![vec![0; counters.len()]; pus],
+            event_counters: events.iter().map(|&(_, first)| (first, 0)).collect(),
             timeline: Timeline {
                 spent: vec![vec![vec![]; counters.len()]; pus],
                 states,
                 windows: vec![],
+                events: events.iter().map(|&(name, _)| (name, vec![])).collect(),
             },
             counters,
             every: EVERY,
@@ -139,9 +193,7 @@ impl Sampler {
             return Ok(());
         }
         self.ended = ends;
-        self.window(now, &mut |pu, counter| {
-            model.sum(&format!("[{pu}].i_pu"), "counters_q", counter, 1)
-        })
+        self.window(now, &mut |part, counter| part.sum(model, counter))
     }
 
     /// Ends the timeline in cycle `now`.
@@ -150,15 +202,13 @@ impl Sampler {
     /// If the model doesn't expose the counters.
     pub fn finish(mut self, now: u64, model: &Model) -> Result<Timeline> {
         if !self.ended && self.from.is_some_and(|from| from < now) {
-            self.window(now, &mut |pu, counter| {
-                model.sum(&format!("[{pu}].i_pu"), "counters_q", counter, 1)
-            })?;
+            self.window(now, &mut |part, counter| part.sum(model, counter))?;
         }
         Ok(self.timeline)
     }
 
-    /// Ends a window in cycle `now`; `read` returns a counter of a PU.
-    fn window(&mut self, now: u64, read: &mut dyn FnMut(usize, u32) -> Result<u64>) -> Result<()> {
+    /// Ends a window in cycle `now`; `read` returns a counter of a part.
+    fn window(&mut self, now: u64, read: &mut dyn FnMut(Part, u32) -> Result<u64>) -> Result<()> {
         let cycles = now - self.from.unwrap_or(now);
         let pus = self.seen.iter_mut().zip(&mut self.timeline.spent).enumerate();
         for (pu, (seen, spent)) in pus {
@@ -168,7 +218,7 @@ impl Sampler {
                     spent.push(0);
                     continue;
                 };
-                let value = read(pu, counter)?;
+                let value = read(Part::Pu(pu), counter)?;
                 // Until the core has cleared it, it holds what it held before the run.
                 let grown = value.checked_sub(*seen).filter(|&grown| grown <= cycles);
                 (*seen, spared) = match grown {
@@ -183,12 +233,21 @@ impl Sampler {
                 }
             }
         }
+        for ((counter, seen), (_, counts)) in
+            self.event_counters.iter_mut().zip(&mut self.timeline.events)
+        {
+            let value = read(Part::Partitions, *counter)?;
+            let grown = value.checked_sub(*seen).filter(|&n| n <= EVENTS_A_CYCLE * cycles);
+            *seen = if grown.is_some() { value } else { 0 };
+            counts.push(grown.unwrap_or(0));
+        }
         self.timeline.windows.push(cycles);
         self.from = Some(now);
         if self.timeline.windows.len() > MOST {
             self.every *= 2;
             halve(&mut self.timeline.windows);
             self.timeline.spent.iter_mut().flatten().for_each(halve);
+            self.timeline.events.iter_mut().for_each(|(_, counts)| halve(counts));
         }
         Ok(())
     }
@@ -220,13 +279,19 @@ mod tests {
         let mut now = 0;
         for _ in 0..5 * MOST {
             now += sampler.every;
-            let read = &mut |pu, counter| {
-                Ok(if counter == if pu == 0 { busy } else { none } { now } else { 0 })
+            let read = &mut |part, counter| {
+                let counts = match part {
+                    Part::Pu(pu) => counter == if pu == 0 { busy } else { none },
+                    Part::Partitions => true,
+                };
+                Ok(if counts { now } else { 0 })
             };
             sampler.window(now, read).unwrap();
             assert!(sampler.timeline.windows.len() <= MOST);
         }
-        let Timeline { states, windows, spent } = sampler.timeline;
+        let Timeline { states, windows, spent, events } = sampler.timeline;
+        assert_eq!(events.iter().map(|(name, _)| *name).collect::<Vec<_>>(), EVENTS);
+        assert!(events.iter().all(|(_, counts)| *counts == windows), "one a cycle");
         assert_eq!(states, ["busy", "waiting_for_memory", "waiting_inside", "no_work"]);
         assert_eq!(windows.iter().sum::<u64>(), now);
         assert!(windows.len() > MOST / 4 && windows[0] > EVERY);

@@ -27,11 +27,12 @@ public_flat_rd -module \"gramer_pu\" -var \"vertex_*_i\"
 ";
 
 /// Modules and registers shown by [`Model::state`](super::Model::state) and read by [`Model::sum`](super::Model::sum).
-pub const STATE: [(&str, &[&str]); 10] = [
+pub const STATE: [(&str, &[&str]); 11] = [
     ("gramer_core", &["state_q", "sweep_q", "status_q", "pu_busy", "poll_busy", "work_finished"]),
     ("gramer_prefetcher", &["state_q", "at_q"]),
     ("gramer_pu", &["counters_q", "listed_q", "stall_q"]),
     ("gramer_receiver", &["unit_valid_q"]),
+    ("gramer_partition", &["counters_q"]),
     ("gramer_slot_buffer", &["busy_q"]),
     ("gramer_crossbar_column", &["some_q"]),
     ("gramer_miss_unit", &["taken_q"]),
