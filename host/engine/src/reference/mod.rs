@@ -46,12 +46,14 @@ mod application;
 mod counters;
 mod explorer;
 mod occurrences;
+mod work;
 
 pub use accesses::accesses;
 pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape, WithFilter};
 pub use counters::{Accesses, Counters};
 pub use explorer::{Access, Embedding, Explorer, Stop};
 pub use occurrences::{Occurrences, occurrences};
+pub use work::work_of_units;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
