@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::sample::CycleEstimate;
+use super::sample::Estimate;
 use super::simulator::PointFile;
 
-/// The counters of a run, summed over their units; of a sampled one only its cycles.
+/// The counters of a run, summed over their units; of a sampled one its cycles, accesses and hit ratios.
 #[derive(Debug, Clone)]
 pub struct Measures {
     kept: PointFile,
-    /// Half of the 95 % interval of sampled cycles.
-    half: Option<f64>,
+    /// What a sample estimates.
+    estimate: Option<Estimate>,
     clock_mhz: f64,
     processing_units: f64,
 }
@@ -102,33 +102,33 @@ impl Measures {
     /// Of a run on a machine with this clock (MHz) and as many PUs.
     pub fn new(kept: PointFile, clock_mhz: u32, processing_units: u32) -> Self {
         let (clock_mhz, processing_units) = (clock_mhz.into(), processing_units.into());
-        Measures { kept, half: None, clock_mhz, processing_units }
+        Measures { kept, estimate: None, clock_mhz, processing_units }
     }
 
-    /// A sample's estimate of a task's cycles; all other numbers of the run are unknown.
-    pub fn sampled(
-        task: &str,
-        sample: &CycleEstimate,
-        clock_mhz: u32,
-        processing_units: u32,
-    ) -> Self {
+    /// A sample's estimate of a task; all other numbers of the run are unknown.
+    pub fn sampled(task: &str, estimate: Estimate, clock_mhz: u32, processing_units: u32) -> Self {
         let kept = PointFile {
             identity: String::new(),
             task: task.into(),
             options: vec![],
-            result: serde_json::json!({ "cycles": sample.cycles.round() as u64 }),
+            result: serde_json::json!({ "cycles": estimate.cycles.value.round() as u64 }),
         };
-        Measures { half: Some(sample.half), ..Self::new(kept, clock_mhz, processing_units) }
+        Measures { estimate: Some(estimate), ..Self::new(kept, clock_mhz, processing_units) }
+    }
+
+    /// What a sample estimates; `None` where the run was whole.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.estimate.as_ref()
     }
 
     /// Half of the 95 % interval of sampled cycles; `None` where they were counted.
     pub fn half(&self) -> Option<f64> {
-        self.half
+        self.estimate.as_ref().map(|e| e.cycles.half)
     }
 
     /// The same as a share of the cycles; 0 where they were counted.
     pub fn uncertainty(&self) -> f64 {
-        self.half.map_or(0.0, |half| half / self.get(Metric::Cycles))
+        self.half().map_or(0.0, |half| half / self.get(Metric::Cycles))
     }
 
     /// Cycles of each pass.
@@ -197,9 +197,15 @@ impl Measures {
     /// A number of the run; shares from 0 to 1. Not a number where a sample doesn't say it, or the machine
     /// doesn't count it.
     pub fn get(&self, metric: Metric) -> f64 {
-        let known = matches!(metric, Metric::Cycles | Metric::Milliseconds);
-        if self.half.is_some() && !known {
-            return f64::NAN;
+        if let Some(estimate) = &self.estimate {
+            let share = estimate.shares.iter().find(|(known, _)| *known == metric);
+            return match metric {
+                Metric::Cycles => self.cycles() as f64,
+                Metric::Milliseconds => self.cycles() as f64 / (self.clock_mhz * 1e3),
+                Metric::VertexAccesses => estimate.accesses[0],
+                Metric::EdgeAccesses => estimate.accesses[1],
+                _ => share.map_or(f64::NAN, |(_, ratio)| ratio.value),
+            };
         }
         let share = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
         let part = |names: &[&str], accesses: &str| {

@@ -1,259 +1,314 @@
-//! Cycles of a task from a part of its work units, with a confidence interval.
+//! Cycles and hit ratios of a task from a part of its work, with confidence intervals.
 //!
-//! The sampling unit is a work unit (a start vertex with its list). How much work each has is known
-//! exactly: algorithm 1 on the CPU counts its candidates and walks. One simulation runs a stream of
+//! | module | content |
+//! |---|---|
+//! | [`work`] | work of units, and slices of them |
+//! | `schedule` | distribution of units among PUs |
+//! | [`windows`] | ratios of what windows count |
 //!
-//! | part | units | for |
+//! How much work each unit (a start vertex with its list) has is known: candidates and lists of algorithm 1, and a fixed part
+//! ([`work`]). `schedule` distributes all units among the slots. Until the last unit is taken all slots are busy. A window of
+//! the sample is what they do from a random time on: the rest of the units under way then, and those that follow, cut into
+//! slices of their lists, each slot for as much work. So as many trees are under way at once as in the whole run.
+//! Windows begin in equal parts of the time. One simulation runs a stream of
+//!
+//! | part | content | purpose |
 //! |---|---|---|
-//! | sweep | one per line that the chip has room for, the best last; hardly any work | caches have had their first fill |
-//! | settling | a draw | slots are busy, replacement has settled |
-//! | windows | a draw each | the measurement |
-//! | after | a draw | the core stays busy until the last window is over |
+//! | sweep | a slice per line that the chip has room for, the best last; little work | caches have had their first fill |
+//! | windows | a settling part, which isn't measured, and the measured one | lines of other trees have left |
+//! | after | another window | the core stays busy until the last window is over |
 //!
-//! A draw takes clusters of units with consecutive ranks (they share lines, as in the whole run) from
-//! strata of the rank order, every cluster with the same probability. The core takes units as it gets
-//! free, so the time from taking a window's first unit to taking the next part's first is the time of
-//! the window's work: the units in flight at its end replace those at its begin, the end of such a
-//! draw. The work w of a window is therefore summed over as many units, shifted by half of those in
-//! flight: closer to the work done in that time, with the same expectation.
+//! The core takes slices as it gets free, so the time from taking a window's first measured slice to
+//! taking the next part's first is the time of the window's work: slices in flight at its end replace those at its begin. The work
+//! of a window is therefore summed over slices, shifted by half of those in flight.
 //!
-//! A window's cycles c are nearly linear in its work, a + b · w, since every unit has a fixed cost.
-//! The work W of all light units is known, and so is the expected work of a window of n of the N
-//! units, W · n / N. The estimate is the value of the line through the windows at that work (the
-//! regression estimator of survey sampling; a ratio Σ c / Σ w is off by 10 % and more when the windows
-//! have drawn little of a skewed work):
+//! With the windows' cycles c and work w, the core takes W · Σ c / Σ w for the work W until the last unit is taken (the ratio
+//! estimator of survey sampling). Successive differences of their residuals give the variance (Student's t, 95 %).
 //!
-//! cycles = begin + N / n · (c̄ + b · (W · n / N − w̄)) + heavy + (fill + drain) / 2
+//! **The end.** When no unit is left, slots steal inside their PU, and PUs end at different times: in ascending order of
+//! comparison single trees outlast all others. A further simulation of one PU with a slice of the largest
+//! unit measures by how much a PU is faster when it is alone. The time of the end follows from the schedule; a quarter of
+//! it widens the interval, since slots are not equally fast.
 //!
-//! Windows are independent draws, so the residuals give the variance, with windows − 2 degrees of
-//! freedom (Student's t, 95 %). The end of one window overlaps the next, which makes neighbours' errors
-//! opposite and the interval conservative.
+//! **Hit ratios** are ratios of sums over the windows of the run's timeline that lie in windows of the sample.
 //!
-//! Unlike in the whole run, a cluster's begin shares no lines with its predecessor: a bias by misses
-//! that the spread of the draws does not show. With clusters of 64 units it was up to 1.5 % of the
-//! cycles in tests (16 units: 3 to 4 %), so the interval is widened by that on both sides.
-//!
-//! Some units are in no draw, because all of them run: those with more than 1/200 of the work, and
-//! clusters with more than twice the expected work of a window. A few draws would miss them without a
-//! trace. A further simulation has them at their ranks in the middle window; how much later it ends is
-//! `heavy`. Its ends may be off by a drain, which widens the interval.
-//!
-//! If a unit takes longer than a window (many slots and few units: 3-CF on ca-astroph on the paper's
-//! machine), its work reaches into the following windows; windows then differ by a third for the same
-//! work, and the interval is ± 20 %.
-//!
-//! The caches' first fill and the drain at the end happen once, outside of all draws. Both are measured
-//! (the sweep's time; from taking the last unit to the end) and cost between nothing, if other slots'
-//! work hides them, and that time. Half of it is added, and as much to the interval on both sides.
-//!
-//! There is no sampling in ascending order of comparison, where single trees outlast all others.
+//! Biases that the spread of the draws doesn't show widen the intervals:
+//! - A window's begin shares no lines with its predecessor: 1.5 % of the cycles.
+//! - A slice that goes on with a unit counts with the fixed work of a unit, but may cost less: half of that is added.
+//! - The caches' first fill and the drain at the end happen once, outside of all draws. Both are measured, and
+//!   cost between nothing, if other slots' work hides them, and that time. Half of it is added, and as much to the
+//!   interval on both sides. Likewise for the misses of the first fill.
 
-use std::ops::ControlFlow;
+mod schedule;
+pub mod windows;
+pub mod work;
+
+use std::ops::Range;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use serde_json::Value;
 
+use super::measures::Metric;
 use super::parameter::{Parameter, Point, Setting};
 use super::simulator::{RunOutcome, SimulatedTask, Simulator};
 use gramer_accelerator::stream::UNITS_A_BEAT;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
-use gramer_engine::reference::{Cliques, Comparison, Explorer, Motifs, Primitives};
-use gramer_engine::{Units, WorkUnit};
+use gramer_engine::WorkUnit;
+use gramer_engine::reference::Comparison;
 use gramer_graph::{Graph, VertexId, View};
-use gramer_pattern::task::Task;
+use schedule::Schedule;
+use windows::{Bins, Hits, Ratio, WINDOWS};
+use work::{FIXED, Slice, TaskWork};
 
-/// A unit with more than the whole work divided by this always runs.
-const HEAVY: u64 = 200;
-/// Neighbours in rank that are drawn together: sixteen beats of the in-stream.
-const CLUSTER: usize = 64;
-/// What the begins of clusters may cost in vain, as a share of the cycles.
-const CLUSTER_BEGINS: f64 = 0.015;
-/// Clusters in a window, at least.
-const CLUSTERS: usize = 4;
+/// Slices that a slot takes in a window, if entries of lists aren't larger.
+const SLICES: u64 = 8;
+/// Work up to which units are not cut: slices have fixed costs, which are known roughly.
+const LEAST_SLICE: u64 = 20 * FIXED;
+/// Cost of the begins of windows, as a share of the cycles.
+const WINDOW_BEGINS: f64 = 0.015;
+/// The work of a window is at least so many times that of the slices in flight.
+const WINDOW_TO_FLIGHT: f64 = 4.0;
+/// Most work of a sample: a few hundred million cycles.
+const MOST_WORK: f64 = 4e8;
+/// Share of the schedule's end by which it may be wrong.
+const END_ERROR: f64 = 0.25;
+/// Share of the end in a run from which on a PU alone is measured.
+const END_MATTERS: f64 = 0.01;
 /// Edge entries in a line.
 const A_LINE: usize = ENTRIES_A_LINE as usize;
-/// Student's t for a two-sided 95 %, by degrees of freedom from 1.
-const STUDENT: [f64; 15] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-    2.145, 2.131,
-];
 
 /// Size and seed of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSettings {
-    /// Windows, 4 to 17.
+    /// Windows, 4 to 24.
     pub windows: usize,
-    /// All windows together have one in this many of the units, but each at least twice as many as
-    /// are in flight.
-    pub one_in: usize,
+    /// Candidates and lists of all windows together; more if those in flight are many.
+    pub work: u64,
     /// Seed.
     pub seed: u64,
 }
 
 impl Default for SampleSettings {
     fn default() -> Self {
-        SampleSettings { windows: 10, one_in: 20, seed: 1 }
+        SampleSettings { windows: 12, work: 8_000_000, seed: 1 }
     }
 }
 
-/// Estimate of the cycles of a task.
+/// Estimate of a task's run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CycleEstimate {
-    /// Cycles of the whole task.
-    pub cycles: f64,
-    /// Half of the interval that contains them with a confidence of 95 %.
-    pub half: f64,
-    /// The part of `half` that isn't the draws' spread: first fill, drains, begins of clusters.
-    pub systematic: f64,
-    /// Cycles and work of each window.
-    pub windows: Vec<(f64, f64)>,
+pub struct Estimate {
+    /// Cycles of the whole task, with half of the interval that contains them with a confidence of 95 %.
+    pub cycles: Ratio,
+    /// Part of the cycles after the last unit was taken beyond that of the work alone.
+    pub end: f64,
+    /// Shares of the run that windows give, with their intervals.
+    pub shares: Vec<(Metric, Ratio)>,
+    /// Accesses of vertices and edges.
+    pub accesses: [f64; 2],
+    /// Part of the work that was simulated in windows.
+    pub part: f64,
     /// Cycles that were simulated for it.
     pub simulated: u64,
-    /// Units that always run.
-    pub heavy: usize,
 }
 
-/// Work of each unit: candidates that algorithm 1 tests, and lists that it walks.
-///
-/// # Errors
-/// [`Error::Unsupported`] for a task that isn't cliques or motifs; [`Error::Interrupted`].
-pub fn work(graph: &Graph, task: &Task, context: &Context) -> Result<Vec<u64>> {
-    match task {
-        Task::Clique { k } => work_of(graph, Cliques::new(*k), context),
-        Task::Motif { k, .. } => work_of(graph, Motifs::new(*k), context),
-        other => Err(Error::Unsupported(format!("{} can't be sampled", other.name()))),
+/// The order of comparison of a point.
+pub fn comparison(point: &Point) -> Comparison {
+    let ascending = |s: &Setting| s.parameter == Parameter::Order && s.text == "ascending";
+    match point.settings.iter().any(ascending) {
+        true => Comparison::Ascending,
+        false => Comparison::Descending,
     }
 }
 
-fn work_of<P: Primitives>(graph: &Graph, primitives: P, context: &Context) -> Result<Vec<u64>> {
-    let view = graph.view();
-    let mut explorer = Explorer::new(view, Comparison::Descending, primitives, context);
-    let mut before = 0;
-    Units::All
-        .iter(view)
-        .map(|unit| match explorer.run_units(std::slice::from_ref(&unit)) {
-            ControlFlow::Continue(()) => {
-                let c = explorer.counters();
-                let all = c.candidates_by_depth.iter().sum::<u64>() + c.extensions;
-                Ok(all - std::mem::replace(&mut before, all))
-            }
-            ControlFlow::Break(_) => Err(Error::Interrupted),
-        })
-        .collect()
+/// Whether slots of a PU steal from each other.
+fn steals(point: &Point) -> bool {
+    !point.settings.iter().any(|s| s.parameter == Parameter::Stealing && s.text == "off")
 }
 
-/// Whether cycles of a point can be estimated; otherwise why not.
-pub fn refusal(point: &Point) -> Option<&'static str> {
-    let ascending = |s: &Setting| s.parameter == Parameter::Order && s.text == "ascending";
-    let why = "in ascending order single trees outlast all others: no sampling";
-    point.settings.iter().any(ascending).then_some(why)
-}
-
-/// Estimates the cycles of a point.
+/// Estimates a point.
 ///
 /// # Errors
-/// [`Error::Usage`] for the ascending order or a sampling out of range; those of the simulator;
-/// [`Error::Device`] if a run of the sample failed.
+/// [`Error::Usage`] for a sampling out of range; [`Error::Unsupported`] if slices are too large or the task is too small for
+/// a sample; those of the simulator; [`Error::Device`] if a run of the sample failed.
 pub fn estimate(
     simulator: &Simulator,
     graph: &Graph,
     simulated: &SimulatedTask,
-    work: &[u64],
+    work: &TaskWork<'_>,
     point: &Point,
     sampling: &SampleSettings,
     context: &Context,
-) -> Result<CycleEstimate> {
-    if let Some(why) = refusal(point) {
-        return Err(Error::usage(why));
-    }
-    if !(4..=STUDENT.len() + 2).contains(&sampling.windows) || sampling.one_in == 0 {
-        return Err(Error::usage("a sample has 4 to 17 windows of at most one in one unit"));
+) -> Result<Estimate> {
+    if !WINDOWS.contains(&sampling.windows) {
+        return Err(Error::usage("a sample has 4 to 24 windows"));
     }
     let machine = &point.machine.machine;
-    let in_flight = (machine.processing_units * machine.slots) as usize;
-    let drawn = SampleUnits::new(graph.view(), work, point, in_flight, sampling)?;
-    let results = simulated_with(simulator, graph, simulated, point, &drawn, context)?;
-    estimated(&drawn, work, in_flight, &results)
+    let (pus, slots) = (machine.processing_units as usize, slots(point));
+    let all = (0..work.units() as VertexId).map(|v| work.of(v));
+    let schedule = Schedule::new(all, pus, slots);
+    let uneven = schedule.end(1.0) > END_MATTERS * schedule.begun();
+    if uneven && !steals(point) {
+        let why = "without stealing a slot that is alone may have any speed: no sampling";
+        return Err(Error::Unsupported(why.into()));
+    }
+    let drawn = Draws::new(graph.view(), work, point.room, &schedule, sampling)?;
+    let mut streams = vec![drawn.units()];
+    if uneven {
+        streams.push(drawn.alone(work)?);
+    }
+    let results = runs(simulator, graph, simulated, point, &streams, context)?;
+    estimated(&drawn, work, &schedule, &streams, pus * slots, point, &results)
 }
 
-/// Work units of a sample.
-struct SampleUnits {
-    /// Units that always run.
-    heavy: Vec<VertexId>,
-    /// Units that draws are made of.
-    light: Vec<VertexId>,
+/// Slots of a PU in use.
+fn slots(point: &Point) -> usize {
+    let given = point.settings.iter().find(|s| s.parameter == Parameter::Slots);
+    given.and_then(|s| s.number).map_or(point.machine.machine.slots as usize, |n| n as usize)
+}
+
+/// Work of a sample.
+struct Draws {
     sweep: Vec<WorkUnit>,
-    settling: Vec<VertexId>,
-    windows: Vec<Vec<VertexId>>,
-    after: Vec<VertexId>,
+    windows: Vec<Window>,
+    after: Vec<Slice>,
 }
 
-impl SampleUnits {
+/// Slices in the order in which they are taken.
+struct Window {
+    settling: Vec<Slice>,
+    measured: Vec<Slice>,
+}
+
+/// Work of slices.
+fn sum(slices: &[Slice]) -> u64 {
+    slices.iter().map(|slice| slice.work).sum()
+}
+
+impl Draws {
     fn new(
         view: View<'_>,
-        work: &[u64],
-        point: &Point,
-        in_flight: usize,
+        work: &TaskWork<'_>,
+        room: [u64; 2],
+        schedule: &Schedule,
         sampling: &SampleSettings,
     ) -> Result<Self> {
-        let size = (work.len() / sampling.one_in / sampling.windows)
-            .max(2 * in_flight)
-            .max(CLUSTERS * CLUSTER);
-        let (heavy, light) = divided(work, size);
-        if light.len() < CLUSTERS * CLUSTER {
-            let few = light.len();
-            return Err(Error::Unsupported(format!("{few} units are too few to sample")));
-        }
         let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
-        let mut part = |units: usize| draw(&light, units, &mut random);
-        let settling = part(2 * in_flight);
-        let windows = (0..sampling.windows).map(|_| part(size)).collect();
-        let after = part(2 * in_flight);
-        let sweep = sweep(view, point.room);
-        Ok(SampleUnits { heavy, light, sweep, settling, windows, after })
-    }
-
-    /// The draws one after the other, with these windows.
-    fn in_order<'a>(&'a self, windows: &'a [Vec<VertexId>]) -> impl Iterator<Item = VertexId> + 'a {
-        self.settling.iter().chain(windows.iter().flatten()).chain(&self.after).copied()
-    }
-
-    /// The units of a run, with the heavy ones or without.
-    fn units(&self, view: View<'_>, with_heavy: bool) -> Vec<WorkUnit> {
-        let mut windows = self.windows.clone();
-        if with_heavy {
-            let middle = windows.len() / 2;
-            let window = &mut windows[middle];
-            window.extend(&self.heavy);
-            window.sort_unstable();
+        let (all, in_flight) = (sampling.windows as u64, schedule.slots() as u64);
+        let mut amount = (sampling.work / all).max(1);
+        loop {
+            if amount * all > schedule.begun() as u64 {
+                return Err(Error::Unsupported("its work is too little for a sample".into()));
+            }
+            // Each slot's time in a window.
+            let time = amount.div_ceil(in_flight);
+            let most = (time / SLICES).max(LEAST_SLICE);
+            let mut window = |part: u64| {
+                let within = random.next_u64() as f64 / 2f64.powi(64);
+                let room = schedule.last().saturating_sub(2 * time) as f64;
+                let begin = ((part as f64 + within) / all as f64 * room) as u64;
+                let settling = slices(work, schedule, begin..begin + time / 2, most)?;
+                let measured =
+                    slices(work, schedule, begin + time / 2..begin + time / 2 + time, most)?;
+                Ok(Window { settling, measured })
+            };
+            let windows: Vec<Window> = (0..all).map(&mut window).collect::<Result<_>>()?;
+            let after = window(all / 2)?.settling;
+            // Expected work of a slice in flight: large ones are longer there.
+            let measured = || windows.iter().flat_map(|window| &window.measured);
+            let squares: f64 = measured().map(|s| (s.work as f64).powi(2)).sum();
+            let mean = squares / measured().map(|s| s.work as f64).sum::<f64>();
+            let least = WINDOW_TO_FLIGHT * in_flight as f64 * mean;
+            let beats = windows.iter().all(|w| w.measured.len() > in_flight as usize);
+            if amount as f64 >= least && beats {
+                let sweep = sweep(view, room, work.comparison(), amount);
+                return Ok(Draws { sweep, windows, after });
+            }
+            amount = (1.2 * least.max(amount as f64)) as u64;
+            let needed = amount * all;
+            if needed as f64 > MOST_WORK {
+                return Err(Error::Unsupported(format!(
+                    "single list entries have so much work that a sample would have {needed} candidates"
+                )));
+            }
         }
-        let drawn = self.in_order(&windows).map(|v| WorkUnit::whole(view, v));
-        self.sweep.iter().cloned().chain(drawn).collect()
+    }
+
+    /// The slices, one after the other, and where the measured ones of each window are.
+    fn slices(&self) -> (Vec<Slice>, Vec<Range<usize>>) {
+        let (mut all, mut measured) = (vec![], vec![]);
+        for window in &self.windows {
+            all.extend_from_slice(&window.settling);
+            measured.push(all.len()..all.len() + window.measured.len());
+            all.extend_from_slice(&window.measured);
+        }
+        all.extend_from_slice(&self.after);
+        (all, measured)
+    }
+
+    /// The stream of the sample.
+    fn units(&self) -> Vec<WorkUnit> {
+        let drawn = self.slices().0.into_iter().map(|slice| slice.unit);
+        self.sweep.iter().copied().chain(drawn).collect()
+    }
+
+    /// The stream of one PU alone: a slice of the largest unit with about the work of two windows.
+    fn alone(&self, work: &TaskWork<'_>) -> Result<Vec<WorkUnit>> {
+        let largest = (0..work.units() as VertexId).max_by_key(|&v| work.of(v)).unwrap_or(0);
+        let wanted = 2 * self.windows.first().map_or(0, |window| sum(&window.measured));
+        let slices = work.slices(largest, wanted)?;
+        let best = slices.into_iter().max_by_key(|slice| slice.work);
+        Ok(self.sweep.iter().copied().chain(best.map(|slice| slice.unit)).collect())
     }
 }
 
-/// The results of the run without the heavy units, and of the one with them if there are any.
-fn simulated_with(
+/// What all slots begin in this part of the time, in the order in which they do, cut into slices of at most `most` work. Whole
+/// beats of the in-stream.
+fn slices(
+    work: &TaskWork<'_>,
+    schedule: &Schedule,
+    times: Range<u64>,
+    most: u64,
+) -> Result<Vec<Slice>> {
+    let mut found = vec![];
+    for (units, done) in schedule.from(times.start) {
+        let mut now = times.start - done;
+        for &unit in units.iter() {
+            if now >= times.end {
+                break;
+            }
+            for slice in work.slices(unit, most)? {
+                if times.contains(&now) {
+                    found.push((now, slice));
+                }
+                now += slice.work;
+            }
+        }
+    }
+    found.sort_by_key(|(begin, _)| *begin);
+    found.truncate(found.len() / UNITS_A_BEAT * UNITS_A_BEAT);
+    Ok(found.into_iter().map(|(_, slice)| slice).collect())
+}
+
+/// Results of streams on a point.
+fn runs(
     simulator: &Simulator,
     graph: &Graph,
     simulated: &SimulatedTask,
     point: &Point,
-    drawn: &SampleUnits,
+    streams: &[Vec<WorkUnit>],
     context: &Context,
 ) -> Result<Vec<Value>> {
-    let mut points = vec![];
-    for with in [false, true].into_iter().take(if drawn.heavy.is_empty() { 1 } else { 2 }) {
-        let file = simulator.units(&drawn.units(graph.view(), with))?;
+    let points = streams.iter().map(|units| {
+        let file = simulator.units(units)?;
         let mut point = point.clone();
-        point.options.extend(["--units".into(), file.display().to_string()]);
-        points.push(point);
-    }
-    // The units that always run may be most of the work.
+        point.options.extend(["--units".into(), file.display().to_string(), "--timeline".into()]);
+        Ok(point)
+    });
+    let points: Vec<Point> = points.collect::<Result<_>>()?;
     simulator
-        .limited_to(simulator.max_cycles().saturating_mul(2))
         .run(graph, simulated, &points, context, &|_, _, _| {})?
         .into_iter()
         .map(|ran| match ran {
@@ -264,106 +319,127 @@ fn simulated_with(
         .collect()
 }
 
-/// The estimate from the results of [`simulated_with`].
+/// The estimate from the results of the streams: the sample and, if it was run, a PU alone.
 fn estimated(
-    draws: &SampleUnits,
-    work: &[u64],
+    draws: &Draws,
+    work: &TaskWork<'_>,
+    schedule: &Schedule,
+    streams: &[Vec<WorkUnit>],
     in_flight: usize,
+    point: &Point,
     results: &[Value],
-) -> Result<CycleEstimate> {
-    let SampleUnits { heavy, light, sweep, settling, windows, .. } = draws;
+) -> Result<Estimate> {
     let end = |of: &Value| of["cycles"].as_f64().unwrap_or(f64::NAN);
-    let (without, with) = (&results[0], results.get(1));
-    let taken = |unit: usize| without["taken"][unit / UNITS_A_BEAT].as_f64().unwrap_or(f64::NAN);
-    let drawn: Vec<VertexId> = draws.in_order(windows).collect();
-    // When a unit is taken, about half of the work of those in flight is still to be done.
-    let behind = in_flight / 2;
-    let mut from = settling.len();
-    let mut measured = vec![];
-    for window in windows {
-        let to = from + window.len();
-        let cycles = taken(sweep.len() + to) - taken(sweep.len() + from);
-        let done: u64 = drawn[from - behind..to - behind].iter().map(|&v| work[v as usize]).sum();
-        measured.push((cycles, done as f64));
-        from = to;
+    let taken = |of: &Value, unit: usize| of["taken"][unit / UNITS_A_BEAT].as_f64();
+    let sample = &results[0];
+    let at = |unit: usize| taken(sample, unit).unwrap_or(f64::NAN);
+    let (slices, measured) = draws.slices();
+    let (sweep, bins) = (draws.sweep.len(), Bins::of(sample));
+    let (mut times, mut counted) = (vec![], vec![]);
+    for window in measured {
+        let (begin, over) = (at(sweep + window.start), at(sweep + window.end));
+        // When a slice is taken, about half of the work of those in flight is still to be done.
+        let behind = (in_flight / 2).min(window.start);
+        let done = sum(&slices[window.start - behind..window.end - behind]);
+        times.push((over - begin, done as f64));
+        counted.push(bins.between(begin, over));
     }
-    let in_windows = (from - settling.len()) as f64;
-    let expansion = light.len() as f64 * windows.len() as f64 / in_windows;
-    let light_work = light.iter().map(|&v| work[v as usize]).sum::<u64>() as f64;
-    let (window, deviation) = regression(&measured, light_work / expansion);
-    let fill = taken(sweep.len()) - taken(0);
-    let drain = end(without) - taken(sweep.len() + drawn.len() - 1);
-    let of_heavy = with.map_or(0.0, |with| end(with) - end(without));
+    let a_work = Ratio::of(&times);
+    let alone = match (results.get(1), streams.get(1)) {
+        (Some(result), Some(units)) => {
+            let last = units.len() - 1;
+            let begin = taken(result, last).unwrap_or(f64::NAN);
+            let own = work.of_slice(units[last])? as f64;
+            let speed = own / (end(result) - begin);
+            let pus = f64::from(point.machine.machine.processing_units);
+            (speed * a_work.value * pus).clamp(1.0, pus)
+        }
+        _ => 1.0,
+    };
+    let measured = || draws.windows.iter().flat_map(|window| &window.measured);
+    let in_windows: u64 = measured().map(|slice| slice.work).sum();
+    let cuts = measured().filter(|slice| slice.unit.first > 0).count() as u64 * FIXED / 2;
+    let cuts = cuts as f64 / in_windows as f64;
+    let until = schedule.begun() * a_work.value;
+    let end_cycles = schedule.end(alone) * a_work.value;
+    let fill = at(sweep) - at(0);
+    let drain = end(sample) - at(sweep + slices.len() - 1);
     let added = (fill + drain) / 2.0;
-    let systematic = added + with.map_or(0.0, |_| drain);
-    let cycles = taken(0) + expansion * window + of_heavy + added;
-    let systematic = systematic + CLUSTER_BEGINS * cycles;
-    let half = STUDENT[windows.len() - 3] * expansion * deviation + systematic;
+    let (until, end_cycles) = (until * (1.0 + cuts), end_cycles * (1.0 + cuts));
+    let cycles = at(0) + until + end_cycles + added;
+    let half =
+        schedule.begun() * a_work.half + END_ERROR * end_cycles + added + WINDOW_BEGINS * cycles;
     if !(cycles.is_finite() && half.is_finite()) {
         return Err(Error::Device(format!("the estimate is {cycles} ± {half}: too few units")));
     }
-    Ok(CycleEstimate {
-        cycles,
-        half,
-        systematic,
-        windows: measured,
+    let (shares, accesses) = hits(&counted, until + end_cycles, point.room);
+    Ok(Estimate {
+        cycles: Ratio { value: cycles, half },
+        end: end_cycles / cycles,
+        shares,
+        accesses,
+        part: in_windows as f64 / work.whole() as f64,
         simulated: results.iter().map(|r| end(r) as u64).sum(),
-        heavy: heavy.len(),
     })
 }
 
-/// Units that always run, and the others, for windows of this many units.
-fn divided(work: &[u64], window: usize) -> (Vec<VertexId>, Vec<VertexId>) {
-    let whole: u64 = work.iter().sum();
-    let of_window = whole as u128 * window as u128 / work.len().max(1) as u128;
-    let (mut heavy, mut light) = (vec![], vec![]);
-    for (cluster, works) in work.chunks(CLUSTER).enumerate() {
-        let together = works.iter().sum::<u64>() as u128 > 2 * of_window;
-        for (at, &own) in works.iter().enumerate() {
-            let list = if together || own > whole / HEAVY { &mut heavy } else { &mut light };
-            list.push((cluster * CLUSTER + at) as VertexId);
-        }
+/// Hit ratios and numbers of accesses of vertices and edges, from the cycles and hits of windows, for as many cycles of all
+/// PUs. The first fill reads each line that there is room for at most once.
+fn hits(
+    counted: &[(f64, [Hits; 2])],
+    cycles: f64,
+    room: [u64; 2],
+) -> (Vec<(Metric, Ratio)>, [f64; 2]) {
+    let kinds = [(Metric::VertexHits, Metric::VertexHigh), (Metric::EdgeHits, Metric::EdgeHigh)];
+    let (mut shares, mut accesses) = (vec![], [0.0; 2]);
+    for (kind, (both, high)) in kinds.into_iter().enumerate() {
+        let pairs = |part: fn(Hits) -> f64| -> Vec<(f64, f64)> {
+            counted.iter().map(|(_, hits)| (part(hits[kind]), hits[kind].accesses())).collect()
+        };
+        let all: Vec<_> = counted.iter().map(|(n, hits)| (hits[kind].accesses(), *n)).collect();
+        accesses[kind] = Ratio::of(&all).value * cycles;
+        let first = (room[kind] as f64 / accesses[kind]).min(1.0) / 2.0;
+        let Ratio { value, half } = Ratio::of(&pairs(Hits::hits));
+        shares.push((both, Ratio { value: (value - first).max(0.0), half: half + first }));
+        shares.push((high, Ratio::of(&pairs(|hits| hits.high))));
     }
-    (heavy, light)
+    (shares, accesses)
 }
 
-/// Clusters of units that follow each other in `light`, in their order: about `count` units, at least
-/// [`CLUSTERS`] clusters. Each is drawn from its own stratum, all with the same probability.
-fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<VertexId> {
-    let all = light.len() / CLUSTER;
-    let clusters = (count / CLUSTER).max(CLUSTERS).min(all);
-    (0..clusters)
-        .flat_map(|stratum| {
-            let within = random.next_u64() as f64 / 2f64.powi(64);
-            let at = ((stratum as f64 + within) * all as f64 / clusters as f64) as usize;
-            let from = at.min(all - 1) * CLUSTER;
-            // The last cluster has what is left over, up to whole beats.
-            let to = if at + 1 < all {
-                from + CLUSTER
-            } else {
-                light.len() / UNITS_A_BEAT * UNITS_A_BEAT
-            };
-            light[from..to].iter().copied()
-        })
-        .collect()
-}
-
-/// Units that read the first edge lines and the records beside them once each, the best last, and do
-/// as little else as they can: one entry of a list each, where there is one that isn't a candidate.
-fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<WorkUnit> {
+/// Slices of one entry that read the first edge lines and the records beside them once each, the best last, and do as
+/// little else as they can: of each line an entry that isn't a candidate, else the one with the fewest entries beyond it,
+/// until those have `most` work.
+fn sweep(
+    view: View<'_>,
+    [vertex_lines, edge_lines]: [u64; 2],
+    comparison: Comparison,
+    most: u64,
+) -> Vec<WorkUnit> {
     // Of each record of a line one list; most lists begin in their own line.
     let lines = edge_lines.max(u64::from(RECORDS_A_LINE) * vertex_lines) as usize;
-    let mut units = vec![];
-    let mut line = 0;
+    let (mut units, mut line, mut beyond) = (vec![], 0, 0);
     for v in 0..view.vertices() as VertexId {
         let row = view.row(v);
         while line < lines && line * A_LINE < row.end {
             let from = (line * A_LINE).max(row.start) - row.start;
             let to = ((line + 1) * A_LINE).min(row.end) - row.start;
-            let list = &view.neighbours(v)[from..to];
-            let at = (from + list.iter().position(|&u| u > v).unwrap_or(0)) as u32;
-            units.push(WorkUnit { start: v, first: at, limit: at + 1 });
             line += 1;
+            let list = &view.neighbours(v)[from..to];
+            let at = match list.iter().position(|&u| !comparison.before(v, u)) {
+                Some(at) => from + at,
+                None if comparison == Comparison::Ascending => to - 1,
+                None => from,
+            };
+            if comparison.before(v, view.neighbours(v)[at]) {
+                beyond += match comparison {
+                    Comparison::Ascending => row.len() - at,
+                    Comparison::Descending => at,
+                } as u64;
+                if beyond > most {
+                    line = lines;
+                }
+            }
+            units.push(WorkUnit { start: v, first: at as u32, limit: at as u32 + 1 });
         }
     }
     units.truncate(units.len() / UNITS_A_BEAT * UNITS_A_BEAT);
@@ -371,100 +447,60 @@ fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<WorkUnit> 
     units
 }
 
-/// Where the line through pairs (y, x) by least squares is at `x`, and its standard error there.
-fn regression(pairs: &[(f64, f64)], x: f64) -> (f64, f64) {
-    let n = pairs.len() as f64;
-    let mean = |get: fn(&(f64, f64)) -> f64| pairs.iter().map(get).sum::<f64>() / n;
-    let (mean_y, mean_x) = (mean(|p| p.0), mean(|p| p.1));
-    let squares: f64 = pairs.iter().map(|p| (p.1 - mean_x).powi(2)).sum();
-    let products: f64 = pairs.iter().map(|p| (p.1 - mean_x) * (p.0 - mean_y)).sum();
-    let slope = if squares > 0.0 { products / squares } else { 0.0 };
-    let beside: f64 =
-        pairs.iter().map(|p| (p.0 - mean_y - slope * (p.1 - mean_x)).powi(2)).sum::<f64>();
-    let far = if squares > 0.0 { (x - mean_x).powi(2) / squares } else { 0.0 };
-    (mean_y + slope * (x - mean_x), (beside / (n - 2.0) * (1.0 / n + far)).sqrt())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gramer_graph::generate::{Model, Recipe, generate};
+    use gramer_pattern::task::Task;
+
+    fn graph(vertices: u32, edges: usize) -> Graph {
+        let model = Model::ErdosRenyiEdges { vertices, edges };
+        let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
+        generate(&recipe, &Context::default()).unwrap()
+    }
 
     #[test]
-    fn draws_cover_the_rank_order() {
-        let light: Vec<VertexId> = (0..1006).map(|i| 2 * i).collect();
-        let mut random = ChaCha8Rng::seed_from_u64(7);
-        const IDS: VertexId = 2 * CLUSTER as VertexId;
-        let mut drawn = [0; 1006 / CLUSTER];
-        for _ in 0..1000 {
-            let draw = draw(&light, 500, &mut random);
-            assert_eq!(draw.len() % UNITS_A_BEAT, 0);
-            assert!(draw.windows(2).all(|pair| pair[0] < pair[1] || pair[1] % IDS == 0));
-            for begin in draw.iter().filter(|&v| v % IDS == 0) {
-                // The last cluster has more units.
-                drawn[(*begin / IDS).min(14) as usize] += u32::from(*begin < 15 * IDS);
-            }
+    fn slots_go_on_where_they_are() {
+        let (graph, context) = (graph(2000, 20_000), Context::default());
+        let task = Task::Clique { k: 3 };
+        let work = TaskWork::new(&graph, &task, Comparison::Ascending, &context).unwrap();
+        let all = || (0..2000).map(|v| work.of(v));
+        let schedule = Schedule::new(all(), 2, 4);
+        let last = schedule.last();
+        // All of the time: every unit once, in order.
+        let whole = slices(&work, &schedule, 0..last + 1, u64::MAX).unwrap();
+        assert!(whole.windows(2).all(|pair| pair[0].unit.start < pair[1].unit.start));
+        assert_eq!(whole.len(), 2000);
+        // Parts of it have their share of the work.
+        for part in 0..4 {
+            let times = last * part / 4..last * (part + 1) / 4;
+            let own = sum(&slices(&work, &schedule, times, LEAST_SLICE).unwrap()) as f64;
+            assert!((own * 4.0 / schedule.begun() - 1.0).abs() < 0.1, "{part}: {own}");
         }
-        // Seven of 15 clusters, with equal probability.
-        assert!(drawn.iter().all(|n| (420..520).contains(n)), "{drawn:?}");
-        assert_eq!(draw(&light[..300], 1000, &mut random), light[..300]);
-    }
-
-    #[test]
-    fn what_draws_would_miss_always_runs() {
-        // A window should have a quarter of the work, and one cluster has nearly all.
-        let mut work = vec![1; 64 * 4];
-        work[64..128].fill(3);
-        work[192..].fill(100);
-        work[3] = 60;
-        let (heavy, light) = divided(&work, 64);
-        assert_eq!(heavy, [&[3][..], &(192..256).collect::<Vec<_>>()].concat());
-        assert_eq!(light.len(), 256 - 65);
-    }
-
-    #[test]
-    fn a_line_through_the_windows_has_its_standard_error() {
-        assert_eq!(
-            regression(&[(5.0, 1.0), (7.0, 2.0), (9.0, 3.0), (11.0, 4.0)], 6.0),
-            (15.0, 0.0)
-        );
-        // y = x with residuals 1, -1, -1, 1: s² = 4 / 2, Sxx = 20, (6 - 3)² / 20.
-        let (y, deviation) = regression(&[(1.0, 0.0), (1.0, 2.0), (3.0, 4.0), (7.0, 6.0)], 6.0);
-        assert!(
-            (y - 6.0).abs() < 1e-9 && (deviation - 1.4f64.sqrt()).abs() < 1e-9,
-            "{y} {deviation}"
-        );
-        assert_eq!(regression(&[(2.0, 3.0); 5], 4.0), (2.0, 0.0));
     }
 
     #[test]
     fn a_sweep_reads_each_line_once() {
-        use gramer_graph::generate::{Model, Recipe, generate};
-        let context = Context::default();
-        let model = Model::ErdosRenyiEdges { vertices: 60, edges: 400 };
-        let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
-        let graph = generate(&recipe, &context).unwrap();
+        let graph = graph(60, 400);
         let view = graph.view();
         let line = |unit: &WorkUnit| (view.row(unit.start).start + unit.first as usize) / A_LINE;
-        let lines = |room| sweep(view, room).iter().map(line).collect::<Vec<_>>();
-        assert_eq!(lines([1, 8]), (0..8).rev().collect::<Vec<_>>());
-        assert_eq!(lines([100, 8]), (0..48).rev().collect::<Vec<_>>(), "all whole beats of 50");
+        for comparison in [Comparison::Descending, Comparison::Ascending] {
+            let units = |room, most| sweep(view, room, comparison, most);
+            let lines = |room| units(room, u64::MAX).iter().map(line).collect::<Vec<_>>();
+            assert_eq!(lines([1, 8]), (0..8).rev().collect::<Vec<_>>());
+            assert_eq!(lines([100, 8]), (0..48).rev().collect::<Vec<_>>(), "all whole beats of 50");
+            assert!(units([100, 8], 1).len() < 48, "it ends with its work");
+        }
     }
 
     #[test]
-    fn work_is_that_of_algorithm_1() {
-        use gramer_engine::reference::Counters;
-        use gramer_graph::generate::{Model, Recipe, generate};
-        let context = Context::default();
-        let model = Model::ErdosRenyiEdges { vertices: 60, edges: 200 };
-        let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
-        let graph = generate(&recipe, &context).unwrap();
-        let work = work(&graph, &Task::Clique { k: 4 }, &context).unwrap();
-        let units: Vec<WorkUnit> = Units::All.iter(graph.view()).collect();
-        let mut whole =
-            Explorer::new(graph.view(), Comparison::Descending, Cliques::new(4), &context);
-        assert!(whole.run_units(&units).is_continue());
-        let Counters { candidates_by_depth, extensions, .. } = whole.counters();
-        assert_eq!(work.len(), 60);
-        assert_eq!(work.iter().sum::<u64>(), candidates_by_depth.iter().sum::<u64>() + extensions);
+    fn hits_of_the_first_fill_are_between_none_and_all() {
+        let window = Hits { high: 60.0, low: 30.0, misses: 10.0 };
+        let (shares, accesses) = hits(&[(100.0, [window; 2]); 4], 10_000.0, [100, 1000]);
+        assert_eq!(accesses, [10_000.0; 2]);
+        let vertices = Ratio { value: 0.9 - 0.005, half: 0.005 };
+        assert_eq!(shares[0], (Metric::VertexHits, vertices));
+        assert_eq!(shares[1], (Metric::VertexHigh, Ratio { value: 0.6, half: 0.0 }));
+        assert!((shares[2].1.value - 0.85).abs() < 1e-9 && shares[2].0 == Metric::EdgeHits);
     }
 }

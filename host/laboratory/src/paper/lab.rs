@@ -9,9 +9,13 @@ use super::cells::doubling;
 use super::{Input, Lab};
 use crate::explore::measures::Measures;
 use crate::explore::parameter::{Point, Variation, combinations};
-use crate::explore::sample::{SampleSettings, estimate, refusal, work};
+use crate::explore::sample::work::TaskWork;
+use crate::explore::sample::{SampleSettings, comparison, estimate};
 use crate::explore::simulator::{RunOutcome, SimulatedTask};
 use crate::explore::{PointResult, described, sweep, task};
+
+/// The units' work by order of comparison.
+type Works<'a> = Vec<TaskWork<'a>>;
 
 impl Lab<'_> {
     /// A sweep: `variations` as on the command line of `gramer-lab explore`. Points without a result
@@ -48,7 +52,7 @@ impl Lab<'_> {
         };
         let mut all =
             sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
-        let mut works = None;
+        let mut works = Works::new();
         for (point, asked) in all.iter_mut().zip(&points) {
             if let (Ok(measures), true) = (&point.measures, asked.machine == self.base) {
                 *self.model.borrow_mut() = measures.kept().identity.clone();
@@ -97,15 +101,15 @@ impl Lab<'_> {
         combinations(&variations).iter().map(point).collect()
     }
 
-    /// What a sample says of a point, or why there is none. `works` are the units' work, once they
+    /// What a sample says of a point, or why there is none. `works` are the units' work by order of comparison, once they
     /// are known.
-    fn sampled(
-        &self,
-        input: &Input,
+    fn sampled<'i>(
+        &'i self,
+        input: &'i Input,
         simulated: &SimulatedTask,
         mined: &Task,
         point: &Point,
-        works: &mut Option<Vec<u64>>,
+        works: &mut Works<'i>,
     ) -> Result<std::result::Result<Measures, String>> {
         if self.simulator.cached() {
             return Ok(Err("not in the cache".into()));
@@ -113,20 +117,21 @@ impl Lab<'_> {
         if !self.sampling {
             return Ok(Err("sampling is off".into()));
         }
-        if let Some(why) = refusal(point) {
-            return Ok(Err(why.into()));
-        }
         let mut estimated = || -> Result<Measures> {
-            if works.is_none() {
-                *works = Some(work(&input.graph, mined, self.context)?);
-            }
-            let works = works.as_ref().expect("it was just set");
-            let (simulator, context, sampling) =
-                (&self.simulator, self.context, SampleSettings::default());
-            let s = estimate(simulator, &input.graph, simulated, works, point, &sampling, context)?;
-            (self.tell)(&format!("    sampled: {:.0} ± {:.0}", s.cycles, s.half));
+            let (graph, context, order) = (&input.graph, self.context, comparison(point));
+            let known = works.iter().position(|work| work.comparison() == order);
+            let at = match known {
+                Some(at) => at,
+                None => {
+                    works.push(TaskWork::new(graph, mined, order, context)?);
+                    works.len() - 1
+                }
+            };
+            let (simulator, sampling) = (&self.simulator, SampleSettings::default());
+            let s = estimate(simulator, graph, simulated, &works[at], point, &sampling, context)?;
+            (self.tell)(&format!("    sampled: {:.0} ± {:.0}", s.cycles.value, s.cycles.half));
             let machine = &point.machine.machine;
-            Ok(Measures::sampled(&simulated.name, &s, machine.clock_mhz, machine.processing_units))
+            Ok(Measures::sampled(&simulated.name, s, machine.clock_mhz, machine.processing_units))
         };
         match estimated() {
             Ok(measures) => Ok(Ok(measures)),

@@ -15,6 +15,8 @@
 //! | `beyond` | beyond the paper: units, partitions, DDR, on-chip memory |
 //! | `unit_order` | noise by the order of the work units |
 //! | `sampling` | accuracy of samples |
+//! | `estimates` | estimates of points by samples |
+//! | `sizes` | table III at the sizes of larger graphs |
 //! | `inputs` | the graphs |
 //! | `lab` | sweeps on the simulated machine |
 //! | `checks` | the machine's connectivity check and the paper's |
@@ -35,6 +37,7 @@ pub(crate) mod claims;
 mod design;
 pub(crate) mod earlier;
 mod energy;
+mod estimates;
 mod heuristic;
 mod hierarchies;
 mod inputs;
@@ -47,6 +50,7 @@ pub mod report;
 mod running_times;
 mod sampling;
 mod settings;
+mod sizes;
 mod unit_order;
 mod verdict;
 mod waits;
@@ -180,7 +184,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 27] = [
+const NUMBERS: [&str; 28] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
@@ -205,6 +209,7 @@ const NUMBERS: [&str; 27] = [
     "table-3",
     "table-3-kernels",
     "table-3-passes",
+    "table-3-sizes",
     "table-3-sums",
     "unit-order",
     "unit-order-spread",
@@ -226,6 +231,7 @@ const EXPERIMENTS: &[(&str, &str, Experiment)] = &[
     ("figure-5", "Figures 4 and 5: extension locality", accesses::figure_5),
     ("figure-8", "Figure 8: ON_k", heuristic::figure_8),
     ("table-3", "Table III: running times", running_times::table_3),
+    ("sizes", sizes::TITLE, sizes::sizes),
     ("figure-11", "Figure 11: energy and preparation", performance::figure_11),
     ("figure-12", "Figure 12: the memory hierarchy", hierarchies::figure_12),
     ("replay", replay::TITLE, replay::replay),
@@ -369,8 +375,8 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
                   tables mark as well.";
     all.push(match lab.sampling {
         true => format!(
-            "{limits} Larger points are estimated from samples of their work units, which give cycles only, and are \
-             marked with ≈ and a 95 % interval; the last section measures the accuracy of samples."
+            "{limits} Larger points are estimated from samples of their work, which give cycles and hit ratios, and are \
+             marked with ≈ and a 95 % interval; a section measures the accuracy of samples."
         ),
         false => format!("{limits} Sampling was off."),
     });

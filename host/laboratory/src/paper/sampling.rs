@@ -2,12 +2,14 @@
 
 use gramer_machine::Accelerator;
 
-use super::report::{Answer, Block, Claim, Finding, Section, Verdict};
+use super::estimates::{Sampled, in_parallel, in_words, sampled};
+use super::report::{Answer, Block, Claim, Finding, ORDERS, Section, Verdict};
 use super::{Lab, at, short};
-use crate::explore::measures::Metric;
-use crate::explore::parameter::{Point, Variation};
-use crate::explore::sample::{CycleEstimate, SampleSettings, estimate, work};
-use crate::explore::task;
+use crate::explore::measures::{Measures, Metric};
+use crate::explore::parameter::Variation;
+use crate::explore::sample::SampleSettings;
+use crate::explore::sample::windows::Ratio;
+use crate::explore::sample::work::TaskWork;
 use gramer_base::error::Result;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
@@ -15,6 +17,9 @@ use gramer_graph::prepare::renumber;
 use super::Input;
 
 const TITLE: &str = "Sampling of large runs";
+
+/// Share of a task's work in the windows of its sample: larger than usual, since the tasks are as small as whole runs need.
+const PART: u64 = 6;
 
 /// Points that are estimated and run in full.
 pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
@@ -26,45 +31,111 @@ pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
             claims: vec![],
         });
     }
-    let tasks: &[&str] = if lab.quick { &["motif:3"] } else { &["motif:3", "clique:4"] };
-    let variants: &[&str] = match lab.quick {
-        true => &["slots=4", "slots=8"],
-        false => &["slots=8", "slots=2", "latency=200"],
-    };
-    let mut comparison = Comparison::new();
-    for (graph_name, model) in models(lab.quick) {
-        let recipe = Recipe { model, seed: 5, vertex_labels: None, edge_labels: None };
-        let raw = generate(&recipe, lab.context)?;
-        let graph = renumber(&raw, lab.context)?;
-        let (name, four_motifs) = (graph_name.to_string(), false);
-        let input = Input { name, paper: None, graph, raw, four_motifs, fsm: "" };
-        for name in tasks {
-            for variant in variants {
-                comparison.run(lab, &lab.small, &input, name, variant)?;
+    let random: Vec<(Input, &[&str])> = models(lab.quick)
+        .into_iter()
+        .map(|(name, model, tasks)| {
+            let recipe = Recipe { model, seed: 5, vertex_labels: None, edge_labels: None };
+            let raw = generate(&recipe, lab.context)?;
+            let graph = renumber(&raw, lab.context)?;
+            let (name, four_motifs) = (name.to_string(), false);
+            Ok((Input { name, paper: None, graph, raw, four_motifs, fsm: "" }, tasks))
+        })
+        .collect::<Result<_>>()?;
+    // On the machine of the other sections, those that are large enough for its slots.
+    let large = lab.large.iter().map(|i| (i, &["clique:3", "motif:3", "clique:4", "clique:5"][..]));
+    let p2p = lab.p2p.iter().map(|i| (i, &["motif:4"][..]));
+    let real = large.chain(p2p).filter(|_| !lab.quick);
+    let small = random.iter().map(|(input, tasks)| (&lab.small, input, *tasks, &["slots=8"][..]));
+    let all = small.chain(real.map(|(input, tasks)| (&lab.base, input, tasks, &[][..])));
+    let mut cases = vec![];
+    for (base, input, tasks, settings) in all {
+        for (name, order) in tasks.iter().flat_map(|&name| ORDERS.map(|order| (name, order))) {
+            let order = format!("order={order}");
+            let variants = [settings, &[order.as_str()]].concat();
+            let points = lab.sweep_on(base, input, name, &variants)?;
+            // What was sampled itself says nothing.
+            if let Some(whole) = at(&points, &[]).filter(|m| m.half().is_none()) {
+                let (setting, seed) = (variants.join(" "), cases.len() as u64 + 1);
+                cases.push(Case { base, input, name, setting, seed, whole: whole.clone() });
             }
         }
     }
-    // On the machine of the other sections, those that are large enough for its slots.
-    for input in &lab.large {
-        for name in ["clique:3", "motif:3", "clique:4"] {
-            comparison.run(lab, &lab.base, input, name, "order=descending")?;
-        }
+    let mut comparison = Comparison::new();
+    for (case, sampled) in cases.iter().zip(estimates(lab, &cases)?) {
+        comparison.add(case, sampled);
     }
-    let claims = vec![comparison.claim()];
+    let claims = comparison.claims();
     Ok(Section { title: TITLE.into(), blocks: comparison.blocks(lab), claims })
 }
 
-/// The random graphs.
-fn models(quick: bool) -> Vec<(&'static str, Model)> {
+/// A point that was run in full.
+struct Case<'a> {
+    base: &'a Accelerator,
+    input: &'a Input,
+    name: &'a str,
+    /// As on the command line.
+    setting: String,
+    /// Of its draws.
+    seed: u64,
+    whole: Measures,
+}
+
+/// Estimates of all cases, several at a time.
+fn estimates(lab: &Lab<'_>, cases: &[Case<'_>]) -> Result<Vec<Sampled>> {
+    let (simulator, context, tell) = (&lab.simulator, lab.context, lab.tell);
+    in_parallel(context.threads(), cases, |case| {
+        let settings: Vec<&str> = case.setting.split(' ').collect();
+        let settings = settings.into_iter().map(Variation::parse).collect::<Result<Vec<_>>>()?;
+        let settings: Vec<_> = settings.into_iter().flat_map(|v| v.values).collect();
+        let usual = SampleSettings { seed: case.seed, ..SampleSettings::default() };
+        let of_work = |work: &TaskWork<'_>| SampleSettings {
+            work: usual.work.min(work.whole() / PART),
+            ..usual
+        };
+        let found = sampled(
+            (simulator, case.base),
+            &case.input.graph,
+            (case.name, &settings),
+            &of_work,
+            context,
+        )?;
+        tell(&format!(
+            "  {} {} {}: {}",
+            case.input.name,
+            case.name,
+            case.setting,
+            in_words(&found)
+        ));
+        Ok(found)
+    })
+}
+
+/// The random graphs, with their tasks.
+fn models(quick: bool) -> Vec<(&'static str, Model, &'static [&'static str])> {
     let rmat = |scale, edge_factor, a, b| Model::Rmat { scale, edge_factor, a, b, c: b };
+    let ba = |vertices| Model::BarabasiAlbert { vertices, edges_per_vertex: 3 };
+    let er = Model::ErdosRenyiEdges { vertices: 12_000, edges: 40_000 };
     match quick {
-        true => vec![("ba-3000", Model::BarabasiAlbert { vertices: 3000, edges_per_vertex: 3 })],
+        true => vec![("ba-6000", ba(6000), &["motif:3"])],
         false => vec![
-            ("rmat-13", rmat(13, 3, 0.57, 0.19)),
-            ("rmat-14", rmat(14, 2, 0.45, 0.22)),
-            ("ba-12000", Model::BarabasiAlbert { vertices: 12_000, edges_per_vertex: 3 }),
-            ("er-12000", Model::ErdosRenyiEdges { vertices: 12_000, edges: 40_000 }),
+            ("rmat-13", rmat(13, 3, 0.57, 0.19), &["motif:3"]),
+            ("rmat-14", rmat(14, 2, 0.45, 0.22), &["motif:3"]),
+            ("ba-12000", ba(12_000), &["motif:3"]),
+            ("er-12000", er, &["motif:3"]),
         ],
+    }
+}
+
+/// A number of a whole run beside a sample's.
+struct Pair {
+    whole: f64,
+    sampled: Ratio,
+}
+
+impl Pair {
+    /// Whether the whole run lies in the interval.
+    fn inside(&self) -> bool {
+        (self.whole - self.sampled.value).abs() <= self.sampled.half
     }
 }
 
@@ -72,75 +143,67 @@ fn models(quick: bool) -> Vec<(&'static str, Model)> {
 struct Comparison {
     csv: String,
     rows: Vec<Vec<String>>,
-    /// Whether the whole run lies in the sample's interval.
-    inside: Vec<bool>,
-    /// How far the sample is off, in %.
-    off: Vec<f64>,
+    cycles: Vec<Pair>,
+    hits: Vec<Pair>,
     /// Cycles that were simulated for the sample, in % of the whole run's.
     simulated: Vec<f64>,
-    /// Of the draws of the case that was run last.
-    seed: u64,
+    /// Tasks that can't be sampled, with the reason.
+    refused: Vec<String>,
 }
 
 impl Comparison {
     fn new() -> Self {
+        let pair = |name: &str| format!("{name},{name}_sampled,{name}_half,{name}_inside");
+        let numbers = ["cycles", "vertex_hits", "edge_hits"].map(pair).join(",");
         Comparison {
-            csv: "graph,task,setting,cycles,sampled,half,simulated,inside\n".into(),
+            csv: format!("graph,task,setting,{numbers},simulated,end\n"),
             rows: vec![],
-            inside: vec![],
-            off: vec![],
+            cycles: vec![],
+            hits: vec![],
             simulated: vec![],
-            seed: 0,
+            refused: vec![],
         }
     }
 
-    /// Runs a case in full and as a sample.
-    fn run(
-        &mut self,
-        lab: &Lab<'_>,
-        base: &Accelerator,
-        input: &Input,
-        name: &str,
-        variant: &str,
-    ) -> Result<()> {
-        let all = lab.sweep_on(base, input, name, &[variant])?;
-        // What was sampled itself says nothing.
-        let Some(full) = at(&all, &[]).filter(|m| m.half().is_none()) else { return Ok(()) };
-        let (simulated, mined) = task(name)?;
-        let works = work(&input.graph, &mined, lab.context)?;
-        let settings = Variation::parse(variant)?.values;
-        let point = Point::new(base, input.graph.view(), &settings)?;
-        self.seed += 1;
-        let sampling = SampleSettings { seed: self.seed, ..SampleSettings::default() };
-        let simulator = &lab.simulator;
-        let s =
-            estimate(simulator, &input.graph, &simulated, &works, &point, &sampling, lab.context)?;
-        let (name_of, cycles, half) = (&input.name, s.cycles, s.half);
-        (lab.tell)(&format!("  {name_of} {name} {variant}: {cycles:.0} ± {half:.0}"));
-        self.add(&input.name, name, variant, full.get(Metric::Cycles), &s);
-        Ok(())
-    }
-
-    fn add(&mut self, graph: &str, name: &str, setting: &str, full: f64, s: &CycleEstimate) {
-        let within = (full - s.cycles).abs() <= s.half;
-        let off = 100.0 * (s.cycles / full - 1.0);
-        let simulated = 100.0 * s.simulated as f64 / full;
-        self.inside.push(within);
-        self.off.push(off);
-        self.simulated.push(simulated);
-        self.csv += &format!(
-            "{graph},{name},{setting},{full},{},{},{},{within}\n",
-            s.cycles, s.half, s.simulated
-        );
+    fn add(&mut self, case: &Case<'_>, sampled: Sampled) {
+        let Case { input, name, setting, whole: full, .. } = case;
+        let of = format!("{} {} {setting}", input.name, short(name));
+        let s = match sampled {
+            Ok(estimate) => estimate,
+            Err(why) => {
+                self.refused.push(format!("{of} ({why})"));
+                return;
+            }
+        };
+        let share = |metric| {
+            let found = s.shares.iter().find(|(known, _)| *known == metric);
+            Pair { whole: full.get(metric), sampled: found.expect("a sample has hits").1 }
+        };
+        let cycles = Pair { whole: full.get(Metric::Cycles), sampled: s.cycles };
+        let hits = [Metric::VertexHits, Metric::EdgeHits].map(share);
+        let simulated = 100.0 * s.simulated as f64 / cycles.whole;
+        let cell =
+            |p: &Pair| format!("{},{},{},{}", p.whole, p.sampled.value, p.sampled.half, p.inside());
+        let cells = [&cycles, &hits[0], &hits[1]].map(cell).join(",");
+        self.csv += &format!("{},{name},{setting},{cells},{},{}\n", input.name, s.simulated, s.end);
+        let percent = |p: &Pair| {
+            let Ratio { value, half } = p.sampled;
+            let mark = if p.inside() { "" } else { " (outside)" };
+            format!("{:.1}: {:.1} ± {:.1}{mark}", 100.0 * p.whole, 100.0 * value, 100.0 * half)
+        };
         self.rows.push(vec![
-            format!("{graph} {} {setting}", short(name)),
-            format!("{full:.0}"),
-            format!("{:.0} ± {:.0}", s.cycles, s.half),
-            format!("{off:+.1}"),
-            format!("{:.1}", 100.0 * s.half / s.cycles),
-            if within { "yes" } else { "no" }.into(),
+            of,
+            format!("{:.0}", cycles.whole),
+            format!("{:.0} ± {:.0}", s.cycles.value, s.cycles.half),
+            format!("{:+.1}", 100.0 * (s.cycles.value / cycles.whole - 1.0)),
+            if cycles.inside() { "yes" } else { "no" }.into(),
+            percent(&hits[0]),
+            percent(&hits[1]),
             format!("{simulated:.0}"),
         ]);
+        self.simulated.push(simulated);
+        self.cycles.push(cycles);
+        self.hits.extend(hits);
     }
 
     fn blocks(self, lab: &Lab<'_>) -> Vec<Block> {
@@ -149,40 +212,65 @@ impl Comparison {
             "cycles",
             "sampled, 95 %",
             "off by %",
-            "half interval %",
             "inside",
+            "hits of vertices %: sampled",
+            "of edges",
             "simulated % of it",
         ];
+        let refused = match self.refused.is_empty() {
+            true => String::new(),
+            false => format!(" Not sampled: {}.", self.refused.join("; ")),
+        };
         vec![
             Block::Text(format!(
-                "How samples are drawn and what the interval covers is in `host/laboratory/src/explore/sample.rs`. \
+                "How samples are drawn and what the intervals cover is in `host/laboratory/src/explore/sample.rs`. \
                  Here the whole task was run as well: random graphs on machine `{}`, real ones on \
-                 machine `{}`.",
-                lab.small.machine.name, lab.base.machine.name
+                 machine `{}`. Windows have a sixth of the work, at most {} million candidates.{refused}",
+                lab.small.machine.name,
+                lab.base.machine.name,
+                SampleSettings::default().work / 1_000_000
             )),
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
             Block::File("sampling.csv".into(), self.csv),
         ]
     }
 
-    fn claim(&self) -> Claim {
+    fn claims(&self) -> Vec<Claim> {
         let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len().max(1) as f64;
-        let worst = self.off.iter().fold(0.0, |w: f64, o| w.max(o.abs()));
-        Claim {
+        let most = |v: &[f64]| v.iter().fold(0.0, |most: f64, n| most.max(n.abs()));
+        let off = |pairs: &[Pair], of: fn(&Pair) -> f64| -> Vec<f64> {
+            pairs.iter().map(|p| 100.0 * of(p)).collect()
+        };
+        let cycles = off(&self.cycles, |p| p.sampled.value / p.whole - 1.0);
+        let hits = off(&self.hits, |p| p.sampled.value - p.whole);
+        let claim = |claim, pairs: &[Pair], ours, why: &str| Claim {
             place: "our own",
-            claim: "a 95 % interval from a sample holds the cycles of the whole run",
+            claim,
             bar: "if the whole run lies in the interval".into(),
             answer: Answer::Any(Finding {
-                verdict: Verdict::of(self.inside.iter().copied()),
-                ours: format!(
-                    "off by {:+.1} % on average, {worst:.1} % at most; {:.0} % of the cycles simulated",
-                    mean(&self.off),
+                verdict: Verdict::of(pairs.iter().map(Pair::inside)),
+                ours,
+            }),
+            why: why.into(),
+        };
+        vec![
+            claim(
+                "a 95 % interval from a sample holds the cycles of the whole run",
+                &self.cycles,
+                format!(
+                    "off by {:+.1} % on average, {:.1} % at most; {:.0} % of the cycles simulated",
+                    mean(&cycles),
+                    most(&cycles),
                     mean(&self.simulated)
                 ),
-            }),
-            why: "the graphs are as small as runs in full ask for, and a sample has at least ten \
-                  windows of 256 units, so larger ones save more"
-                .into(),
-        }
+                "the graphs are as small as whole runs need, so larger ones save more",
+            ),
+            claim(
+                "and its hit ratios",
+                &self.hits,
+                format!("off by {:+.1} points on average, {:.1} at most", mean(&hits), most(&hits)),
+                "–",
+            ),
+        ]
     }
 }

@@ -1,0 +1,185 @@
+//! Table III on random graphs of the sizes of the paper's larger ones, which aren't at hand: estimates by samples.
+
+use gramer_base::error::Result;
+use gramer_graph::generate::{Model, Recipe, generate};
+use gramer_graph::prepare::renumber;
+
+use super::estimates::{Sampled, in_parallel, in_words, sampled};
+use super::inputs::MICO;
+use super::performance::set_up;
+use super::report::{Block, ORDERS, Section};
+use super::{Input, Lab, NOT_RUN, csv_table, short, times};
+use crate::explore::measures::{Measures, Metric};
+use crate::explore::parameter::Variation;
+use crate::explore::sample::SampleSettings;
+use crate::explore::sample::work::TaskWork;
+
+/// Title of the section.
+pub(super) const TITLE: &str = "Table III at the sizes of larger graphs";
+
+/// Tasks of the table.
+const TASKS: [&str; 5] = ["clique:3", "clique:4", "clique:5", "motif:3", "motif:4"];
+
+/// Random graphs of a size: name, the paper's graph, vertices as a power of two, edges a vertex.
+const GRAPHS: [(&str, &str, u32, u64); 3] =
+    [("rmat-22-4", "Patents", 22, 4), ("rmat-22-10", "YT", 22, 10), ("rmat-22-16", "LJ", 22, 16)];
+
+/// GRAMER's seconds in the paper's table III: graph, and by task as in [`TASKS`].
+const PAPER: [(&str, [f64; 5]); 4] = [
+    (MICO, [0.11, 6.86, 270.41, 0.36, 45.22]),
+    ("Patents", [3.09, 3.74, 4.06, 4.17, 103.82]),
+    ("YT", [13.01, 17.30, 24.27, 16.25, 931.11]),
+    ("LJ", [17.81, 30.89, 52.89, 29.68, 1553.87]),
+];
+
+/// Cycles and hit ratios on graphs of the paper's sizes.
+pub fn sizes(lab: &Lab<'_>) -> Result<Section> {
+    if !lab.sampling {
+        let text = "Left out in this run (`--no-sampling`).".into();
+        let blocks = vec![Block::Text(text)];
+        return Ok(Section { title: TITLE.into(), blocks, claims: vec![] });
+    }
+    let mut table = Table::default();
+    for input in &lab.mico {
+        table.graph(lab, input)?;
+    }
+    for &(name, paper, scale, edge_factor) in GRAPHS.iter().filter(|_| !lab.quick) {
+        let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
+        let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
+        let raw = generate(&recipe, lab.context)?;
+        let graph = renumber(&raw, lab.context)?;
+        let (name, paper) = (name.to_string(), Some(paper));
+        table.graph(lab, &Input { name, paper, graph, raw, four_motifs: false, fsm: "" })?;
+    }
+    Ok(Section { title: TITLE.into(), blocks: table.blocks(lab), claims: vec![] })
+}
+
+#[derive(Default)]
+struct Table {
+    rows: Vec<Vec<String>>,
+    numbers: Vec<Vec<String>>,
+    graphs: Vec<String>,
+}
+
+impl Table {
+    /// All tasks on a graph in both orders, several at a time.
+    fn graph(&mut self, lab: &Lab<'_>, input: &Input) -> Result<()> {
+        let (vertices, edges) = (input.graph.vertices(), input.graph.edges());
+        self.graphs.push(format!("{} ({vertices} vertices, {edges} edges)", input.name));
+        let cases: Vec<(&str, &str)> =
+            TASKS.iter().flat_map(|&name| ORDERS.map(|order| (name, order))).collect();
+        let (core, graph) = ((&lab.simulator, &lab.base), &input.graph);
+        let (context, tell) = (lab.context, lab.tell);
+        let outcomes = in_parallel(context.threads(), &cases, |&(name, order)| {
+            let settings = Variation::parse(&format!("order={order}"))?.values;
+            let usual = |_: &TaskWork<'_>| SampleSettings::default();
+            let found = sampled(core, graph, (name, &settings), &usual, context)?;
+            tell(&format!("  {} {name} {order}: {}", input.name, in_words(&found)));
+            Ok(found)
+        })?;
+        for (case, outcomes) in cases.chunks(ORDERS.len()).zip(outcomes.chunks(ORDERS.len())) {
+            self.add(lab, input, case, outcomes);
+        }
+        Ok(())
+    }
+
+    /// A task in both orders.
+    fn add(&mut self, lab: &Lab<'_>, input: &Input, case: &[(&str, &str)], outcomes: &[Sampled]) {
+        let name = case[0].0;
+        let at = TASKS.iter().position(|task| *task == name).unwrap_or(0);
+        let of = PAPER.iter().find(|(graph, _)| Some(*graph) == input.paper);
+        let paper = of.map(|(_, seconds)| seconds[at] * 1e3 - set_up(name));
+        let paper = paper.map_or("–".into(), |ms| format!("{ms:.0}"));
+        let machine = &lab.base.machine;
+        let mut row = vec![format!("{} {}", short(name), input.name)];
+        for ((_, order), outcome) in case.iter().zip(outcomes) {
+            let measured = match outcome {
+                Ok(estimate) => {
+                    let (estimate, pus) = (estimate.clone(), machine.processing_units);
+                    Ok(Measures::sampled(name, estimate, machine.clock_mhz, pus))
+                }
+                Err(why) => Err(why.as_str()),
+            };
+            let ms = measured.as_ref().ok().map(|m| m.get(Metric::Milliseconds));
+            let half = measured.as_ref().ok().map(Measures::uncertainty);
+            row.push(times(ms.zip(half).map(|(ms, half)| (ms, ms * half)), 0));
+            self.numbers.push(numbers(input, name, order, &measured, &paper));
+            if let Err(why) = measured {
+                let note = format!("{} {name} order={order} ({why})", input.name);
+                lab.left_out.borrow_mut().insert(note);
+            }
+        }
+        row.extend([input.paper.unwrap_or("–").into(), paper]);
+        self.rows.push(row);
+    }
+
+    fn blocks(self, lab: &Lab<'_>) -> Vec<Block> {
+        let header = [
+            "task",
+            "ms ascending",
+            "ms descending",
+            "the paper's graph of that size",
+            "its ms less the set-up",
+        ];
+        let numbers = [
+            "graph",
+            "task",
+            "order",
+            "cycles",
+            "half_interval",
+            "vertex_hits",
+            "half_interval",
+            "edge_hits",
+            "half_interval",
+            "vertex_accesses",
+            "edge_accesses",
+            "share_of_work_in_windows",
+            "share_of_cycles_at_the_end",
+            "cycles_simulated",
+            "paper_ms_less_set_up",
+        ];
+        vec![
+            Block::Text(format!(
+                "Mico, Patents, YT and LJ aren't at hand: graphs of their sizes are {}. rmat graphs are random (R-MAT, 0.57, \
+                 0.19, 0.19), with heavier hubs than the paper's graphs, so that their times can't be compared \
+                 with the paper's and have no verdict. All are estimates by samples of about {} million candidates: cycles and, \
+                 in the file, hit ratios with 95 % intervals (`host/laboratory/src/explore/sample.rs`).",
+                self.graphs.join(", "),
+                SampleSettings::default().work / 1_000_000
+            )),
+            Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
+            Block::File("table-3-sizes.csv".into(), csv_table(&numbers, &self.numbers)),
+            Block::Text(format!(
+                "{} MHz. FSM and the paper's connectivity check are not sampled.",
+                lab.base.machine.clock_mhz
+            )),
+        ]
+    }
+}
+
+/// A row of the file.
+fn numbers(
+    input: &Input,
+    name: &str,
+    order: &str,
+    measured: &std::result::Result<Measures, &str>,
+    paper: &str,
+) -> Vec<String> {
+    let mut row = vec![input.name.clone(), name.into(), order.into()];
+    match measured.as_ref().ok().and_then(|m| m.estimate()) {
+        None => row.extend((0..11).map(|_| NOT_RUN.into())),
+        Some(e) => {
+            row.extend([format!("{:.0}", e.cycles.value), format!("{:.0}", e.cycles.half)]);
+            for metric in [Metric::VertexHits, Metric::EdgeHits] {
+                let share = e.shares.iter().find(|(known, _)| *known == metric);
+                let cell = |number: Option<f64>| number.map_or("–".into(), |n| format!("{n:.5}"));
+                row.extend([cell(share.map(|s| s.1.value)), cell(share.map(|s| s.1.half))]);
+            }
+            row.extend(e.accesses.map(|n| format!("{n:.0}")));
+            row.extend([e.part, e.end].map(|share| format!("{share:.5}")));
+            row.push(e.simulated.to_string());
+        }
+    }
+    row.push(paper.into());
+    row
+}
