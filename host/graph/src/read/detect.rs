@@ -36,8 +36,9 @@ pub(crate) fn detect(head: &[u8], complete: bool, extension: &str) -> Format {
     if let Some(format) = format::sniffed(head) {
         return format;
     }
-    let lines: Vec<&[u8]> = scan::lines(whole).map(|(_, line)| line).collect();
-    let mut content = lines.iter().filter(|line| !line.is_empty() && !is_comment(line));
+    // Most texts show what they are in a few lines.
+    let lines = scan::lines(whole).map(|(_, line)| line);
+    let mut content = content_of(lines.clone());
     let Some(first) = content.next() else { return Format::Edges };
     // A Matrix Market file without its banner would pass for an edge list, and so would METIS
     // with two numbers in each line.
@@ -45,7 +46,7 @@ pub(crate) fn detect(head: &[u8], complete: bool, extension: &str) -> Format {
         return format;
     }
     let integers = |line: &[u8]| numbers(line).map_or(0, |n| n.len());
-    let triple = |second: &&[u8]| {
+    let triple = |second: &[u8]| {
         integers(second) == 3
             || !second.contains(&b',')
                 && fields(second).count() == 3
@@ -56,13 +57,18 @@ pub(crate) fn detect(head: &[u8], complete: bool, extension: &str) -> Format {
     }
     let named_edges =
         matches!(extension, "edges" | "edgelist" | "el" | "wel" | "csv" | "tsv" | "txt" | "snap");
-    if is_metis(&lines, complete, named_edges, extension == "graph") {
+    if is_metis(lines.clone(), complete, named_edges, extension == "graph") {
         Format::Metis
-    } else if is_arabesque(&lines, complete, named_edges) {
+    } else if is_arabesque(lines, complete, named_edges) {
         Format::Arabesque
     } else {
         Format::Edges
     }
+}
+
+/// The lines that are neither blank nor comments.
+fn content_of<'a>(lines: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = &'a [u8]> {
+    lines.filter(|line| !line.is_empty() && !is_comment(line))
 }
 
 /// The numbers of a line that holds nothing but whole numbers and white space.
@@ -98,14 +104,24 @@ impl Symmetry {
     }
 }
 
-fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: bool) -> bool {
-    let mut rows = lines.iter().filter(|line| line.first() != Some(&b'%'));
+fn is_metis<'a>(
+    lines: impl Iterator<Item = &'a [u8]> + Clone,
+    complete: bool,
+    named_edges: bool,
+    named_metis: bool,
+) -> bool {
+    let mut rows = lines.filter(|line| line.first() != Some(&b'%'));
     let Some(header) = rows.by_ref().find(|line| !line.is_empty()) else { return false };
     if header.contains(&b',') {
         return false;
     }
     let Some(metis) = Metis::parse(header, 0).filter(|m| m.vertices > 0) else { return false };
-    let rows: Vec<&[u8]> = rows.copied().collect();
+    // The name says edges, and METIS has no such line: most edge lists show one soon.
+    if named_edges && !(1..).zip(rows.clone()).all(|(number, row)| metis_row(&metis, number, row).1)
+    {
+        return false;
+    }
+    let rows: Vec<&[u8]> = rows.collect();
     if rows.iter().all(|row| row.is_empty()) {
         let all_there = rows.len() as u64 + 1 >= metis.vertices && !rows.is_empty();
         return complete
@@ -124,20 +140,10 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
     // Row 0 stands for the numbers that no row has.
     let mut neighbours = vec![Vec::new()];
     let mut sound = true;
-    for row in &rows {
-        let entries = numbers(row).unwrap_or_default();
-        let entries = entries.get(metis.leading()..).unwrap_or_default();
-        let step = 1 + usize::from(metis.edge_weights);
-        sound &= entries.len() % step == 0
-            && (row.is_empty() || numbers(row).is_some())
-            && (row.is_empty() || neighbours.len() as u64 <= metis.vertices);
-        let ids: Vec<u64> = entries.iter().copied().step_by(step).collect();
-        sound &= ids.iter().all(|id| (1..=metis.vertices).contains(id));
+    for (number, row) in (1..).zip(&rows) {
+        let (ids, is_sound) = metis_row(&metis, number, row);
+        sound &= is_sound;
         neighbours.push(ids);
-    }
-    // The name says edges, and there is a neighbour that METIS can't have.
-    if named_edges && !sound {
-        return false;
     }
     if exact {
         let entries: usize = neighbours.iter().map(Vec::len).sum();
@@ -153,11 +159,26 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
     sound && rows.iter().any(|row| width(row) != first) && !named_edges
 }
 
-fn is_arabesque(lines: &[&[u8]], complete: bool, named_edges: bool) -> bool {
-    let content: Vec<&[u8]> =
-        lines.iter().filter(|line| !line.is_empty() && !is_comment(line)).copied().collect();
-    let rows: Vec<Vec<u64>> = content
-        .iter()
+/// The neighbours in a row with this number, from 1, and whether the header allows the row.
+fn metis_row(metis: &Metis, number: u64, row: &[u8]) -> (Vec<u64>, bool) {
+    let all = numbers(row);
+    let is_listed = row.is_empty() || all.is_some() && number <= metis.vertices;
+    let entries = all.unwrap_or_default();
+    let entries = entries.get(metis.leading()..).unwrap_or_default();
+    let step = 1 + usize::from(metis.edge_weights);
+    let ids: Vec<u64> = entries.iter().copied().step_by(step).collect();
+    let is_sound = is_listed
+        && entries.len() % step == 0
+        && ids.iter().all(|id| (1..=metis.vertices).contains(id));
+    (ids, is_sound)
+}
+
+fn is_arabesque<'a>(
+    lines: impl Iterator<Item = &'a [u8]> + Clone,
+    complete: bool,
+    named_edges: bool,
+) -> bool {
+    let rows: Vec<Vec<u64>> = content_of(lines.clone())
         .enumerate()
         .map_while(|(i, line)| numbers(line).filter(|row| row.len() >= 2 && row[0] == i as u64))
         .collect();
@@ -171,7 +192,7 @@ fn is_arabesque(lines: &[&[u8]], complete: bool, named_edges: bool) -> bool {
         return !(same_width && named_edges);
     }
     let known = |id: &u64| !complete || *id < rows.len() as u64;
-    rows.len() == content.len() && !same_width && neighbours.iter().flatten().all(known)
+    rows.len() == content_of(lines).count() && !same_width && neighbours.iter().flatten().all(known)
 }
 
 #[cfg(test)]
