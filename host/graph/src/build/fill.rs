@@ -17,20 +17,28 @@ use gramer_base::context::{Cancel, CancelPoll};
 use gramer_base::error::Result;
 use gramer_base::memory::zeroed;
 
-/// The rows of half rows, with numbers in the same order; where each row begins is known.
+/// The rows of half rows, with numbers in the same order, and where each row begins. `offsets` has room for the duplicates of
+/// half rows. Those that are `sorted` have none and are the ends of their rows, so that there is no step 3.
 pub(super) fn in_order<P: Position>(
     halves: HalfRows<P>,
-    offsets: &[P],
+    sorted: bool,
+    mut offsets: Vec<P>,
     spare: Vec<VertexId>,
     number: impl Fn(VertexId) -> VertexId,
     cancel: &Cancel,
-) -> Result<Vec<VertexId>> {
-    let mut rows = room(offsets[offsets.len() - 1].at(), spare)?;
-    let mut next = offsets[..offsets.len() - 1].to_vec();
+) -> Result<(Vec<P>, Vec<VertexId>)> {
+    let vertices = offsets.len() - 1;
+    let mut rows = room(offsets[vertices].at(), spare)?;
+    let mut next = offsets[..vertices].to_vec();
+    if sorted {
+        from_sorted_halves(&halves, number, &mut rows, &offsets, &mut next, cancel)?;
+        return Ok((offsets, rows));
+    }
     from_halves(&halves, number, &mut rows, &mut next, cancel)?;
     drop(halves);
-    second_halves::<P, true>(&mut rows, offsets, &mut next, cancel)?;
-    Ok(rows)
+    second_halves::<P, true>(&mut rows, &offsets, &mut next, cancel)?;
+    close_gaps(&mut rows, &mut offsets, &next);
+    Ok((offsets, rows))
 }
 
 /// The rows of half rows whose vertices have these ranks.
@@ -67,7 +75,7 @@ fn room(length: usize, mut spare: Vec<VertexId>) -> Result<Vec<VertexId>> {
 // Each step is its own function: in one there are too few registers, with which two of them took 1.3 to 1.6 times
 // the time.
 
-/// Step 2 of half rows that have the order already.
+/// Step 2 of half rows that have the order already, without their duplicates.
 #[inline(never)]
 fn from_halves<P: Position>(
     halves: &HalfRows<P>,
@@ -79,16 +87,71 @@ fn from_halves<P: Position>(
     let mut looks = CancelPoll::new(cancel);
     let mut waiting = [(0, 0); AHEAD];
     let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
+    // One more than the half row in which a vertex was seen last.
+    let mut seen: Vec<VertexId> = zeroed(halves.vertices())?;
     for v in 0..halves.vertices() {
         let row = halves.row(v);
         looks.check(row.len() + 1)?;
         let own = number(v as VertexId);
+        let mark = v as VertexId + 1;
         for &other in row {
-            ahead.append((rows, 0), next, number(other), own);
+            if std::mem::replace(&mut seen[other as usize], mark) != mark {
+                ahead.append((rows, 0), next, number(other), own);
+            }
         }
     }
     ahead.finish((rows, 0), next);
     Ok(())
+}
+
+/// Steps 2 and 3 of half rows that are sorted.
+#[inline(never)]
+fn from_sorted_halves<P: Position>(
+    halves: &HalfRows<P>,
+    number: impl Fn(VertexId) -> VertexId,
+    rows: &mut [VertexId],
+    offsets: &[P],
+    next: &mut [P],
+    cancel: &Cancel,
+) -> Result<()> {
+    let mut looks = CancelPoll::new(cancel);
+    let mut waiting = [(0, 0); AHEAD];
+    let mut ahead = PrefetchWriter::<_>::new(&mut waiting);
+    for v in 0..halves.vertices() {
+        let row = halves.row(v);
+        looks.check(row.len() + 1)?;
+        // Ids without a vertex have no entries.
+        let Some(behind) = row.len().checked_sub(1) else { continue };
+        let own = number(v as VertexId);
+        let first = offsets[own as usize + 1].at() - 1 - behind;
+        for (at, &other) in (first..).zip(row) {
+            let other = number(other);
+            rows[at] = other;
+            ahead.append((rows, 0), next, other, own);
+        }
+    }
+    ahead.finish((rows, 0), next);
+    Ok(())
+}
+
+/// Moves rows, which end at `next`, behind each other.
+fn close_gaps<P: Position>(rows: &mut Vec<VertexId>, offsets: &mut [P], next: &[P]) {
+    if offsets[1..].iter().zip(next).all(|(end, next)| end.at() == next.at()) {
+        return;
+    }
+    let mut end = 0;
+    for (offset, next) in offsets.iter_mut().zip(next) {
+        let row = offset.at()..next.at();
+        *offset = P::of(end as u64);
+        end += row.len();
+        rows.copy_within(row, offset.at());
+    }
+    offsets[next.len()] = P::of(end as u64);
+    let length = rows.len();
+    rows.truncate(end);
+    if length > end + end / 4 {
+        rows.shrink_to_fit();
+    }
 }
 
 /// Step 1: each row begins at `first` then.

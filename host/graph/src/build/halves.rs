@@ -38,6 +38,49 @@ impl<P: Position> HalfRows<P> {
     }
 }
 
+/// Half rows of edges that ascend by smaller, then larger end: each edge's larger end, in the order of the edges. `None` for
+/// other edges. Marks vertices with loops in `used`, if given.
+pub(super) fn of_sorted<P: Position>(
+    vertices: usize,
+    blocks: &[EdgeBlock],
+    used: &mut [u8],
+) -> Result<Option<HalfRows<P>>> {
+    let edges = || blocks.iter().flat_map(EdgeBlock::narrow);
+    if !edges().is_sorted_by(|a, b| sort_key(a) < sort_key(b)) {
+        return Ok(None);
+    }
+    // Lengths of rows are irregular, and branches on them would be mispredicted. So each edge writes the end of its row,
+    // and the next edge overwrites the entry of a loop.
+    let mut start: Vec<P> = zeroed(vertices + 1)?;
+    let mut entries: Vec<VertexId> = zeroed(blocks.iter().map(EdgeBlock::len).sum())?;
+    let mut end = 0;
+    for &[u, v] in edges() {
+        entries[end] = u.max(v);
+        end += usize::from(u != v);
+        start[u.min(v) as usize + 1] = P::of(end as u64);
+    }
+    if end < entries.len() {
+        entries.truncate(end);
+        for &[u, _] in edges().filter(|[u, v]| u == v) {
+            if let Some(used) = used.get_mut(u as usize) {
+                *used = 1;
+            }
+        }
+    }
+    // Vertices without entries.
+    let mut end = 0;
+    for position in &mut start {
+        end = position.at().max(end);
+        *position = P::of(end as u64);
+    }
+    Ok(Some(HalfRows { start, entries }))
+}
+
+/// Smaller and larger end of an edge, in one number.
+fn sort_key(&[u, v]: &[VertexId; 2]) -> u64 {
+    u64::from(u.min(v)) << 32 | u64::from(u.max(v))
+}
+
 /// A range of half rows in the hands of a thread.
 pub(super) struct Part<'a, E, P> {
     /// The first of them.

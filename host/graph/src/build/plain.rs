@@ -1,15 +1,16 @@
 //! From edges without labels to rows, in the order of the input or of Rank(ON_1).
 //!
-//! No row is ever sorted. Each edge first goes to the row of its smaller end, where what is there twice is found by
-//! stamps. From these half rows come the degrees, and sums of the neighbours' degrees, which is what ON_1 takes. So the
-//! numbers that vertices are to have are known before there is a whole row; [`super::fill`] makes these.
+//! No row is ever sorted. Each edge first goes to the row of its smaller end; edges that ascend by smaller, then larger end
+//! are such half rows already. For ON_1, stamps find duplicates, and half rows give the degrees and the sums of the neighbours'
+//! degrees: the new numbers of vertices are known before there is a whole row. [`super::fill`] makes whole rows, and in the
+//! order of the input it also finds duplicates.
 //!
 //! All this is for one thread. Several deal entries out to ranges of rows, in the order of the input: [`super::dealt`].
 
 use tracing::info_span;
 
 use super::fill;
-use super::halves::{HalfRowBuilder, HalfRows, add_up};
+use super::halves::{self, HalfRowBuilder, HalfRows, add_up};
 use super::numbering::{IdTable, Numbering, VertexIds, renumber};
 use super::position::{Position, are_narrow};
 use super::rows::{DropCounts, RowSet, numbered_in_order};
@@ -50,9 +51,22 @@ fn made_with<P: Position>(
         IdTable::Later(used) => (None, used),
     };
     let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
-    let rows = HalfRowBuilder::<_, P>::of(vertices, &blocks, &mut used, 1, cancel, |v, _| v)?;
+    let edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
+    let halves = match halves::of_sorted(vertices, &blocks, &mut used)? {
+        Some(rows) => Halves::as_they_are(rows, edges, true)?,
+        None => {
+            let HalfRowBuilder { start, entries, .. } =
+                HalfRowBuilder::<_, P>::of(vertices, &blocks, &mut used, 1, cancel, |v, _| v)?;
+            let rows = HalfRows { start, entries };
+            match asked.order {
+                // Degrees with duplicates have 32 bits too.
+                Order::Input if are_narrow(&blocks) => Halves::as_they_are(rows, edges, false)?,
+                _ => Halves::distinct(rows, edges, cancel)?,
+            }
+        }
+    };
+    cancel.check()?;
     let spare = spare_of(blocks);
-    let halves = Halves::of(rows, cancel)?;
     match asked.order {
         Order::RankOn1 if !(asked.keep_local && halves.are_local()) => {
             halves.ranked(known, &used, spare, context)
@@ -82,17 +96,29 @@ type Stamp = u8;
 /// Half rows in the order of the text, and what they say of vertices.
 struct Halves<P> {
     rows: HalfRows<P>,
-    /// Degree of each vertex, over both its halves.
+    /// Degree of each vertex, over both its halves, with the duplicates that these have.
     degrees: Vec<u32>,
     self_loops: u64,
+    /// Whether each half row ascends, without duplicates.
+    sorted: bool,
 }
 
 impl<P: Position> Halves<P> {
+    /// Half rows of this many edges, with their duplicates; those that are `sorted` have none.
+    fn as_they_are(rows: HalfRows<P>, edges: usize, sorted: bool) -> Result<Self> {
+        let mut degrees: Vec<u32> = zeroed(rows.vertices())?;
+        for (degree, of) in degrees.iter_mut().zip(rows.start.windows(2)) {
+            *degree = (of[1].at() - of[0].at()) as u32;
+        }
+        rows.entries.iter().for_each(|&other| degrees[other as usize] += 1);
+        let self_loops = (edges - rows.entries.len()) as u64;
+        Ok(Halves { rows, degrees, self_loops, sorted })
+    }
+
     /// Keeps the different entries of each row, in the order in which they came, and counts them.
-    fn of(rows: HalfRowBuilder<VertexId, P>, cancel: &Cancel) -> Result<Self> {
-        let HalfRowBuilder { mut start, ends, mut entries, self_loops } = rows;
-        // Each row ends where the next one starts.
-        drop(ends);
+    fn distinct(rows: HalfRows<P>, edges: usize, cancel: &Cancel) -> Result<Self> {
+        let HalfRows { mut start, mut entries } = rows;
+        let self_loops = (edges - entries.len()) as u64;
         let vertices = start.len() - 1;
         let mut degrees: Vec<u32> = zeroed(vertices)?;
         // A vertex has the stamp of the long row in which it was seen last, unless that was before they were cleared.
@@ -136,7 +162,7 @@ impl<P: Position> Halves<P> {
             end += kept;
         }
         start[vertices] = P::of(end as u64);
-        Ok(Halves { rows: HalfRows { start, entries }, degrees, self_loops })
+        Ok(Halves { rows: HalfRows { start, entries }, degrees, self_loops, sorted: false })
     }
 
     /// As [`crate::View::is_local`].
@@ -154,7 +180,7 @@ impl<P: Position> Halves<P> {
         spare: Vec<VertexId>,
         cancel: &Cancel,
     ) -> Result<RowSet<VertexId>> {
-        let Halves { rows, degrees, self_loops } = self;
+        let Halves { rows, degrees, self_loops, sorted } = self;
         let numbered = known.is_some();
         let (numbering, ids) = match known {
             Some((numbering, ids)) => (numbering, VertexIds::Listed(ids)),
@@ -164,15 +190,15 @@ impl<P: Position> Halves<P> {
         let offsets: Vec<P> = offsets((0..ids.len()).map(|number| degrees[row(number)]))?;
         drop(degrees);
         let first = ids.first();
-        let rows = match &numbering {
-            _ if numbered => fill::in_order(rows, &offsets, spare, |v| v, cancel)?,
+        let (offsets, rows) = match &numbering {
+            _ if numbered => fill::in_order(rows, sorted, offsets, spare, |v| v, cancel)?,
             Numbering::Table(numbers) => {
-                fill::in_order(rows, &offsets, spare, |id| numbers[id as usize], cancel)?
+                fill::in_order(rows, sorted, offsets, spare, |id| numbers[id as usize], cancel)?
             }
             // Ids below the first have no entries: what their numbers would be doesn't matter.
             _ => {
                 let number = |id| u64::from(id).wrapping_sub(first) as VertexId;
-                fill::in_order(rows, &offsets, spare, number, cancel)?
+                fill::in_order(rows, sorted, offsets, spare, number, cancel)?
             }
         };
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
@@ -189,7 +215,7 @@ impl<P: Position> Halves<P> {
         let cancel = &context.cancel;
         let _span = info_span!("rank", vertices = self.degrees.len()).entered();
         let around = self.around(cancel)?;
-        let Halves { rows, degrees, self_loops } = self;
+        let Halves { rows, degrees, self_loops, .. } = self;
         // Below 2^96, and not 0 where there is an edge.
         let on_1 = |v: usize| around[v][DEGREE].at() as u128 * around[v][SUM].at() as u128;
         let mut order = ranked(degrees.len(), on_1, context)?;
@@ -321,7 +347,7 @@ mod tests {
             apart in proptest::sample::select(vec![0u32, 0, 0, 2, 9, 30, 50]),
             from in proptest::sample::select(vec![0u64, 1, 70, 5000]),
             cut in 0usize..900,
-            sorted in proptest::bool::ANY,
+            sorted in 0..3,
             wide in proptest::bool::ANY,
         ) {
             let id = |v: u64| from + (v << apart);
@@ -333,8 +359,14 @@ mod tests {
                 .flat_map(|(u, v)| (0..several as u64).map(move |k| (u + 90 * k, v + 90 * (k / 2))))
                 .map(|(u, v)| (id(u), id(v)))
                 .collect();
-            if sorted {
+            if sorted == 2 {
+                edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1)));
+            }
+            if sorted > 0 {
                 edges.sort_unstable();
+            }
+            if sorted == 2 {
+                edges.dedup();
             }
             let mut declared: Vec<u64> = declared.into_iter().map(id).collect();
             declared.sort_unstable();
