@@ -7,8 +7,9 @@ mod kept;
 
 /// Bytes of a large page of the systems that have them.
 const LARGE: usize = 2 << 20;
-/// Smallest array, in bytes, for which a large page costs less than small ones, although half of it may stay unused.
-const LEAST: usize = LARGE / 2;
+/// Smallest array, in bytes, with its own mapping, which a later array takes over: then it costs neither a fault a page nor
+/// new memory.
+const LEAST: usize = LARGE / 4;
 
 /// The array, with large pages requested for its memory (`madvise`). Each page costs a fault and has to be cleared,
 /// which takes several times as long with small ones (figures: `docs/decisions/rows-from-text.md`). On systems
