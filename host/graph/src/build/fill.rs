@@ -240,6 +240,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_that_end_early_move_behind_each_other() {
+        let (mut rows, mut offsets) = (vec![1, 2, 9, 0, 9, 3, 0, 9], vec![0u32, 3, 5, 5, 8]);
+        close_gaps(&mut rows, &mut offsets, &[2, 4, 5, 7]);
+        assert_eq!((&rows[..], &offsets[..]), (&[1, 2, 0, 3, 0][..], &[0, 2, 3, 3, 5][..]));
+        close_gaps(&mut rows, &mut offsets, &[2, 3, 3, 5]);
+        assert_eq!((&rows[..], &offsets[..]), (&[1, 2, 0, 3, 0][..], &[0, 2, 3, 3, 5][..]));
+    }
+
+    #[test]
     fn room_is_what_is_there_unless_much_of_it_would_be_left_over() {
         assert_eq!(room(8, vec![7; 8]).unwrap(), [7; 8]);
         assert_eq!(room(8, vec![7; 10]).unwrap(), [7; 8]);
