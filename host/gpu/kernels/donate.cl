@@ -13,7 +13,7 @@ inline uint divisible(__global const uint *state, uint *items) {
     if (*items > (depth == 0 ? 1u : 0u))
         return 0;
     for (uint d = 2; d <= depth; d++) {
-        *items = state[19 + d] - state[35 + d];
+        *items = state[STATE_ENDS + d] - state[STATE_AT + d];
         if (*items > (d == depth ? 1u : 0u))
             return d;
     }
@@ -85,7 +85,7 @@ void donate_take(__global uint *restrict states, __global uint *lists, const uin
     const uint begin = (uint)((ulong)given * part / parts), end = (uint)((ulong)given * (part + 1) / parts);
     if (begin == end)
         return;
-    const uint first = theirs[35 + depth] + keep;
+    const uint first = theirs[STATE_AT + depth] + keep;
     __global const uint *const source = lists + ((ulong)giver * depths + depth) * span;
     __global uint *const own = lists + ((ulong)taker * depths + depth) * span;
     for (uint i = begin + lane; i < end; i += LANES)
@@ -93,12 +93,12 @@ void donate_take(__global uint *restrict states, __global uint *lists, const uin
     if (lane == 0) {
         mine[0] = depth;
         for (uint d = 0; d < depth; d++) {
-            mine[3 + d] = theirs[3 + d];
+            mine[STATE_IMAGES + d] = theirs[STATE_IMAGES + d];
             // What is above belongs to the giver.
-            mine[19 + d] = mine[35 + d] = 0;
+            mine[STATE_ENDS + d] = mine[STATE_AT + d] = 0;
         }
-        mine[35 + depth] = 0;
-        mine[19 + depth] = end - begin;
+        mine[STATE_AT + depth] = 0;
+        mine[STATE_ENDS + depth] = end - begin;
         atomic_inc(control + CONTROL_GIVEN);
     }
 }
@@ -116,7 +116,7 @@ __kernel void donate_keep(__global uint *restrict states, const uint groups,
     uint items;
     const uint depth = divisible(state, &items);
     if (depth != 0) {
-        state[19 + depth] = state[35 + depth] + kept(state, depth, items, parts);
+        state[STATE_ENDS + depth] = state[STATE_AT + depth] + kept(state, depth, items, parts);
         return;
     }
     uint waiting = 0;

@@ -307,7 +307,8 @@ void twice(__global const uint *restrict graph, const uint words, __global const
            __global uint *restrict fault) {
     __local uint place[2], votes[VOTES], begins[2 * MOST_DEPTHS], ends[2 * MOST_DEPTHS];
     __local ulong totals[LANES];
-    const uint lane = get_local_id(0), all_lists = plan[1] | plan[2] << MOST_DEPTHS;
+    const uint lane = get_local_id(0);
+    const list_set all_lists = plan[1] | (list_set)plan[2] << MOST_DEPTHS;
     work done = {0, 0, 0, 0};
     for (uint row = get_group_id(0); row < rows; row += get_num_groups(0)) {
         for (uint j = 0; j < 2 * MOST_DEPTHS; j++) {

@@ -9,7 +9,7 @@
 // The plan has DEPTH_WORDS words for each depth:
 //   0 label, or ANY      1 near: earlier depths that are neighbours     2 far: that must not be
 //   3 below: earlier depths whose images have smaller numbers   4 distinct: that may be the same vertex
-//   5... the label of the edge to each earlier depth, or ANY   21 the pattern's vertex
+//   5... the label of the edge to each of MOST_DEPTHS earlier depths, or ANY   and the pattern's vertex
 // With CANDIDATES a bit for each vertex says whether it may be the image at a depth, in place of its label.
 // With LIST the last depth's images are written to a ring instead of being counted alone. With PICKED
 // the tasks are the edges of a list instead of all.
@@ -22,10 +22,13 @@
 #endif
 
 #define ANY 0xffffffffu
-#define DEPTH_WORDS 22
-#define MOST_DEPTHS 16
+#define DEPTH_WORDS (6 + MOST_DEPTHS)
+#define PLAN_VERTEX (5 + MOST_DEPTHS)
 // State of a group: depth, waiting edges as bits, their first, then images, list ends and positions.
-#define STATE_WORDS 64
+#define STATE_WORDS (4 * MOST_DEPTHS)
+#define STATE_IMAGES 3
+#define STATE_ENDS (3 + MOST_DEPTHS)
+#define STATE_AT (3 + 2 * MOST_DEPTHS)
 #define CONTROL_NEXT 0
 #define CONTROL_DONE 1
 #define CONTROL_RESERVED 2
@@ -42,7 +45,8 @@
 // Whether a vertex may be the image at a depth.
 #ifdef CANDIDATES
 #define MAY_BE(depth, id)                                                                          \
-    ((candidates[plan[(depth) * DEPTH_WORDS + 21] * ((vertices + 31) / 32) + (id) / 32] >> ((id) % 32) & 1) != 0)
+    ((candidates[plan[(depth) * DEPTH_WORDS + PLAN_VERTEX] * ((vertices + 31) / 32) + (id) / 32] >>          \
+      ((id) % 32) & 1) != 0)
 #else
 #define MAY_BE(depth, id)                                                                          \
     (plan[(depth) * DEPTH_WORDS] == ANY || vertex_labels[id] == plan[(depth) * DEPTH_WORDS])
@@ -76,9 +80,9 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
         waiting = state[1];
         first = state[2];
         for (uint i = 0; i < MOST_DEPTHS; i++) {
-            images[i] = state[3 + i];
-            ends[i] = state[19 + i];
-            at[i] = state[35 + i];
+            images[i] = state[STATE_IMAGES + i];
+            ends[i] = state[STATE_ENDS + i];
+            at[i] = state[STATE_AT + i];
         }
     }
     ulong total = 0;
@@ -240,9 +244,9 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
         state[1] = waiting;
         state[2] = first;
         for (uint i = 0; i < MOST_DEPTHS; i++) {
-            state[3 + i] = images[i];
-            state[19 + i] = ends[i];
-            state[35 + i] = at[i];
+            state[STATE_IMAGES + i] = images[i];
+            state[STATE_ENDS + i] = ends[i];
+            state[STATE_AT + i] = at[i];
         }
     }
 }

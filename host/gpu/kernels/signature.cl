@@ -13,7 +13,7 @@
 #define GROUPS 240
 // A pattern's vertex: label, degree, number of needs; the signature; and needs of three words each: the
 // label of an edge, of its other end, and how many such edges there are.
-#define NEED_WORDS (3 + COLUMNS + 3 * 16)
+#define NEED_WORDS (3 + COLUMNS + 3 * 32)
 
 // MurmurHash3 of two words.
 inline uint murmur(uint a, uint b) {

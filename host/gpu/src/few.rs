@@ -3,7 +3,7 @@
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::Pattern;
 
-use crate::plan::{DEPTH_WORDS, PlanWords};
+use crate::plan::PlanWords;
 use crate::resident::Resident;
 use crate::search::Question;
 
@@ -40,7 +40,7 @@ pub(crate) fn edges(
     question: &Question<'_>,
 ) -> (u128, bool) {
     let (view, by) = (graph.view(), &resident.by);
-    let ordered = plan.words[DEPTH_WORDS + 3] & 1 != 0;
+    let ordered = plan.depths[1].below & 1 != 0;
     let fits = |wanted: Label, there: Label| wanted == NO_LABEL || wanted == there;
     let mut count = 0;
     for u in (0..graph.vertices() as VertexId).filter(|&u| question.counts(u, resident)) {

@@ -22,7 +22,7 @@ use crate::few;
 use crate::lanes::LANES;
 use crate::memory::Buffer;
 use crate::picked::RootSelection;
-use crate::plan::PlanWords;
+use crate::plan::{DepthLimit, PlanWords};
 use crate::program::Program;
 use crate::resident::Resident;
 pub(crate) use crate::signature::COLUMNS;
@@ -32,8 +32,7 @@ const COMMON: &str = include_str!("../kernels/common.clh");
 const SEARCH: &str = include_str!("../kernels/search.cl");
 const DONATE: &str = include_str!("../kernels/donate.cl");
 
-/// Words of a group's state, and of the control block; as in `search.cl`.
-const STATE_WORDS: usize = 64;
+/// Words of the control block; as in `search.cl`.
 const CONTROL_WORDS: usize = 8;
 /// Lanes of the kernels of donations that have one for each group.
 const ROLE_LANES: usize = 64;
@@ -230,6 +229,11 @@ pub(crate) fn run(
     SearchRun::new(resident, labels, &plan, question, candidates)?.all(rival, context)
 }
 
+/// Words of a group's state; as in `search.cl`.
+fn state_words(limit: DepthLimit) -> usize {
+    4 * limit.depths()
+}
+
 /// A search on the device.
 struct SearchRun<'a> {
     resident: &'a Resident,
@@ -264,7 +268,7 @@ impl<'a> SearchRun<'a> {
         resident.full()?;
         let span = by.longest.max(1) as usize;
         let picked = question.share.map(|share| share.edges(device, by)).transpose()?;
-        let depths = plan.depths();
+        let (depths, state_words) = (plan.depths(), state_words(plan.limit()));
         // An embedding of the longest list must fit into the ring at once.
         let records = match question.sink {
             Some(_) => {
@@ -274,15 +278,15 @@ impl<'a> SearchRun<'a> {
             None => 0,
         };
         let ring = Buffer::new(&place, records * depths, "the ring of embeddings")?;
-        let slot = 4 * (depths * span + STATE_WORDS) as u64;
+        let slot = 4 * (depths * span + state_words) as u64;
         let wished = if device.limits.portable { 2 } else { 16 } * device.limits.units;
         let entries = picked.as_ref().map_or(by.neighbours.len(), |p| p.1);
         let tasks = entries.div_ceil(LANES);
         let room = (device.budget.free() / 2 / slot) as usize;
         let groups = wished.min(tasks).min(room).max(1);
-        let zeros = vec![0u32; groups * STATE_WORDS];
+        let zeros = vec![0u32; groups * state_words];
         Ok(SearchRun {
-            words: Buffer::of(&place, &plan.words, "the plan")?,
+            words: Buffer::of(&place, &plan.words(), "the plan")?,
             control: Buffer::new(&place, CONTROL_WORDS, "the control block")?,
             states: Buffer::of(&place, &zeros, "states of searches")?,
             roles: Buffer::new(&place, 2 * groups, "givers and takers of work")?,
@@ -305,8 +309,9 @@ impl<'a> SearchRun<'a> {
         let device = &self.resident.device;
         let listed = self.question.sink.is_some();
         let defines = format!(
-            "#define LANES {}\n{}{}{}",
+            "#define LANES {}\n{}{}{}{}",
             device.lanes(LANES),
+            self.plan.limit().define(),
             if listed { "#define LIST\n" } else { "" },
             if self.candidates.is_some() { "#define CANDIDATES\n" } else { "" },
             if self.picked.is_some() { "#define PICKED\n" } else { "" }

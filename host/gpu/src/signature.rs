@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gramer_base::error::Result;
 use gramer_graph::{Graph, NO_LABEL};
-use gramer_pattern::Pattern;
+use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use crate::device::{Arg, Device};
 use crate::graph::ByDegree;
@@ -23,7 +23,7 @@ const LANES: usize = 64;
 /// Words of a signature, pairs of bits in it, and words of a pattern's vertex; as in `signature.cl`.
 pub(crate) const COLUMNS: usize = 16;
 const GROUPS: u32 = 240;
-const NEED_WORDS: usize = 3 + COLUMNS + 3 * 16;
+const NEED_WORDS: usize = 3 + COLUMNS + 3 * MAX_VERTICES;
 
 /// Which vertices may be images of each vertex of a pattern.
 pub(crate) struct Candidates {

@@ -5,7 +5,7 @@ use gramer_base::error::{Error, Result};
 use gramer_engine::method::{Fit, Kit, Method, Methods, choose};
 use gramer_engine::reason::Reason;
 use gramer_engine::{Ask, Choices, Failure, Needs, Outcome, Plan, Query, Reply, Run, Scheme};
-use gramer_pattern::SMALL_VERTICES;
+use gramer_pattern::{MAX_VERTICES, SMALL_VERTICES};
 use gramer_pattern::task::{Induced, Measure, Task};
 
 use super::on_gpu::GpuGraph;
@@ -188,16 +188,13 @@ impl Method<Settings> for Search {
     fn fit(&self, ask: &Ask<'_>, settings: &Settings) -> Fit {
         let by_ids = ask.terms.has(Needs::BY_IDS);
         let task = match &ask.query.task {
-            Task::Clique { .. } => Fit::Yes,
+            Task::Clique { .. } | Task::Match { .. } => Fit::Yes,
             Task::CliqueSizes { largest, .. } => {
                 Fit::within("cliques", *largest, 3, SMALL_VERTICES).and(|| whole_or_own_share(ask))
             }
             // The plans' first vertices aren't those with the largest ids.
             Task::Motif { .. } if by_ids => Fit::No(Reason::Needs(Needs::BY_IDS)),
             Task::Motif { k, .. } => Fit::within("motifs", *k, 3, 6),
-            Task::Match { pattern, .. } => {
-                Fit::within("patterns", pattern.vertices(), 1, SMALL_VERTICES)
-            }
             _ => return Fit::No(Reason::Task),
         };
         task.and(|| match by_ids && settings.steps.order == Order::Paper {
@@ -279,7 +276,7 @@ impl Method<Settings> for Table {
             Task::Clique { .. } => Fit::Yes,
             Task::Motif { k, induced } => motifs(*k, *induced, 3, 8),
             Task::Match { pattern, .. } => {
-                Fit::within("patterns", pattern.vertices(), 2, SMALL_VERTICES)
+                Fit::within("patterns", pattern.vertices(), 2, MAX_VERTICES)
             }
             _ => return Fit::No(Reason::Task),
         };

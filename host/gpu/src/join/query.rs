@@ -11,7 +11,7 @@ use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::task::Induced;
 
 use crate::graph::ByDegree;
-use crate::plan::{DEPTH_WORDS, PlanWords};
+use crate::plan::{Depth, PlanWords};
 use crate::search::{Order, Steps};
 use crate::signature::{SignatureTable, join_order};
 
@@ -36,8 +36,8 @@ pub(super) enum Kind {
 /// A list that a linking edge leads along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Link {
-    /// The column whose vertices have the list; with 16 added for vertices that must not
-    /// be neighbours.
+    /// The column whose vertices have the list; with the kernels' limit of depths added for vertices that
+    /// must not be neighbours.
     pub which: u32,
     pub kind: Kind,
     /// Label compared by the kernel.
@@ -154,14 +154,15 @@ impl Query {
                     Link { which: which as u32, kind: Kind::Of(label), label: NO_LABEL }
                 }
             };
-        let level = |words: &[u32]| {
-            let columns = |set: u32| (0..16usize).filter(move |j| set >> j & 1 == 1);
+        let most = plan.limit().depths();
+        let level = |depth: &Depth| {
+            let columns = |set: u32| (0..most).filter(move |j| set >> j & 1 == 1);
             Level {
-                near: columns(words[1]).map(|j| link(j, words[5 + j])).collect(),
-                far: columns(words[2]).map(|j| link(j + 16, NO_LABEL)).collect(),
+                near: columns(depth.near).map(|j| link(j, depth.edge_labels[j])).collect(),
+                far: columns(depth.far).map(|j| link(j + most, NO_LABEL)).collect(),
             }
         };
-        let levels = plan.words.chunks_exact(DEPTH_WORDS).skip(1).map(level).collect();
+        let levels = plan.depths[1..].iter().map(level).collect();
         Ok(Query { plan, candidates, levels, signatures })
     }
 

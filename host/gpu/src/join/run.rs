@@ -188,9 +188,10 @@ impl<'a> JoinRun<'a> {
         let place = device.place();
         let (candidates, candidates_at) = candidates(query, without.sets);
         let candidates = Buffer::of(&place, &candidates, "candidates")?;
-        let plan = query.plan.words.chunks_exact(crate::plan::DEPTH_WORDS);
-        let plan =
-            plan.map(|words| Buffer::of(&place, words, "the plan")).collect::<Result<_>>()?;
+        let limit = query.plan.limit();
+        let plan = query.plan.depths.iter();
+        let plan = plan.map(|depth| Buffer::of(&place, &depth.words(limit), "the plan"));
+        let plan = plan.collect::<Result<_>>()?;
         let sums = Buffer::of(&place, &[0; SUMS * SLOTS * SUM_WORDS], "sums")?;
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let intervals = by.longest as usize / 32 + 1;
@@ -211,7 +212,7 @@ impl<'a> JoinRun<'a> {
         let scratch = kept.scratch.take_if(|scratch| scratch.suffices(most));
         // What is of no use goes first.
         drop(kept);
-        let mut store = Store::new(device, parts, stored, lists.made(), half)?;
+        let mut store = Store::new(device, parts, stored, lists.made(), (limit, half))?;
         store.set_version(lists.version());
         let scratch = match scratch {
             Some(scratch) => scratch,
@@ -219,13 +220,13 @@ impl<'a> JoinRun<'a> {
         };
         let warp_source =
             format!("#define LANES {}\n#define SCAN {}\n", lanes(device).0, scan_lanes(device));
-        let left_out = left_out(&without);
-        let warp = [COMMON, &warp_source, &left_out, SHARED, JOIN, SCANS];
+        let options = limit.define() + &left_out(&without);
+        let warp = [COMMON, &warp_source, &options, SHARED, JOIN, SCANS];
         let warp = device.program("join", &warp)?;
         let buffers = (&candidates, &histogram);
         let block = match settings.layers {
             Layers::None => None,
-            _ => Some(block_program(device, &left_out, buffers, costs)?),
+            _ => Some(block_program(device, &options, buffers, costs)?),
         };
         Ok(JoinRun {
             elements: FIRST_ELEMENTS.min(scratch.room.rows as f64),
@@ -336,13 +337,13 @@ impl<'a> JoinRun<'a> {
 /// read, the second may be written.
 fn block_program(
     device: &Device,
-    left_out: &str,
+    options: &str,
     (items, out): (&Buffer<u32>, &Buffer<u32>),
     costs: &mut Option<Costs>,
 ) -> Result<(Arc<Program>, Costs)> {
     let block = lanes(device).1;
     let source = format!("#define LANES {block}\n");
-    let source = [COMMON, &source, left_out, SHARED, JOIN, LAYERS];
+    let source = [COMMON, &source, options, SHARED, JOIN, LAYERS];
     let program = device.program("join_layers", &source)?;
     let costs = match *costs {
         Some(costs) => costs,

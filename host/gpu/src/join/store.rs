@@ -7,12 +7,10 @@ use gramer_base::error::{Error, Result};
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
+use crate::plan::DepthLimit;
 
 use super::pcsr::{Partition, SEGMENT_WORDS};
 use super::query::{Kind, Link};
-
-/// Segments described to a kernel at a time: one for each column, near and far.
-const PLACES: usize = 32;
 
 /// A segment by its list and its number there.
 type Name = (Kind, usize);
@@ -84,8 +82,8 @@ impl Store {
         (sizes().sum(), sizes().max().unwrap_or(0))
     }
 
-    /// Uploads the segments to the device if they take at most `room` words. `kept` has some of an earlier query, and
-    /// `made` all that it may have.
+    /// Uploads the segments to the device if they take at most `room` words, with a description for each column of
+    /// up to `limit`, near and far. `kept` has some of an earlier query, and `made` all that it may have.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -94,7 +92,7 @@ impl Store {
         partitions: HashMap<Kind, Arc<Partition>>,
         mut kept: Option<StoredLists>,
         made: &HashMap<Kind, Arc<Partition>>,
-        room: u64,
+        (limit, room): (DepthLimit, u64),
     ) -> Result<Self> {
         let (own, most) = Self::sizes(&partitions);
         let (all, _) = Self::sizes(made);
@@ -115,13 +113,13 @@ impl Store {
         };
         let whole = own <= room;
         let loaded = if whole { lists.add(device, wanted)? } else { 0 };
-        let zeros = [0; PLACES * SEGMENT_WORDS];
+        let told = vec![[0; SEGMENT_WORDS]; 2 * limit.depths()];
         Ok(Store {
             device: device.clone(),
-            described: Buffer::of(&device.place(), &zeros, "descriptions of segments")?,
+            described: Buffer::of(&device.place(), told.as_flattened(), "descriptions of segments")?,
             lists,
             present: None,
-            told: vec![[0; SEGMENT_WORDS]; PLACES],
+            told,
             loaded,
             partitions,
         })

@@ -45,7 +45,7 @@ impl OnDemandGraph {
             *held = None;
             return Ok(false);
         };
-        self.program(device, &graph.lists)?;
+        self.program(device, graph)?;
         Ok(true)
     }
 

@@ -8,10 +8,11 @@ use gramer_graph::Graph;
 use crate::device::{Arg, Device};
 use crate::graph::ByDegree;
 use crate::memory::Buffer;
+use crate::plan::DepthLimit;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
-use super::pages::{Access, FIRST_WORDS, PageShape, PagedLists, marks};
-use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, TableArena};
+use super::pages::{Access, PageShape, PagedLists, first_words, marks};
+use super::shape::{LANES, LEAST_REGION, TableArena, shape_words};
 
 /// Sums of a run, as in `table.clh`.
 pub(super) const SUMS: usize = 6;
@@ -34,6 +35,11 @@ const WARPS: usize = 32;
 /// Lanes of a warp: 1 on a processor.
 pub(super) fn lanes(device: &Device) -> usize {
     if device.limits.portable { 1 } else { LANES }
+}
+
+/// Definitions of the kernels of tables.
+pub(super) fn defines(device: &Device, limit: DepthLimit) -> String {
+    format!("#define LANES {}u\n{}", lanes(device), limit.define())
 }
 
 /// Maximum number of words of an arena on a device.
@@ -62,6 +68,8 @@ pub(super) struct GraphRequest {
     pub groups: bool,
     /// As [`super::TableSettings::warps`].
     pub warps: Option<usize>,
+    /// The limit of the kernels' depths.
+    pub limit: DepthLimit,
 }
 
 /// Lists of the graph.
@@ -142,7 +150,7 @@ impl Sizes {
     /// Bytes that don't depend on the division.
     fn fixed(&self, warps: usize) -> u64 {
         let labels = if self.wanted.vertex_labels { self.vertices.max(1) } else { 0 };
-        let level = SHAPE_WORDS + CONTROL_WORDS + warps * STATE_WORDS;
+        let level = shape_words(self.wanted.limit) + CONTROL_WORDS + warps * STATE_WORDS;
         let sums = SUMS * SLOTS * SUM_WORDS + 1;
         4 * (self.vertices + 1 + labels + sums + self.wanted.levels.max(1) * level) as u64
     }
@@ -178,7 +186,7 @@ impl Sizes {
     /// Bytes of the marks of elements, in addition to an arena of this many words.
     fn marks(&self, arena_words: u64) -> u64 {
         match self.longest {
-            Some(_) => 4 * (marks(self.vertices, arena_words) + FIRST_WORDS as u64),
+            Some(_) => 4 * (marks(self.vertices, arena_words) + first_words(self.wanted.limit) as u64),
             None => 0,
         }
     }
@@ -326,14 +334,15 @@ impl TableGraph {
             slots => {
                 let (bits, labelled) = (shares.page_bits, wanted.edge_labels);
                 let marks = marks(vertices, shares.arena_words) as usize;
-                let shape = PageShape { bits, slots, labelled, access, marks };
+                let first = first_words(wanted.limit);
+                let shape = PageShape { bits, slots, labelled, access, marks, first };
                 Lists::PagedLists(Box::new(PagedLists::new(device, &parts, shape)?))
             }
         };
         let levels = (0..wanted.levels.max(1))
             .map(|_| {
                 Ok(Level {
-                    shape: Buffer::new(&place, SHAPE_WORDS, "a table's shape")?,
+                    shape: Buffer::new(&place, shape_words(wanted.limit), "a table's shape")?,
                     control: Buffer::new(&place, CONTROL_WORDS, "the control block")?,
                     states: Buffer::new(&place, shares.warps * STATE_WORDS, "states of warps")?,
                 })
@@ -416,6 +425,7 @@ mod tests {
             levels: 3,
             groups: false,
             warps: None,
+            limit: DepthLimit::SMALL,
         };
         Sizes {
             limit,

@@ -35,7 +35,7 @@ use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Count, Outcome};
-use gramer_graph::{Graph, NO_LABEL};
+use gramer_graph::{Graph, Label, NO_LABEL};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
@@ -45,15 +45,15 @@ use crate::engine::measured::{self, Baseline};
 use crate::graph::{ByDegree, Numbering};
 use crate::join::{self, Join, Joins, LabelCounts, MatchQuery, Target};
 use crate::picked::RootSelection;
-use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
+use crate::plan::{Depth, DepthLimit, PlanWords};
 use crate::program::{CompilerStop, Program};
 use crate::search;
 use crate::stop::RunGuard;
 
-use self::graph::{GraphRequest, Lists, SUMS, TableGraph, lanes};
+use self::graph::{GraphRequest, Lists, SUMS, TableGraph, defines};
 use self::primitives::Mining;
 use self::run::{TableRun, TableUsage};
-use self::shape::{Depth, next_to_all};
+use self::shape::next_to_all;
 use self::store::Room;
 
 pub use pages::Access;
@@ -101,28 +101,27 @@ impl Steps {
             levels: k - 1,
             groups: false,
             warps: None,
+            limit: DepthLimit::of(k),
         };
         Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
     }
 
     fn pattern(words: &PlanWords) -> Self {
-        let depths = words.words.chunks_exact(DEPTH_WORDS);
-        let all: Vec<Depth> = depths.map(|d| d.try_into().expect("words of a depth")).collect();
-        let labels = |range: std::ops::Range<usize>| {
-            all.iter().any(|d| d[range.clone()].iter().any(|&l| l != NO_LABEL))
-        };
+        let all = &words.depths;
+        let named = |label: &Label| *label != NO_LABEL;
         let wanted = GraphRequest {
             oriented: false,
-            edge_labels: labels(EDGE_LABELS),
-            vertex_labels: labels(0..1),
+            edge_labels: all.iter().any(|depth| depth.edge_labels.iter().any(named)),
+            vertex_labels: all.iter().any(|depth| named(&depth.label)),
             columns: all.len() - 1,
             breadth: false,
             share: false,
             levels: all.len() - 1,
             groups: false,
             warps: None,
+            limit: words.limit(),
         };
-        Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
+        Steps { wanted, first_label: all[0].label, plan: all[1..].to_vec() }
     }
 }
 
@@ -141,9 +140,10 @@ impl OnDemandGraph {
         self.gpu.of_tables()
     }
 
-    fn program(&self, device: &Device, lists: &Lists) -> Result<Arc<Program>> {
+    fn program(&self, device: &Device, graph: &TableGraph) -> Result<Arc<Program>> {
+        let lists = &graph.lists;
         let without = &self.settings().without;
-        let mut defines = format!("#define LANES {}u\n", lanes(device));
+        let mut defines = defines(device, graph.wanted.limit);
         for (name, set) in [
             ("PAGED", matches!(lists, Lists::PagedLists(_))),
             ("DEFER", lists.wait()),
@@ -181,7 +181,7 @@ impl OnDemandGraph {
             *held = Some(TableGraph::new(device, &self.by, &self.graph, wanted, access)?);
         }
         let graph = held.as_mut().expect("it was put there");
-        let program = self.program(device, &graph.lists)?;
+        let program = self.program(device, graph)?;
         graph.begin()?;
         let pack = match breadth {
             false => None,

@@ -22,7 +22,7 @@ use crate::program::Program;
 
 use super::host_buffer::{HostBuffer, is_zero_copy};
 use super::shape::{LANES, NONE};
-pub(super) use waits::{FIRST_WORDS, Rows, marks, marks_of};
+pub(super) use waits::{Rows, first_words, marks, marks_of};
 
 /// Which pages are copied to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -294,8 +294,9 @@ pub(super) struct PageShape {
     pub slots: usize,
     pub labelled: bool,
     pub access: Access,
-    /// Words of marks, where elements wait for pages.
+    /// Words of marks, and of the first waiting element, where elements wait for pages.
     pub marks: usize,
+    pub first: usize,
 }
 
 impl PageShape {
@@ -329,7 +330,7 @@ impl PagedLists {
                     entries: parts[0].to_vec(),
                     labels: parts[1].to_vec(),
                     marks: Buffer::new(&place, shape.marks, "marks of what waits for pages")?,
-                    first: Buffer::new(&place, FIRST_WORDS, "what waits first")?,
+                    first: Buffer::new(&place, shape.first, "what waits first")?,
                 }),
                 _ => Source::Cold(HostBuffer::of(place.context, place.queue, place.device, parts)?),
             },

@@ -6,11 +6,12 @@ use gramer_base::context::Context;
 use gramer_base::error::Result;
 
 use crate::device::Arg;
+use crate::plan::Depth;
 use crate::program::Program;
 
 use super::graph::{CONTROL_WORDS, Lists, TableGraph, lanes};
 use super::pages::{Rows, marks_of};
-use super::shape::{Column, Depth, LANES, Region, Shape};
+use super::shape::{Column, LANES, Region, Shape};
 
 /// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
@@ -292,6 +293,7 @@ impl<'a> TableRun<'a> {
             page: self.graph.page(),
             arena: self.graph.arena.len() as u32,
             degrees: step.degrees,
+            limit: self.graph.wanted.limit,
         }
         .words();
         self.graph.levels[level].shape.write(&self.graph.device.queue, &words)

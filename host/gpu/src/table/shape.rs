@@ -1,18 +1,19 @@
 //! Description of columns and of the new vertex for the kernels of `table.cl`.
 
-use gramer_graph::NO_LABEL;
-
-use crate::plan::DEPTH_WORDS;
+use crate::plan::{Depth, DepthLimit};
 
 /// No place: a column that isn't stored, or has no fills.
 pub(super) const NONE: u32 = u32::MAX;
 /// Lanes of a warp, which is a work-group; elements of a window.
 pub(super) const LANES: usize = 32;
-/// Words of the shape, of its head and of a column there; as in `table.clh`.
-pub(super) const SHAPE_WORDS: usize = PLAN + DEPTH_WORDS;
-const COLUMNS: usize = 16;
+/// Words of the shape's head and of a column there; as in `table.clh`.
+const HEAD: usize = 16;
 const COLUMN_WORDS: usize = 4;
-const PLAN: usize = 80;
+
+/// Words of a shape: its head, columns, and the new vertex.
+pub(super) fn shape_words(limit: DepthLimit) -> usize {
+    HEAD + limit.depths() * COLUMN_WORDS + limit.words()
+}
 
 /// A column of a table in the arena; places are words from its begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,17 +132,9 @@ const MOST_BLOCK: u64 = 1024;
 /// Words of the smallest region.
 pub(super) const LEAST_REGION: u64 = 2 * LANES as u64 + 1;
 
-/// Connection of the next vertex with the earlier ones: the words of a depth of
-/// [`crate::plan::PlanWords`].
-pub(super) type Depth = [u32; DEPTH_WORDS];
-
 /// A vertex next to all before it, on lists that lead to larger numbers.
 pub(super) fn next_to_all(depth: usize) -> Depth {
-    let mut words = [0; DEPTH_WORDS];
-    words[5..].fill(NO_LABEL);
-    words[0] = NO_LABEL;
-    words[1] = (1 << depth) - 1;
-    words
+    Depth { near: (1 << depth) - 1, ..Depth::default() }
 }
 
 /// An extension.
@@ -164,12 +157,14 @@ pub(super) struct Shape<'a> {
     pub arena: u32,
     /// The fewest and the most neighbours of the new vertex, where a program looks at them.
     pub degrees: (u32, u32),
+    /// The limit of the kernels that read it.
+    pub limit: DepthLimit,
 }
 
 impl Shape<'_> {
     /// Encodes the shape in the order of the kernels.
     pub fn words(&self) -> Vec<u32> {
-        let mut words = vec![0; SHAPE_WORDS];
+        let mut words = vec![0; HEAD + self.limit.depths() * COLUMN_WORDS];
         let out = self.out.map_or([0; 5], |r| {
             [r.column.ids, r.column.parents, r.column.fills, r.column.block, r.blocks]
         });
@@ -183,10 +178,10 @@ impl Shape<'_> {
         words[13] = self.first_label;
         (words[14], words[15]) = self.degrees;
         for (at, c) in self.columns.iter().enumerate() {
-            let at = COLUMNS + at * COLUMN_WORDS;
+            let at = HEAD + at * COLUMN_WORDS;
             words[at..at + COLUMN_WORDS].copy_from_slice(&[c.ids, c.parents, c.fills, c.block]);
         }
-        words[PLAN..].copy_from_slice(self.next);
+        words.extend(self.next.words(self.limit));
         words
     }
 }

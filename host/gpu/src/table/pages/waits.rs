@@ -3,15 +3,16 @@
 use gramer_base::error::Result;
 
 use crate::device::{Arg, Device};
+use crate::plan::DepthLimit;
 use crate::program::Program;
 use crate::table::shape::{LANES, NONE};
 
 use super::{MOST_ROWS, PagedLists, Source};
 
 /// Words that describe the first waiting element, as in `pages.cl`.
-pub(in crate::table) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
-/// Maximum number of vertices of an embedding; as in `table.clh`.
-const MOST_DEPTHS: usize = 16;
+pub(in crate::table) fn first_words(limit: DepthLimit) -> usize {
+    2 + 2 * limit.depths()
+}
 
 /// Start of a column's marks, in words: those of columns in the arena follow those of all vertices.
 pub(in crate::table) fn marks_of(vertices: usize, ids: u32) -> usize {
@@ -111,7 +112,7 @@ impl PagedLists {
         let mut list = args.to_vec();
         list.push(Arg::Buffer(host.first.raw()));
         device.launch(program, "needs", &list, 1, 1)?;
-        let mut said = vec![0; FIRST_WORDS];
+        let mut said = vec![0; host.first.len()];
         host.first.read(&device.queue, &mut said)?;
         let mut needed: Vec<u32> = vec![];
         if said[0] != NONE {

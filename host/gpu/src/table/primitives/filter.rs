@@ -5,10 +5,9 @@ use std::sync::Arc;
 use gramer_base::error::{Error, Result};
 use gramer_graph::{Label, NO_LABEL};
 
-use crate::plan::DEPTH_WORDS;
+use crate::plan::Depth;
 
 use super::super::run::Step;
-use super::super::shape::Depth;
 use super::{MOST_VERTICES, Positions};
 
 /// A condition.
@@ -233,10 +232,9 @@ impl Terms {
 
     /// Encodes the conditions for kernels.
     pub fn step(&self) -> Step {
-        let mut next: Depth = [0; DEPTH_WORDS];
-        next[5..].fill(NO_LABEL);
-        next[..5].copy_from_slice(&[self.label, self.near, self.far, self.above, self.distinct]);
-        next[5..5 + MOST_VERTICES].copy_from_slice(&self.edges);
+        let Terms { label, near, far, above: below, distinct, .. } = *self;
+        let mut next = Depth { label, near, far, below, distinct, ..Depth::default() };
+        next.edge_labels[..MOST_VERTICES].copy_from_slice(&self.edges);
         Step { next, degrees: self.degrees }
     }
 
@@ -372,8 +370,9 @@ impl EdgeFilter {
         if self.label != NO_LABEL {
             labels.edges()?;
         }
-        let mut next: Depth = [0; DEPTH_WORDS];
-        next[..3].copy_from_slice(&[self.label, self.vertices, self.canonical.into()]);
+        // `edges.cl` reads these words in the place of sets.
+        let (near, far) = (self.vertices, self.canonical.into());
+        let next = Depth { label: self.label, near, far, ..Depth::default() };
         let step = Step { next, degrees: self.degrees };
         Ok((!self.never && self.degrees.0 <= self.degrees.1).then_some(step))
     }
@@ -395,7 +394,7 @@ mod tests {
     fn steps(filter: &Filter, size: usize, union: u32) -> Vec<[u32; 3]> {
         let terms = filter.terms(size, ALL).unwrap();
         let steps = terms.steps(size, union);
-        steps.iter().map(|s| [s.next[1], s.next[2], s.next[3]]).collect()
+        steps.iter().map(|s| [s.next.near, s.next.far, s.next.below]).collect()
     }
 
     #[test]
@@ -428,7 +427,7 @@ mod tests {
         assert!(two.step(ALL).unwrap().is_none());
         let one = EdgeFilter::any().and(EdgeFilter::label(2)).and(EdgeFilter::canonical());
         let step = one.step(ALL).unwrap().unwrap();
-        assert_eq!(step.next[..3], [2, u32::MAX, 1]);
+        assert_eq!((step.next.label, step.next.near, step.next.far), (2, u32::MAX, 1));
     }
 
     #[test]

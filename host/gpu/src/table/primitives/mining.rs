@@ -6,7 +6,7 @@ use gramer_base::context::{Cancel, Context, Progress};
 use gramer_base::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 
-use super::super::graph::{GraphRequest, TableGraph, lanes};
+use super::super::graph::{GraphRequest, TableGraph, defines};
 use super::super::pages::{Access, PageShape};
 use super::super::run::{Step, TableRun};
 use super::super::shape::{LANES, TableArena};
@@ -20,6 +20,7 @@ use super::source::{self, EMBEDDING, Functions};
 use crate::Gpu;
 use crate::device::{Arg, Device};
 use crate::graph::{ByDegree, Numbering};
+use crate::plan::DepthLimit;
 use crate::program::Program;
 
 const ROWS: &str = include_str!("../../../kernels/rows.cl");
@@ -122,6 +123,7 @@ impl Mining {
             levels: if access == Access::Defer { 2 } else { 1 },
             groups: true,
             warps: None,
+            limit: DepthLimit::SMALL,
         };
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
         Ok(Mining {
@@ -292,7 +294,7 @@ impl Mining {
         plain: bool,
         (paged, waits): (bool, bool),
     ) -> String {
-        let mut text = format!("#define LANES {}u\n", lanes(device));
+        let mut text = defines(device, DepthLimit::SMALL);
         let shared = plain && matches!(kernels, Kernels::Extension { .. });
         for (name, set) in [
             ("PAGED", paged),

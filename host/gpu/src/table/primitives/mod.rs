@@ -69,6 +69,8 @@ mod workflow;
 
 use gramer_graph::VertexId;
 
+use crate::plan::DepthLimit;
+
 pub use super::sort::{Segments, count_numbers};
 pub use filter::{EdgeFilter, Filter};
 pub(crate) use grouping::GroupingTotals;
@@ -81,7 +83,7 @@ pub use table::{RowFilter, Table};
 pub use workflow::Workflow;
 
 /// Vertices of the largest embeddings.
-pub const MOST_VERTICES: usize = 16;
+pub const MOST_VERTICES: usize = DepthLimit::SMALL.depths();
 /// Edges of the largest embeddings of tables of edges: they may have one vertex more.
 pub const MOST_EDGES: usize = MOST_VERTICES - 1;
 
