@@ -5,8 +5,8 @@ use gramer_base::error::{Error, Result};
 use gramer_engine::method::{Fit, Kit, Method, Methods, choose};
 use gramer_engine::reason::Reason;
 use gramer_engine::{Ask, Choices, Failure, Needs, Outcome, Plan, Query, Reply, Run, Scheme};
-use gramer_pattern::{MAX_VERTICES, SMALL_VERTICES};
 use gramer_pattern::task::{Induced, Measure, Task};
+use gramer_pattern::{MAX_VERTICES, SMALL_VERTICES};
 
 use super::on_gpu::GpuGraph;
 use crate::{Order, Settings, Strategy, wide};

@@ -116,7 +116,11 @@ impl Store {
         let told = vec![[0; SEGMENT_WORDS]; 2 * limit.depths()];
         Ok(Store {
             device: device.clone(),
-            described: Buffer::of(&device.place(), told.as_flattened(), "descriptions of segments")?,
+            described: Buffer::of(
+                &device.place(),
+                told.as_flattened(),
+                "descriptions of segments",
+            )?,
             lists,
             present: None,
             told,

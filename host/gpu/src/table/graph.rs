@@ -186,7 +186,9 @@ impl Sizes {
     /// Bytes of the marks of elements, in addition to an arena of this many words.
     fn marks(&self, arena_words: u64) -> u64 {
         match self.longest {
-            Some(_) => 4 * (marks(self.vertices, arena_words) + first_words(self.wanted.limit) as u64),
+            Some(_) => {
+                4 * (marks(self.vertices, arena_words) + first_words(self.wanted.limit) as u64)
+            }
             None => 0,
         }
     }
