@@ -6,10 +6,10 @@
 // vertices with the largest degrees first. Once they are all taken, a launch ends when many groups are without
 // work, and these take parts of the others' (`donate.cl`).
 //
-// The plan has DEPTH_WORDS words for each depth:
+// Plans have up to MOST_DEPTHS depths, as `plan.rs` defines, and DEPTH_WORDS words for each:
 //   0 label, or ANY      1 near: earlier depths that are neighbours     2 far: that must not be
 //   3 below: earlier depths whose images have smaller numbers   4 distinct: that may be the same vertex
-//   5... the label of the edge to each of MOST_DEPTHS earlier depths, or ANY   and the pattern's vertex
+//   5... the label of the edge to each earlier depth, or ANY   5 + MOST_DEPTHS the pattern's vertex
 // With CANDIDATES a bit for each vertex says whether it may be the image at a depth, in place of its label.
 // With LIST the last depth's images are written to a ring instead of being counted alone. With PICKED
 // the tasks are the edges of a list instead of all.

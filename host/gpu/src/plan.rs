@@ -6,8 +6,8 @@ use gramer_pattern::plan::symmetry::Restrictions;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet};
 
-/// Maximum number of depths that kernels are built for. Their local memory grows with it, so that patterns of up to
-/// [`SMALL_VERTICES`] vertices have kernels that are not built for more.
+/// Maximum number of depths of a build of the kernels. Local memory grows with it, so patterns of up to
+/// [`SMALL_VERTICES`] vertices have a separate build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DepthLimit(usize);
 
@@ -156,13 +156,13 @@ impl PlanWords {
     }
 
     /// Number of depths.
-    pub fn depths(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.order.len()
     }
 
     /// The limit of the kernels that read it.
     pub fn limit(&self) -> DepthLimit {
-        DepthLimit::of(self.depths())
+        DepthLimit::of(self.size())
     }
 
     /// Encodes all depths.
@@ -179,7 +179,7 @@ mod tests {
     fn a_triangle_asks_for_ascending_numbers() {
         let plan = SearchPlan::of(&Pattern::clique(3), Induced::Edge, false, true);
         let plan = PlanWords::new(&plan);
-        assert_eq!(plan.depths(), 3);
+        assert_eq!(plan.size(), 3);
         let last = plan.depths[2];
         assert_eq!((last.label, last.near, last.far), (NO_LABEL, 0b11, 0));
         // Above the second, which is above the first.

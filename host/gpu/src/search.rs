@@ -217,10 +217,10 @@ pub(crate) fn run(
     };
     let candidates = candidates.filter(|_| steps.signatures);
     // Listing two vertices would need the last depth, which edges already are.
-    if plan.depths() == 2 && question.sink.is_some() {
+    if plan.size() == 2 && question.sink.is_some() {
         return Ok(few::edges(resident, graph, pattern, &plan, question));
     }
-    let mut rival = rival.filter(|_| plan.depths() > 2);
+    let mut rival = rival.filter(|_| plan.size() > 2);
     if let Some(known) = rival.take_if(|rival| rival.trial.is_none())
         && let Some(answer) = (known.ask)(&plan)?
     {
@@ -268,7 +268,7 @@ impl<'a> SearchRun<'a> {
         resident.full()?;
         let span = by.longest.max(1) as usize;
         let picked = question.share.map(|share| share.edges(device, by)).transpose()?;
-        let (depths, state_words) = (plan.depths(), state_words(plan.limit()));
+        let (depths, state_words) = (plan.size(), state_words(plan.limit()));
         // An embedding of the longest list must fit into the ring at once.
         let records = match question.sink {
             Some(_) => {
@@ -384,7 +384,7 @@ impl<'a> SearchRun<'a> {
         let lanes = device.lanes(ROLE_LANES);
         device.launch(program, "donate_roles", &each(), self.groups.div_ceil(lanes), lanes)?;
         let (states, control, roles) = buffers();
-        let depths = Arg::U32(self.plan.depths() as u32);
+        let depths = Arg::U32(self.plan.size() as u32);
         let (lists, span) = (Arg::Buffer(self.lists.raw()), Arg::U32(self.span as u32));
         let take = [states, lists, groups, depths, span, control, roles, Arg::Buffer(fault)];
         device.launch(program, "donate_take", &take, self.groups, device.lanes(LANES))?;
@@ -408,7 +408,7 @@ impl<'a> SearchRun<'a> {
             Arg::Buffer(raw(&self.labels.vertices)),
             Arg::Buffer(raw(&self.labels.edges)),
             Arg::Buffer(self.words.raw()),
-            Arg::U32(self.plan.depths() as u32),
+            Arg::U32(self.plan.size() as u32),
             Arg::U32(resident.by.vertices() as u32),
             Arg::U32(resident.by.neighbours.len() as u32),
             Arg::Buffer(self.control.raw()),
@@ -430,7 +430,7 @@ impl<'a> SearchRun<'a> {
 
     /// Hands the embeddings in the ring to the sink: how many, and whether it wants more.
     fn drain(&self, records: usize) -> Result<(u128, ControlFlow<()>)> {
-        let depths = self.plan.depths();
+        let depths = self.plan.size();
         let mut words = vec![0; records * depths];
         if records == 0 {
             return Ok((0, ControlFlow::Continue(())));

@@ -168,7 +168,7 @@ impl Query {
 
     /// Vertices of the pattern.
     pub fn depths(&self) -> usize {
-        self.plan.depths()
+        self.plan.size()
     }
 
     /// The kinds of lists, each once.
