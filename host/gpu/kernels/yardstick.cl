@@ -31,6 +31,66 @@ __kernel void read_lists(__global const uint *restrict items, const uint count, 
         out[0] = all;
 }
 
+// Writes its own place into each word.
+__kernel void count_up(__global uint *restrict items, const uint count) {
+    for (uint i = get_global_id(0); i < count; i += get_global_size(0))
+        items[i] = i;
+}
+
+// Searches numbers in lists of 2^`levels` - 1 numbers at random places of an ascending array of `count`, with a comparison
+// for each level; `tile` lanes search the same list.
+__kernel void search_lists(__global const uint *restrict items, const uint count, const uint levels,
+                           const uint tile, const uint searches, __global uint *restrict out) {
+    const uint length = (1u << levels) - 1;
+    uint all = 0;
+    for (uint search = get_global_id(0); search < searches; search += get_global_size(0)) {
+        const uint begin = mul_hi(search / tile * 0x9e3779b1u, count - length + 1);
+        const uint number = begin + mul_hi(search * 0x85ebca6bu, length);
+        uint low = begin, high = begin + length;
+        while (low < high) {
+            const uint middle = low + (high - low) / 2;
+            if (items[middle] < number)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        all ^= low;
+    }
+    if (all == NEVER)
+        out[0] = all;
+}
+
+// Where `tile` lanes begin in WORDS counters of their work-group, of which each takes every `gap`-th.
+#define BEGIN(step) mul_hi((get_global_id(0) / tile * OF_STEP + (step)) * 0x9e3779b1u, WORDS - tile * gap + 1)
+
+// Increments of counters in global memory; lanes that take a list together meet counters near each other.
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void count_far(__global uint *counters, const uint gap, const uint tile, const uint steps,
+               __global uint *restrict out) {
+    __global uint *const own = counters + get_group_id(0) * WORDS + get_local_id(0) % tile * gap;
+    uint found = 0;
+    for (uint s = 0; s < steps; s++)
+#pragma unroll
+        for (uint x = 0; x < OF_STEP; x++)
+            found += atomic_inc(own + BEGIN(s * LANES * 8 + x));
+    if (found == NEVER)
+        out[0] = found;
+}
+
+// The same counters, only read.
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void look_far(__global uint *counters, const uint gap, const uint tile, const uint steps,
+              __global uint *restrict out) {
+    __global const uint *const own = counters + get_group_id(0) * WORDS + get_local_id(0) % tile * gap;
+    uint found = 0;
+    for (uint s = 0; s < steps; s++)
+#pragma unroll
+        for (uint x = 0; x < OF_STEP; x++)
+            found += own[BEGIN(s * LANES * 8 + x)];
+    if (found == NEVER)
+        out[0] = found;
+}
+
 // Writes i · factor + salt into each word.
 inline void fill(__local uint *words, const uint factor, const uint salt) {
     for (uint i = get_local_id(0); i < WORDS; i += LANES)

@@ -108,6 +108,65 @@ pub(crate) fn list_rate(device: &Device, words: usize, length: usize) -> Result<
     Ok(most)
 }
 
+/// Comparisons per second of searches in lists of 2^`levels` - 1 numbers, which lie at random places of an array of
+/// `words`: with the best number of lanes for a list.
+///
+/// # Errors
+/// As [`Yardsticks::measure`].
+pub(crate) fn search_rate(device: &Device, words: usize, levels: u32) -> Result<f64> {
+    let (lanes, program) = program(device)?;
+    let words = words.max(1);
+    let levels = levels.clamp(1, (words + 1).ilog2().max(1));
+    let items = Buffer::<u32>::new(&device.place(), words, "what a yardstick searches")?;
+    let fill = [Arg::Buffer(items.raw()), Arg::U32(words as u32)];
+    device.launch(&program, "count_up", &fill, groups(device), lanes)?;
+    let out = Buffer::<u32>::new(&device.place(), 1, "an answer that is never written")?;
+    let on = Bench { device, program: &program, lanes };
+    let searches = LISTED >> if device.limits.portable { 10 } else { 3 };
+    let mut most: f64 = 0.0;
+    for tile in [1].into_iter().chain(TILES) {
+        let args = [
+            Arg::Buffer(items.raw()),
+            Arg::U32(words as u32),
+            Arg::U32(levels),
+            Arg::U32(tile),
+            Arg::U32(searches as u32),
+            Arg::Buffer(out.raw()),
+        ];
+        let seconds = on.time("search_lists", &args, groups(device), 1)?;
+        most = most.max(searches as f64 * f64::from(levels) / seconds);
+    }
+    Ok(most)
+}
+
+/// Counters in global memory per second that are incremented, and that are read: eight lanes meet counters that lie
+/// `gap` words apart, at random places of the few that a work-group has, which caches hold.
+///
+/// # Errors
+/// As [`Yardsticks::measure`].
+pub(crate) fn counter_rates(device: &Device, gap: usize) -> Result<[f64; 2]> {
+    const LANES_EACH: u32 = 8;
+    let (lanes, program) = program(device)?;
+    let groups = groups(device);
+    let counters = Buffer::<u32>::new(&device.place(), groups << WORDS_BITS, "counters")?;
+    counters.zero(&device.queue)?;
+    let out = Buffer::<u32>::new(&device.place(), 1, "an answer that is never written")?;
+    let on = Bench { device, program: &program, lanes };
+    let steps: u32 = if device.limits.portable { 1 << 7 } else { 1 << 10 };
+    let args = [
+        Arg::Buffer(counters.raw()),
+        Arg::U32(gap.clamp(1, 32) as u32),
+        Arg::U32(LANES_EACH.min(lanes as u32)),
+        Arg::U32(steps),
+        Arg::Buffer(out.raw()),
+    ];
+    let all = (groups * lanes) as f64 * f64::from(steps) * f64::from(OF_STEP);
+    Ok([
+        all / on.time("count_far", &args, groups, 1)?,
+        all / on.time("look_far", &args, groups, 1)?,
+    ])
+}
+
 /// Lanes of a work-group, and the kernels.
 fn program(device: &Device) -> Result<(usize, Arc<Program>)> {
     let lanes = device.lanes(256);
@@ -176,6 +235,12 @@ mod tests {
         for (words, length) in [(1, 5), (1 << 16, 40)] {
             let rate = list_rate(&device, words, length).unwrap();
             assert!((1e6..1e13).contains(&rate), "{rate} words of lists of {length} per second");
+            let rate = search_rate(&device, words, length.ilog2()).unwrap();
+            assert!((1e6..1e13).contains(&rate), "{rate} comparisons per second");
+        }
+        for gap in [1, 8] {
+            let rates = counter_rates(&device, gap).unwrap();
+            assert!(rates.iter().all(|rate| (1e5..1e13).contains(rate)), "{rates:?} with {gap}");
         }
     }
 }

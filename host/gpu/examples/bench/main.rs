@@ -2,14 +2,16 @@
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
 //!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper]
-//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] [--bounds] [--energy N] GRAPH...
+//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] [--bounds] [--energy N]
+//!        [--rates NAME=PER_SECOND,…] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex
 //! one of N labels, by its number. `--cpu` runs the CPU engine as well, compares each count with its own, and
 //! shows its time. `--leave` ends the process without closing the device. `--bounds` shows what bounds each row: its
 //! launches, the time that kernels and transfers take of it (in two more runs, whose times are taken), and the least that
-//! launches, memory or tests take on this device. `--energy` reads the energy counter of NVIDIA's card N while a row repeats
+//! launches, memory or tests take on this device. With `none` as DEVICE only tests are counted, and with
+//! `--rates NAME=PER_SECOND,...` bounds computed. `--energy` reads the energy counter of NVIDIA's card N while a row repeats
 //! for two seconds: the energy of a run and the card's watts, of all that the card does.
 //!
 //! A row is a task on a graph that lies on the device: the time from the first command to the counts
@@ -18,75 +20,28 @@
 //! every count that PEERS has for a clique is compared.
 
 mod bounds;
+mod counted;
+mod measured;
 mod power;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use bounds::{Arcs, Bound, Tests};
+use bounds::Bound;
 use gramer_base::choice::Choice;
 use gramer_base::context::Context;
 use gramer_cpu::Cpu;
 use gramer_engine::{Engine, EngineExt, Outcome, PreparedGraph, Units};
-use gramer_gpu::{ClassShape, Gpu, Order, Settings, Strategy, Yardsticks};
+use gramer_gpu::{ClassShape, Gpu, Order, Settings, Strategy};
 use gramer_graph::Graph;
 use gramer_graph::read::{ReadOptions, read_graph};
-use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::Task;
+use measured::{Bounded, MeasuredDevice, TimedGraph};
+use tasks::task;
 
 type Failure = Box<dyn std::error::Error>;
-
-/// A task by its name; cliques and motifs as PEERS calls them.
-fn task(name: &str) -> Option<Task> {
-    if name == "tc" {
-        return Some(Task::Clique { k: 3 });
-    }
-    if let Some(edges) = name.strip_prefix("match:") {
-        let pattern = pattern(edges)?;
-        return Some(Task::Match { pattern, induced: Induced::Edge, mappings: true });
-    }
-    let fsm = |rest: &str, measure, limit: fn(usize) -> SizeLimit| {
-        let (size, support) = rest.split_once(':')?;
-        let (limit, support) = (limit(size.parse().ok()?), support.parse().ok()?);
-        Some(Task::Fsm { limit, support, measure })
-    };
-    if let Some(rest) = name.strip_prefix("mni:") {
-        return fsm(rest, Measure::Mni, SizeLimit::MaxEdges);
-    }
-    if let Some(rest) = name.strip_prefix("embeddings:") {
-        return fsm(rest, Measure::Embeddings, SizeLimit::MaxVertices);
-    }
-    match name.strip_suffix("mc") {
-        Some(k) => Some(Task::Motif { k: k.parse().ok()?, induced: Induced::Vertex }),
-        None => Some(Task::Clique { k: name.strip_suffix("cl")?.parse().ok()? }),
-    }
-}
-
-/// `0.5-1,1-2`: edges between vertices, of which the first has the label 5. (Tasks are parted by `;` where
-/// one has a comma.)
-fn pattern(edges: &str) -> Option<Pattern> {
-    let vertex = |text: &str| -> Option<(usize, Option<u32>)> {
-        match text.split_once('.') {
-            Some((vertex, label)) => Some((vertex.parse().ok()?, Some(label.parse().ok()?))),
-            None => Some((text.parse().ok()?, None)),
-        }
-    };
-    let ends = |edge: &str| {
-        let (u, v) = edge.split_once('-')?;
-        Some([vertex(u)?, vertex(v)?])
-    };
-    let ends: Vec<[(usize, Option<u32>); 2]> = edges.split(',').map(ends).collect::<Option<_>>()?;
-    let pairs: Vec<(usize, usize)> = ends.iter().map(|e| (e[0].0, e[1].0)).collect();
-    let vertices = pairs.iter().map(|&(u, v)| u.max(v) + 1).max()?;
-    let mut pattern = Pattern::from_edges(vertices, &pairs);
-    for (vertex, label) in ends.into_iter().flatten() {
-        if let Some(label) = label {
-            pattern.set_vertex_label(vertex, label);
-        }
-    }
-    Some(pattern)
-}
 
 /// By task and graph: seconds of the best peer, its name, and the right count of a clique.
 type Peers = BTreeMap<(String, String), (f64, String, Option<u128>)>;
@@ -141,6 +96,8 @@ struct Options {
     cpu: bool,
     leave: bool,
     bounds: bool,
+    /// Rates of a device by name, for bounds without one.
+    rates: String,
     /// Number of the card whose energy is read.
     energy: Option<u32>,
 }
@@ -161,6 +118,7 @@ fn options() -> Result<Options, Failure> {
         cpu: false,
         leave: false,
         bounds: false,
+        rates: String::new(),
         energy: None,
     };
     let settings = &mut options.settings;
@@ -187,6 +145,7 @@ fn options() -> Result<Options, Failure> {
             "--profile" => settings.profile = Some(next()?.into()),
             "--leave" => options.leave = true,
             "--bounds" => options.bounds = true,
+            "--rates" => options.rates = next()?,
             "--energy" => options.energy = Some(next()?.parse()?),
             "--checked" => settings.checked = true,
             _ => options.graphs.push(word),
@@ -201,41 +160,8 @@ struct LoadedGraph<'a> {
     name: String,
     graph: &'a Graph,
     prepared: PreparedGraph,
-    /// The same where times are taken, with its arcs: what bounds a row.
-    timed: Option<(PreparedGraph, Arcs)>,
-}
-
-/// The device opened again with timing, and its measured rates.
-struct MeasuredDevice {
-    gpu: Gpu,
-    /// Without a limit of memory.
-    whole: Gpu,
-    most: Yardsticks,
-    /// For the trace, dropped last.
-    _folder: tempfile::TempDir,
-}
-
-impl MeasuredDevice {
-    /// The trace that times come with is of no use here.
-    fn open(options: &Options) -> Result<Self, Failure> {
-        let folder = tempfile::tempdir()?;
-        let trace = folder.path().join("trace.json");
-        let settings = Settings { profile: Some(trace), ..options.settings.clone() };
-        let gpu = Gpu::open(&options.device, &settings)?;
-        // With a small `--memory` as well: it is the device that is measured.
-        let whole = Settings { cache: settings.cache, ..Settings::default() };
-        let whole = Gpu::open(&options.device, &whole)?;
-        let most = whole.yardsticks()?;
-        Ok(MeasuredDevice { gpu, whole, most, _folder: folder })
-    }
-}
-
-/// What bounds a row.
-struct Bounded {
-    launches: u64,
-    /// Milliseconds of kernels and transfers.
-    busy: f64,
-    bound: Bound,
+    /// The same where times are taken.
+    timed: Option<TimedGraph>,
 }
 
 /// Reads a graph; labels are scattered, and the same in each run.
@@ -259,37 +185,6 @@ struct Bench<'a> {
     wrong: usize,
 }
 
-impl LoadedGraph<'_> {
-    /// What bounds a task here.
-    fn bounded(&self, by: &MeasuredDevice, task: &Task) -> Result<Bounded, Failure> {
-        let MeasuredDevice { most, whole, .. } = by;
-        let (prepared, arcs) = self.timed.as_ref().ok_or("times aren't taken")?;
-        let context = Context::default();
-        // The first run may build programs.
-        prepared.run(task, Units::All, None, &context)?;
-        let outcome = prepared.run(task, Units::All, None, &context)?;
-        let metrics = outcome.devices.first().ok_or("no metrics")?;
-        let launches = metrics.count("run.launches").unwrap_or(0);
-        let of_profile = |name: &str| name.starts_with("profile.") && name.ends_with(".time");
-        let times = metrics.metrics.iter().filter(|m| of_profile(&m.name));
-        let busy = 1e3 * times.filter_map(|m| m.value.number()).fold(0.0, |a, b| a + b);
-        let with_rate = |tests: Tests| -> Result<_, Failure> {
-            Ok((tests, whole.list_rate(arcs.len(), tests.length())?))
-        };
-        let tests = arcs.tests(task).map(with_rate).transpose()?;
-        let bound = Bound::of(most, launches, arcs.bytes(), tests);
-        if let Some((tests, rate)) = tests {
-            println!(
-                "{} lists of {} numbers on average: {:.0} G numbers per second at most",
-                tests.lists,
-                tests.length(),
-                rate / 1e9
-            );
-        }
-        Ok(Bounded { launches, busy, bound })
-    }
-}
-
 impl Bench<'_> {
     /// All rows of a graph.
     fn graph(&mut self, gpu: &Gpu, path: &Path) -> Result<(), Failure> {
@@ -310,14 +205,14 @@ impl Bench<'_> {
         );
         let measured = self.measured.take();
         let timed = match &measured {
-            Some(by) => Some((by.gpu.prepare(&graph, &Context::default())?, Arcs::of(&graph))),
+            Some(by) => Some(by.prepare(&graph)?),
             None => None,
         };
         let on = LoadedGraph { name, graph: &graph, prepared, timed };
         let options = self.options;
         for (label, task) in options.tasks.iter().filter_map(|t| Some((t, task(t)?))) {
-            let bounded = match &measured {
-                Some(by) => Some(on.bounded(by, &task)?),
+            let bounded = match measured.as_ref().zip(on.timed.as_ref()) {
+                Some((by, timed)) => Some(by.bounded(timed, &task)?),
                 None => None,
             };
             self.row(&on, label, &task, bounded)?;
@@ -370,9 +265,14 @@ impl Bench<'_> {
             "{name:12} {label:5} {first:10.3} {least:10.3} {anchor:>10} {ratio:>7}  {who:8} {shown} {verdict}"
         );
         let bounds = bounded.map_or(String::new(), |by| {
-            let Bounded { launches, busy, bound: Bound { ms, of } } = by;
+            let Bounded { launches, busy, bound: Bound { ms, of }, tests, rates } = by;
             println!("{name} {label}: {launches} launches, busy for {busy:.3} ms, {of} take {ms:.3} ms at least");
-            format!(", \"launches\": {launches}, \"busy_ms\": {busy:.4}, \"bound_ms\": {ms:.4}, \"bound\": \"{of}\"")
+            format!(
+                ", \"launches\": {launches}, \"busy_ms\": {busy:.4}, \"bound_ms\": {ms:.4}, \"bound\": \"{of}\", \
+                 \"tests\": {}, \"rates\": {}",
+                tests.json(),
+                rates.json()
+            )
         });
         // Thousands of supports say no more than their sum.
         let all = if counted.len() > 64 { &[][..] } else { &counted };
@@ -446,6 +346,9 @@ fn main() -> Result<(), Failure> {
     // SAFETY: nothing has started a thread yet.
     unsafe { gramer_gpu::platform::ask_for_little(std::env::args().nth(1).as_deref()) }
     let options = options()?;
+    if options.device == "none" {
+        return counted::rows(&options);
+    }
     let peers = peers(&options.peers)?;
     let begun = Instant::now();
     let gpu = Gpu::open(&options.device, &options.settings)?;
@@ -457,7 +360,10 @@ fn main() -> Result<(), Failure> {
         "{:12} {:5} {:>10} {:>10} {:>10} {:>7}  {:8} count",
         "graph", "task", "first ms", "best ms", "anchor ms", "ratio", "anchor"
     );
-    let measured = if options.bounds { Some(MeasuredDevice::open(&options)?) } else { None };
+    let measured = match options.bounds {
+        true => Some(MeasuredDevice::open(&options.device, &options.settings)?),
+        false => None,
+    };
     if let Some(MeasuredDevice { most, .. }) = &measured {
         println!(
             "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} G words, {:.0} G members, {:.0} G lookups and {:.0} G increments per second",

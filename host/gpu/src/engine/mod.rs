@@ -166,6 +166,24 @@ impl Gpu {
     pub fn list_rate(&self, words: usize, length: usize) -> Result<f64> {
         crate::yardstick::list_rate(self.device()?, words, length)
     }
+
+    /// Comparisons per second of searches in lists of 2^`levels` - 1 numbers at random places of an array of `words`,
+    /// measured now.
+    ///
+    /// # Errors
+    /// As [`Gpu::yardsticks`].
+    pub fn search_rate(&self, words: usize, levels: u32) -> Result<f64> {
+        crate::yardstick::search_rate(self.device()?, words, levels)
+    }
+
+    /// Counters in global memory per second that are incremented, and that are read, measured now: eight lanes meet
+    /// counters that lie `gap` words apart.
+    ///
+    /// # Errors
+    /// As [`Gpu::yardsticks`].
+    pub fn counter_rates(&self, gap: usize) -> Result<[f64; 2]> {
+        crate::yardstick::counter_rates(self.device()?, gap)
+    }
 }
 
 impl Gpu {

@@ -1,0 +1,136 @@
+//! Tests of cliques of seven vertices and more by pivots (`kernels/pivots.cl`).
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::bitmaps::{RootTask, Rows};
+use super::{Arcs, LANES, Tests, sample};
+
+/// Sets up to which cliques are met one by one, on a device of 132 compute units.
+const FEW: u64 = 13_200_000;
+
+/// The engine's estimate of the sets of a root with this many cliques of four among its targets: a complete graph's.
+fn sets_of(found: u64, k: usize) -> u64 {
+    let vertices = (24.0 * found as f64).sqrt().sqrt() + 1.5;
+    (0..k - 2).map(|i| (vertices - i as f64).max(0.0) / (i + 1) as f64).product::<f64>() as u64
+}
+
+impl Arcs {
+    /// The tests of cliques of `k` by pivots: roots are weighed by their cliques of five, and those with one are walked.
+    /// `None` if there are so few sets that they are met one by one.
+    pub fn by_pivots(&self, k: usize) -> Option<Tests> {
+        let found: Vec<AtomicU64> = (0..self.vertices()).map(|_| AtomicU64::new(0)).collect();
+        let all = self.root_tasks(k);
+        let weighing = sample::all(
+            &all,
+            |_| 1.0,
+            |task, tests| {
+                let cliques = self.root(&self.targets_of(task), 5, tests);
+                tests.estimated += sets_of(cliques, task.k);
+                found[task.root as usize].fetch_add(cliques, Relaxed);
+            },
+        );
+        if weighing.estimated <= FEW {
+            return None;
+        }
+        let weight = |task: &RootTask| found[task.root as usize].load(Relaxed) as f64;
+        let mut tasks: Vec<RootTask> = all.into_iter().filter(|task| weight(task) > 0.0).collect();
+        tasks.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        let walks = sample::all(&tasks, weight, |task, tests| {
+            let targets = self.targets_of(task);
+            if task.k < 7 {
+                self.root(&targets, task.k, tests);
+                return;
+            }
+            let rows = self.rows(&targets, tests);
+            match rows.words {
+                0..=4 => Walk::<2>::all(&rows, task.k - 1, tests),
+                5..=8 => Walk::<4>::all(&rows, task.k - 1, tests),
+                _ => Walk::<8>::all(&rows, task.k - 1, tests),
+            }
+        });
+        Some(Tests { error: walks.error, ..weighing.plus(&walks) })
+    }
+}
+
+/// A walk over the states of a root; sets are `W` double words.
+struct Walk<'a, const W: usize> {
+    /// Rows both ways.
+    rows: Vec<[u64; W]>,
+    /// Vertices of a clique in the root's graph.
+    sought: u32,
+    tests: &'a mut Tests,
+}
+
+impl<'a, const W: usize> Walk<'a, W> {
+    fn all(rows: &Rows, sought: usize, tests: &'a mut Tests) {
+        let mut both = vec![[0u64; W]; rows.n];
+        for j in 0..rows.n {
+            for (x, &word) in rows.row(j).iter().enumerate() {
+                let mut bits = word;
+                while bits != 0 {
+                    let i = 32 * x + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    both[j][i / 64] |= 1 << (i % 64);
+                    both[i][j / 64] |= 1 << (j % 64);
+                }
+            }
+        }
+        let mut set = [0u64; W];
+        (0..rows.n).for_each(|i| set[i / 64] |= 1 << (i % 64));
+        let mut walk = Walk { rows: both, sought: sought as u32, tests };
+        walk.state(set, 0, 0);
+    }
+
+    /// A state and all below it: the pivot is chosen by the neighbours that each candidate has among the others. Each
+    /// lane of a warp takes other candidates of a word, and one word that has some takes all lanes. Words of rows where the
+    /// set has none are not counted.
+    fn state(&mut self, mut set: [u64; W], held: u32, mut pivots: u32) {
+        loop {
+            let size: u32 = set.iter().map(|w| w.count_ones()).sum();
+            if held + pivots + size < self.sought || held + 1 >= self.sought || size == 0 {
+                return;
+            }
+            let (mut best, mut complete) = ((0, 0), true);
+            let mut halves = 0;
+            for (x, &word) in set.iter().enumerate() {
+                halves += u64::from(word as u32 != 0) + u64::from(word >> 32 != 0);
+                let mut bits = word;
+                while bits != 0 {
+                    let i = 64 * x + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    let row = &self.rows[i];
+                    let near: u32 = (0..W).map(|x| (row[x] & set[x]).count_ones()).sum();
+                    best = best.max((near, i));
+                    complete &= near + 1 == size;
+                }
+            }
+            self.tests.states += 1;
+            self.tests.candidates += u64::from(size) * halves;
+            self.tests.words += LANES * halves * halves;
+            if complete {
+                return;
+            }
+            let (near, pivot) = best;
+            set[pivot / 64] &= !(1 << (pivot % 64));
+            if near + 1 == size {
+                pivots += 1;
+                continue;
+            }
+            let row = self.rows[pivot];
+            let among: [u64; W] = std::array::from_fn(|x| set[x] & row[x]);
+            self.state(among, held, pivots + 1);
+            for x in 0..W {
+                let mut waiting = set[x] & !row[x];
+                while waiting != 0 {
+                    let bit = waiting & waiting.wrapping_neg();
+                    waiting ^= bit;
+                    set[x] ^= bit;
+                    let row = &self.rows[64 * x + bit.trailing_zeros() as usize];
+                    let branch: [u64; W] = std::array::from_fn(|y| set[y] & row[y]);
+                    self.state(branch, held + 1, pivots);
+                }
+            }
+            return;
+        }
+    }
+}
