@@ -8,9 +8,10 @@ and on a random one of 2^20 vertices that GRAMER makes in target/bench-gpu. Miss
 reported. With --graph the first group runs on these files instead, and nothing else does. OUT.json has every row; a
 table for people is printed, with the anchors of docs/results/bench/gpu-peers.csv and the targets of docs/results/bench/gpu-targets.csv
 (whose own anchors are of other machines, or of another random graph by the same recipe). Kernels: their time and that
-of transfers, in a run that takes times. A bound is the most of four times that a run can't be below: its launches, the
-graph read once, the numbers that are looked up and the words whose members are counted
-(host/gpu/examples/bench/bounds.rs), at the rates that BENCH measures of the device. Exit code 1 if a count is wrong; a
+of transfers, in a run that takes times. A bound is the largest of eight times that a run can't be below: its launches, the
+graph read once, and what its method reads, searches and counts (host/gpu/examples/bench/bounds), at the rates that
+BENCH measures of the device; a row has these sums and rates as `tests` and `rates`. BENCH counts the sums without a
+device, too: `BENCH none - OUT.json --tasks 7cl,5mc GRAPH...`. Exit code 1 if a count is wrong; a
 row that is slower than its anchor is no failure.
 
 Where NVIDIA's NVML is, each row also repeats for two seconds while the card's own energy counter is read: mJ of a run and

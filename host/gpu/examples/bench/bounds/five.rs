@@ -143,12 +143,11 @@ impl Arcs {
     fn cycles(&self, tests: &mut Tests) {
         let below: Vec<usize> =
             (0..self.vertices()).map(|v| self.near(v).partition_point(|&w| w < v as u32)).collect();
-        for b in 0..self.vertices() {
-            let near = self.near(b);
-            let sectors = Sectors::of(near).0;
-            for at in below[b]..near.len() {
+        for (b, &first) in below.iter().enumerate() {
+            let sectors = Sectors::of(self.near(b)).0;
+            for (at, &touched) in sectors.iter().enumerate().take(self.near(b).len()).skip(first) {
                 tests.read_prefixes(1, at as u64);
-                tests.count_at(at as u64, sectors[at]);
+                tests.count_at(at as u64, touched);
             }
         }
         let mut seen = vec![u32::MAX; self.vertices()];

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::Tests;
 
-/// Operations that the host makes to count the tests of a row: about half a minute of two threads.
-const MOST_WORK: f64 = 4e10;
+/// Operations that the host makes to count the tests of a row: about a minute of two threads.
+const MOST_WORK: f64 = 6e10;
 /// Tasks of the sample that predicts the work, about.
-const PILOT: f64 = 1000.0;
+const PILOT: f64 = 64.0;
 
 /// A task of a sample.
 struct Chosen<'a, T> {
