@@ -61,7 +61,7 @@ __kernel void search_lists(__global const uint *restrict items, const uint count
 }
 
 // Where `tile` lanes begin in WORDS counters of their work-group, of which each takes every `gap`-th.
-#define BEGIN(step) mul_hi((get_global_id(0) / tile * OF_STEP + (step)) * 0x9e3779b1u, WORDS - tile * gap + 1)
+#define BEGIN(step) mul_hi(((uint)get_global_id(0) / tile * OF_STEP + (step)) * 0x9e3779b1u, WORDS - tile * gap + 1)
 
 // Increments of counters in global memory; lanes that take a list together meet counters near each other.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::bitmaps::{RootTask, Rows};
-use super::{Arcs, LANES, Tests, sample};
+use super::sample::{self, MOST_WORK};
+use super::{Arcs, LANES, Tests};
 
 /// Sets up to which cliques are met one by one, on a device of 132 compute units.
 const FEW: u64 = 13_200_000;
@@ -20,36 +21,70 @@ impl Arcs {
     pub fn by_pivots(&self, k: usize) -> Option<Tests> {
         let found: Vec<AtomicU64> = (0..self.vertices()).map(|_| AtomicU64::new(0)).collect();
         let all = self.root_tasks(k);
-        let weighing = sample::all(
-            &all,
-            |_| 1.0,
-            |task, tests| {
-                let cliques = self.root(&self.targets_of(task), 5, tests);
-                tests.estimated += sets_of(cliques, task.k);
-                found[task.root as usize].fetch_add(cliques, Relaxed);
-            },
-        );
+        let weighing = sample::exact(&all, |task, tests| {
+            let cliques = self.root(&self.targets_of(task), 5, tests);
+            tests.estimated += sets_of(cliques, task.k);
+            found[task.root as usize].fetch_add(cliques, Relaxed);
+        });
         if weighing.estimated <= FEW {
             return None;
         }
-        let weight = |task: &RootTask| found[task.root as usize].load(Relaxed) as f64;
-        let mut tasks: Vec<RootTask> = all.into_iter().filter(|task| weight(task) > 0.0).collect();
-        tasks.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-        let walks = sample::all(&tasks, weight, |task, tests| {
+        let weight = |task: &RootTask| found[task.root as usize].load(Relaxed);
+        let mut tasks: Vec<RootTask> = all.into_iter().filter(|task| weight(task) > 0).collect();
+        tasks.sort_by_key(|task| std::cmp::Reverse(weight(task)));
+        let mut walks = self.walks(&tasks, LEAST);
+        let mut groups = GROUPS;
+        while groups > LEAST && walks.work() * groups as f64 > MOST_WORK * GROUPS as f64 {
+            groups /= 2;
+        }
+        if groups > LEAST {
+            walks = self.walks(&tasks, groups);
+        }
+        let left = 1.0 - walks.error;
+        Some(Tests { error: walks.error, ..weighing.plus(&walks.times(left)) })
+    }
+
+    /// The walks of all roots, with some of the groups of branches; the error is two standard errors.
+    fn walks(&self, tasks: &[RootTask], groups: u64) -> Tests {
+        let by_group: Vec<AtomicU64> = (0..groups).map(|_| AtomicU64::new(0)).collect();
+        let tests = sample::exact(tasks, |task, tests| {
             let targets = self.targets_of(task);
             if task.k < 7 {
                 self.root(&targets, task.k, tests);
                 return;
             }
             let rows = self.rows(&targets, tests);
+            let sample = Sample { groups, by_group: &by_group, root: task.root };
             match rows.words {
-                0..=4 => Walk::<2>::all(&rows, task.k - 1, tests),
-                5..=8 => Walk::<4>::all(&rows, task.k - 1, tests),
-                _ => Walk::<8>::all(&rows, task.k - 1, tests),
+                0..=4 => Walk::<2>::all(&rows, task.k - 1, sample, tests),
+                5..=8 => Walk::<4>::all(&rows, task.k - 1, sample, tests),
+                _ => Walk::<8>::all(&rows, task.k - 1, sample, tests),
             }
         });
-        Some(Tests { error: walks.error, ..weighing.plus(&walks) })
+        if groups == GROUPS {
+            return tests;
+        }
+        let words: Vec<f64> = by_group.iter().map(|words| words.load(Relaxed) as f64).collect();
+        let (n, all) = (groups as f64, GROUPS as f64);
+        let mean = words.iter().sum::<f64>() / n;
+        let variance = words.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let error = 2.0 * all * (variance / n * (1.0 - n / all)).sqrt() / tests.words.max(1) as f64;
+        Tests { error: error.min(1.0), ..tests }
     }
+}
+
+/// Branches that hold two vertices are divided at random into this many groups; of too much work some of them are walked.
+const GROUPS: u64 = 64;
+/// Groups of the smallest sample.
+const LEAST: u64 = 4;
+
+/// Which branches are walked.
+#[derive(Clone, Copy)]
+struct Sample<'a> {
+    groups: u64,
+    /// Words of each group's branches.
+    by_group: &'a [AtomicU64],
+    root: u32,
 }
 
 /// A walk over the states of a root; sets are `W` double words.
@@ -58,11 +93,16 @@ struct Walk<'a, const W: usize> {
     rows: Vec<[u64; W]>,
     /// Vertices of a clique in the root's graph.
     sought: u32,
+    sample: Sample<'a>,
+    /// Branches that hold two vertices.
+    branches: u64,
+    /// Branches that the current one stands for.
+    factor: u64,
     tests: &'a mut Tests,
 }
 
 impl<'a, const W: usize> Walk<'a, W> {
-    fn all(rows: &Rows, sought: usize, tests: &'a mut Tests) {
+    fn all(rows: &Rows, sought: usize, sample: Sample<'a>, tests: &'a mut Tests) {
         let mut both = vec![[0u64; W]; rows.n];
         for j in 0..rows.n {
             for (x, &word) in rows.row(j).iter().enumerate() {
@@ -77,7 +117,8 @@ impl<'a, const W: usize> Walk<'a, W> {
         }
         let mut set = [0u64; W];
         (0..rows.n).for_each(|i| set[i / 64] |= 1 << (i % 64));
-        let mut walk = Walk { rows: both, sought: sought as u32, tests };
+        let (sought, branches, factor) = (sought as u32, 0, 1);
+        let mut walk = Walk { rows: both, sought, sample, branches, factor, tests };
         walk.state(set, 0, 0);
     }
 
@@ -104,9 +145,9 @@ impl<'a, const W: usize> Walk<'a, W> {
                     complete &= near + 1 == size;
                 }
             }
-            self.tests.states += 1;
-            self.tests.candidates += u64::from(size) * halves;
-            self.tests.words += LANES * halves * halves;
+            self.tests.states += self.factor;
+            self.tests.candidates += self.factor * u64::from(size) * halves;
+            self.tests.words += self.factor * LANES * halves * halves;
             if complete {
                 return;
             }
@@ -127,10 +168,31 @@ impl<'a, const W: usize> Walk<'a, W> {
                     set[x] ^= bit;
                     let row = &self.rows[64 * x + bit.trailing_zeros() as usize];
                     let branch: [u64; W] = std::array::from_fn(|y| set[y] & row[y]);
-                    self.state(branch, held + 1, pivots);
+                    if held == 1 {
+                        self.branch(branch, pivots);
+                    } else {
+                        self.state(branch, held + 1, pivots);
+                    }
                 }
             }
             return;
         }
+    }
+
+    /// A branch that holds two vertices, if its group is walked.
+    fn branch(&mut self, set: [u64; W], pivots: u32) {
+        self.branches += 1;
+        let Sample { groups, root, by_group } = self.sample;
+        let mixed = (u64::from(root) << 32 | self.branches).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let group = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 & (GROUPS - 1);
+        if group >= groups {
+            return;
+        }
+        let before = self.tests.words;
+        self.factor = GROUPS / groups;
+        self.state(set, 2, pivots);
+        let words = (self.tests.words - before) / self.factor;
+        by_group[group as usize].fetch_add(words, Relaxed);
+        self.factor = 1;
     }
 }
