@@ -272,10 +272,12 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         for (;;) {
             if (enter) {
                 enter = false;
+                // A compute unit makes 16 population counts per cycle, half a warp's, and most words of a set are empty.
                 uint size = 0;
         UNROLL
                 for (uint x = 0; x < W; x++)
-                    size += popcount(set[x]);
+                    if (set[x] != 0)
+                        size += popcount(set[x]);
                 steps += 1;
                 const uint need = SOUGHT - held;
                 if (held + pivots + size < SOUGHT)
@@ -306,7 +308,8 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                             uint near = 0;
         UNROLL
                             for (uint x = 0; x < W; x++)
-                                near += popcount(set[x] & row[x]);
+                                if (set[x] != 0)
+                                    near += popcount(set[x] & row[x]);
                             best = max(best, near << 16 | (32 * word + bit));
                             lacks = lacks || near + 1 != size;
                         }
@@ -399,24 +402,30 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
             const uint kept = level[2 * W];
             held = kept & 0xffff;
             pivots = kept >> 16;
-            uint waiting[W], waits = 0;
+            uint waiting[W], any = 0;
         UNROLL
             for (uint x = 0; x < W; x++) {
                 set[x] = level[x];
                 waiting[x] = level[W + x];
-                waits += popcount(waiting[x]);
+                any |= waiting[x];
             }
-            // Branches of other walkers.
+            bool finished = any == 0;
+            // Branches of other walkers. Elsewhere the number of branches is not needed.
             uint skipped = 0;
-            if (held == 0 && waits != 0) {
+            if (held == 0 && !finished) {
+                uint waits = 0;
+        UNROLL
+                for (uint x = 0; x < W; x++)
+                    waits += popcount(waiting[x]);
                 if (turn == NO_TURN) {
                     const uint next = lane == 0 ? atomic_inc(shared + TURN) : 0;
                     turn = lanes_from(next, 0);
                 }
                 skipped = min(waits, turn - first);
                 first += skipped;
+                finished = skipped == waits;
             }
-            if (skipped == waits) {
+            if (finished) {
                 depth -= 1;
                 base = min(base, depth);
                 continue;
@@ -424,11 +433,9 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
             uint word = W, bit = 0;
         UNROLL
             for (uint x = 0; x < W; x++) {
-                const uint here = popcount(waiting[x]), less = min(skipped, here);
-                skipped -= less;
                 uint left = waiting[x];
-                for (uint i = 0; i < less; i++)
-                    left &= left - 1;
+                if (skipped != 0)
+                    left = given(left, &skipped);
                 if (word == W && left != 0) {
                     word = x;
                     bit = left & -left;
