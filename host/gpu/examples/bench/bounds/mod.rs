@@ -143,7 +143,7 @@ impl Tests {
     /// are is not known; long ones are read fastest.
     pub fn of_table(tested: u64) -> Self {
         const LONG: u64 = 512;
-        Tests { lists: tested.div_ceil(LONG), read: tested, lookups: tested, ..Tests::default() }
+        Tests { lists: tested.div_ceil(LONG), read: tested, ..Tests::default() }
     }
 
     /// The sums that aren't 0, and the error of a sample.
