@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::bitmaps::{RootTask, Rows};
-use super::sample::{self, MOST_WORK};
-use super::{Arcs, LANES, Tests};
+use super::{Arcs, LANES, Tests, sample};
 
 /// Sets up to which cliques are met one by one, on a device of 132 compute units.
 const FEW: u64 = 13_200_000;
@@ -34,7 +33,7 @@ impl Arcs {
         tasks.sort_by_key(|task| std::cmp::Reverse(weight(task)));
         let mut walks = self.walks(&tasks, LEAST);
         let mut groups = GROUPS;
-        while groups > LEAST && walks.work() * groups as f64 > MOST_WORK * GROUPS as f64 {
+        while groups > LEAST && walks.work() * groups as f64 > sample::most_work() * GROUPS as f64 {
             groups /= 2;
         }
         if groups > LEAST {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::Tests;
 
-/// Operations that the host makes to count the tests of a row: about a minute of two threads.
-pub const MOST_WORK: f64 = 6e10;
+/// Operations that a thread makes to count the tests of a row: about a minute.
+const OF_A_THREAD: f64 = 3e10;
 /// Tasks of the sample that predicts the work, about.
 const PILOT: f64 = 64.0;
 
@@ -21,6 +21,16 @@ struct Chosen<'a, T> {
 struct Counted {
     tests: Tests,
     work: Vec<f64>,
+}
+
+/// Threads that count.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Operations that the host makes to count the tests of a row.
+pub fn most_work() -> f64 {
+    OF_A_THREAD * threads() as f64
 }
 
 /// The tests of all tasks, whatever work they are.
@@ -44,10 +54,11 @@ pub fn all<T: Sync>(
         let all = pilot.iter().zip(&predicted);
         all.map(|(p, work)| p.factor * work * (p.weight / share).min(1.0)).sum()
     };
-    if work_by(0.0) <= MOST_WORK {
+    let most_work = most_work();
+    if work_by(0.0) <= most_work {
         share = 0.0;
     }
-    while share > 0.0 && work_by(share / 2.0) <= MOST_WORK {
+    while share > 0.0 && work_by(share / 2.0) <= most_work {
         share /= 2.0;
     }
     let chosen = every(tasks, &weight, share);
@@ -99,9 +110,8 @@ fn counts<T: Sync>(chosen: &[Chosen<'_, T>], count: &(impl Fn(&T, &mut Tests) + 
             sum = sum.plus(&own.times(*factor));
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(part)).collect();
+        let running: Vec<_> = (0..threads()).map(|_| scope.spawn(part)).collect();
         let mut counted = Counted { tests: Tests::default(), work: vec![0.0; chosen.len()] };
         for thread in running {
             let (tests, work) = thread.join().expect("it counts only");
