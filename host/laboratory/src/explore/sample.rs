@@ -3,7 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | [`work`] | work of units, and slices of them |
-//! | `schedule` | distribution of units among PUs |
+//! | `schedule` | distribution of units among slots |
+//! | `sweep` | the first fill of the caches |
 //! | [`windows`] | ratios of what windows count |
 //!
 //! How much work each unit (a start vertex with its list) has is known: candidates and lists of algorithm 1, and a fixed part
@@ -40,6 +41,7 @@
 //!   interval on both sides. Likewise for the misses of the first fill.
 
 mod schedule;
+mod sweep;
 pub mod windows;
 pub mod work;
 
@@ -47,7 +49,6 @@ use std::ops::Range;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use serde_json::Value;
 
 use super::measures::Metric;
@@ -60,6 +61,7 @@ use gramer_engine::WorkUnit;
 use gramer_engine::reference::Comparison;
 use gramer_graph::{Graph, VertexId, View};
 use schedule::Schedule;
+use sweep::sweep;
 use windows::{Bins, Hits, Ratio, WINDOWS};
 use work::{FIXED, Slice, TaskWork};
 
@@ -77,8 +79,6 @@ const MOST_WORK: f64 = 4e8;
 const END_ERROR: f64 = 0.25;
 /// Share of the end in a run from which on a PU alone is measured.
 const END_MATTERS: f64 = 0.01;
-/// Edge entries in a line.
-const A_LINE: usize = ENTRIES_A_LINE as usize;
 
 /// Size and seed of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -406,54 +406,13 @@ fn hits(
     (shares, accesses)
 }
 
-/// Slices of one entry that read the first edge lines and the records beside them once each, the best last, and do as
-/// little else as they can: of each line an entry that isn't a candidate, else the one with the fewest entries beyond it,
-/// until those have `most` work.
-fn sweep(
-    view: View<'_>,
-    [vertex_lines, edge_lines]: [u64; 2],
-    comparison: Comparison,
-    most: u64,
-) -> Vec<WorkUnit> {
-    // Of each record of a line one list; most lists begin in their own line.
-    let lines = edge_lines.max(u64::from(RECORDS_A_LINE) * vertex_lines) as usize;
-    let (mut units, mut line, mut beyond) = (vec![], 0, 0);
-    for v in 0..view.vertices() as VertexId {
-        let row = view.row(v);
-        while line < lines && line * A_LINE < row.end {
-            let from = (line * A_LINE).max(row.start) - row.start;
-            let to = ((line + 1) * A_LINE).min(row.end) - row.start;
-            line += 1;
-            let list = &view.neighbours(v)[from..to];
-            let at = match list.iter().position(|&u| !comparison.before(v, u)) {
-                Some(at) => from + at,
-                None if comparison == Comparison::Ascending => to - 1,
-                None => from,
-            };
-            if comparison.before(v, view.neighbours(v)[at]) {
-                beyond += match comparison {
-                    Comparison::Ascending => row.len() - at,
-                    Comparison::Descending => at,
-                } as u64;
-                if beyond > most {
-                    line = lines;
-                }
-            }
-            units.push(WorkUnit { start: v, first: at as u32, limit: at as u32 + 1 });
-        }
-    }
-    units.truncate(units.len() / UNITS_A_BEAT * UNITS_A_BEAT);
-    units.reverse();
-    units
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use gramer_graph::generate::{Model, Recipe, generate};
     use gramer_pattern::task::Task;
 
-    fn graph(vertices: u32, edges: usize) -> Graph {
+    fn graph(vertices: u64, edges: u64) -> Graph {
         let model = Model::ErdosRenyiEdges { vertices, edges };
         let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
         generate(&recipe, &Context::default()).unwrap()
@@ -476,20 +435,6 @@ mod tests {
             let times = last * part / 4..last * (part + 1) / 4;
             let own = sum(&slices(&work, &schedule, times, LEAST_SLICE).unwrap()) as f64;
             assert!((own * 4.0 / schedule.begun() - 1.0).abs() < 0.1, "{part}: {own}");
-        }
-    }
-
-    #[test]
-    fn a_sweep_reads_each_line_once() {
-        let graph = graph(60, 400);
-        let view = graph.view();
-        let line = |unit: &WorkUnit| (view.row(unit.start).start + unit.first as usize) / A_LINE;
-        for comparison in [Comparison::Descending, Comparison::Ascending] {
-            let units = |room, most| sweep(view, room, comparison, most);
-            let lines = |room| units(room, u64::MAX).iter().map(line).collect::<Vec<_>>();
-            assert_eq!(lines([1, 8]), (0..8).rev().collect::<Vec<_>>());
-            assert_eq!(lines([100, 8]), (0..48).rev().collect::<Vec<_>>(), "all whole beats of 50");
-            assert!(units([100, 8], 1).len() < 48, "it ends with its work");
         }
     }
 

@@ -54,7 +54,7 @@ impl<'a> TaskWork<'a> {
         let (units, cut) = (vec![], Mutex::default());
         let mut work = TaskWork { view, task, comparison, context, units, cut };
         let units = match k {
-            3 => work.from_positions(),
+            3 => work.by_positions(),
             _ => work.explored()?,
         };
         work.units = units.into_iter().map(|own| own + FIXED).collect();
@@ -101,7 +101,7 @@ impl<'a> TaskWork<'a> {
     }
 
     /// Work of each unit for embeddings of three vertices.
-    fn from_positions(&self) -> Vec<u64> {
+    fn by_positions(&self) -> Vec<u64> {
         // Vertices are taken in order, so each finds itself in a list at the place after the last that was found there.
         let mut places = vec![0u32; self.view.vertices()];
         (0..self.view.vertices() as VertexId)
@@ -232,7 +232,7 @@ mod tests {
     use gramer_graph::generate::{Model, Recipe, generate};
     use gramer_pattern::task::Induced;
 
-    fn graph(edges: usize) -> Graph {
+    fn graph(edges: u64) -> Graph {
         let model = Model::ErdosRenyiEdges { vertices: 60, edges };
         let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
         generate(&recipe, &Context::default()).unwrap()
@@ -246,7 +246,7 @@ mod tests {
         for task in [Task::Clique { k: 3 }, Task::Motif { k: 3, induced: Induced::Vertex }] {
             for comparison in ORDERS {
                 let work = TaskWork::new(&graph, &task, comparison, &context).unwrap();
-                assert_eq!(work.from_positions(), work.explored().unwrap());
+                assert_eq!(work.by_positions(), work.explored().unwrap());
             }
         }
     }
