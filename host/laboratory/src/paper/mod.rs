@@ -184,7 +184,7 @@ const PLOTS: [&str; 19] = [
     "figure-5-vertices",
     "figure-8",
 ];
-const NUMBERS: [&str; 28] = [
+const NUMBERS: [&str; 29] = [
     "claims",
     "beyond-cycles_a_beat",
     "beyond-latency",
@@ -208,8 +208,9 @@ const NUMBERS: [&str; 28] = [
     "sampling",
     "table-3",
     "table-3-kernels",
+    "table-3-large",
+    "table-3-mico",
     "table-3-passes",
-    "table-3-sizes",
     "table-3-sums",
     "unit-order",
     "unit-order-spread",
@@ -231,7 +232,8 @@ const EXPERIMENTS: &[(&str, &str, Experiment)] = &[
     ("figure-5", "Figures 4 and 5: extension locality", accesses::figure_5),
     ("figure-8", "Figure 8: ON_k", heuristic::figure_8),
     ("table-3", "Table III: running times", running_times::table_3),
-    ("sizes", sizes::TITLE, sizes::sizes),
+    ("mico", sizes::OF_MICO, sizes::of_mico),
+    ("large", sizes::OF_LARGE, sizes::of_large),
     ("figure-11", "Figure 11: energy and preparation", performance::figure_11),
     ("figure-12", "Figure 12: the memory hierarchy", hierarchies::figure_12),
     ("replay", replay::TITLE, replay::replay),

@@ -42,9 +42,8 @@ pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
         })
         .collect::<Result<_>>()?;
     // On the machine of the other sections, those that are large enough for its slots.
-    let large = lab.large.iter().map(|i| (i, &["clique:3", "motif:3", "clique:4", "clique:5"][..]));
-    let p2p = lab.p2p.iter().map(|i| (i, &["motif:4"][..]));
-    let real = large.chain(p2p).filter(|_| !lab.quick);
+    let large = lab.large.iter().map(|i| (i, &["clique:3", "motif:3", "clique:4"][..]));
+    let real = large.filter(|_| !lab.quick);
     let small = random.iter().map(|(input, tasks)| (&lab.small, input, *tasks, &["slots=8"][..]));
     let all = small.chain(real.map(|(input, tasks)| (&lab.base, input, tasks, &[][..])));
     let mut cases = vec![];
