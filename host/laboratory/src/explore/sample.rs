@@ -71,7 +71,7 @@ const SLICES: u64 = 8;
 const LEAST_SLICE: u64 = 20 * FIXED;
 /// Cost of the begins of windows, as a share of the cycles.
 const WINDOW_BEGINS: f64 = 0.015;
-/// The work of a window is at least so many times that of the slices in flight.
+/// Least work of a window in that of the slices in flight.
 const WINDOW_TO_FLIGHT: f64 = 4.0;
 /// Most work of a sample: a few hundred million cycles.
 const MOST_WORK: f64 = 4e8;
@@ -102,7 +102,7 @@ impl Default for SampleSettings {
 pub struct Estimate {
     /// Cycles of the whole task, with half of the interval that contains them with a confidence of 95 %.
     pub cycles: Ratio,
-    /// Part of the cycles after the last unit was taken beyond that of the work alone.
+    /// Part of the cycles after the last unit was taken.
     pub end: f64,
     /// Shares of the run that windows give, with their intervals.
     pub shares: Vec<(Metric, Ratio)>,
@@ -313,6 +313,9 @@ fn runs(
         .into_iter()
         .map(|ran| match ran {
             RunOutcome::Done(kept) => Ok(kept.result),
+            RunOutcome::Limit if simulator.cached() => {
+                Err(Error::Device("not in the cache".into()))
+            }
             RunOutcome::Limit => Err(Error::Device("a sample has too many cycles".into())),
             RunOutcome::Failed(said) => Err(Error::Device(said)),
         })

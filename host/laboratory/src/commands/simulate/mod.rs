@@ -160,7 +160,7 @@ pub struct Options {
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
-    /// Add a timeline of each PU to the JSON: cycles by window and state.
+    /// Add a timeline of each PU to the JSON, cycles by window and state, with hits and misses of the on-chip memories.
     #[arg(long, requires = "json")]
     timeline: bool,
 }

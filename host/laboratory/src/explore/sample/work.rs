@@ -15,7 +15,7 @@ use gramer_engine::reference::{Comparison, work_of_units};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::task::Task;
 
-/// What a unit or a slice costs beyond its candidates and lists, as so many of them.
+/// Cost of a unit or a slice beyond its candidates and lists, in candidates.
 pub(super) const FIXED: u64 = 16;
 /// Most work that is explored on the CPU.
 const MOST: u64 = 3_000_000_000;
