@@ -38,7 +38,7 @@
 //! - A slice that goes on with a unit counts with the fixed work of a unit, but may cost less: half of that is added.
 //! - The caches' first fill and the drain at the end happen once, outside of all draws. Both are measured, and
 //!   cost between nothing, if other slots' work hides them, and that time. Half of it is added, and as much to the
-//!   interval on both sides. Likewise for the misses of the first fill.
+//!   interval on both sides. The first fill has up to two misses for each line.
 
 mod schedule;
 mod sweep;
@@ -49,6 +49,7 @@ use std::ops::Range;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
+use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use serde_json::Value;
 
 use super::measures::Metric;
@@ -171,6 +172,8 @@ fn slots(point: &Point) -> usize {
 
 /// Work of a sample.
 struct Draws {
+    /// Lines of the graph: vertices', edges'.
+    lines: [u64; 2],
     sweep: Vec<WorkUnit>,
     windows: Vec<Window>,
     after: Vec<Slice>,
@@ -224,7 +227,12 @@ impl Draws {
             let beats = windows.iter().all(|w| w.measured.len() > in_flight as usize);
             if amount as f64 >= least && beats {
                 let sweep = sweep(view, room, work.comparison(), amount);
-                return Ok(Draws { sweep, windows, after });
+                let (vertices, entries) = (view.vertices() as u64, view.neighbours.len() as u64);
+                let lines = [
+                    vertices.div_ceil(u64::from(RECORDS_A_LINE)),
+                    entries.div_ceil(u64::from(ENTRIES_A_LINE)),
+                ];
+                return Ok(Draws { lines, sweep, windows, after });
             }
             amount = (1.2 * least.max(amount as f64)) as u64;
             let needed = amount * all;
@@ -375,7 +383,8 @@ fn estimated(
     if !(cycles.is_finite() && half.is_finite()) {
         return Err(Error::Device(format!("the estimate is {cycles} ± {half}: too few units")));
     }
-    let (shares, accesses) = hits(&counted, until + end_cycles, point.room);
+    let lines = [0, 1].map(|kind| point.room[kind].min(draws.lines[kind]));
+    let (shares, accesses) = hits(&counted, until + end_cycles, lines);
     Ok(Estimate {
         cycles: Ratio { value: cycles, half },
         end: end_cycles / cycles,
@@ -387,11 +396,11 @@ fn estimated(
 }
 
 /// Hit ratios and numbers of accesses of vertices and edges, from the cycles and hits of windows, for as many cycles of all
-/// PUs. The first fill reads each line that there is room for at most once.
+/// PUs. The first fill reads each of these lines; an access that waits for a line is a miss, too: up to two for each line.
 fn hits(
     counted: &[(f64, [Hits; 2])],
     cycles: f64,
-    room: [u64; 2],
+    lines: [u64; 2],
 ) -> (Vec<(Metric, Ratio)>, [f64; 2]) {
     let kinds = [(Metric::VertexHits, Metric::VertexHigh), (Metric::EdgeHits, Metric::EdgeHigh)];
     let (mut shares, mut accesses) = (vec![], [0.0; 2]);
@@ -401,7 +410,7 @@ fn hits(
         };
         let all: Vec<_> = counted.iter().map(|(n, hits)| (hits[kind].accesses(), *n)).collect();
         accesses[kind] = Ratio::of(&all).value * cycles;
-        let first = (room[kind] as f64 / accesses[kind]).min(1.0) / 2.0;
+        let first = (lines[kind] as f64 / accesses[kind]).min(1.0);
         let Ratio { value, half } = Ratio::of(&pairs(Hits::hits));
         shares.push((both, Ratio { value: (value - first).max(0.0), half: half + first }));
         shares.push((high, Ratio::of(&pairs(|hits| hits.high))));
@@ -446,9 +455,9 @@ mod tests {
         let window = Hits { high: 60.0, low: 30.0, misses: 10.0 };
         let (shares, accesses) = hits(&[(100.0, [window; 2]); 4], 10_000.0, [100, 1000]);
         assert_eq!(accesses, [10_000.0; 2]);
-        let vertices = Ratio { value: 0.9 - 0.005, half: 0.005 };
+        let vertices = Ratio { value: 0.9 - 0.01, half: 0.01 };
         assert_eq!(shares[0], (Metric::VertexHits, vertices));
         assert_eq!(shares[1], (Metric::VertexHigh, Ratio { value: 0.6, half: 0.0 }));
-        assert!((shares[2].1.value - 0.85).abs() < 1e-9 && shares[2].0 == Metric::EdgeHits);
+        assert!((shares[2].1.value - 0.8).abs() < 1e-9 && shares[2].0 == Metric::EdgeHits);
     }
 }

@@ -104,6 +104,8 @@ fn names(title: &str, place: &str) -> bool {
         && replay(title) == replay(place)
         && numbers(place).iter().all(|n| numbers(title).contains(n))
         && kind(title) == kind(place)
+        // What is neither a figure nor a table is named by a word of its section.
+        && (kind(place).is_some() || title.to_lowercase().contains(place))
 }
 
 /// Figures or tables.
@@ -154,6 +156,8 @@ mod tests {
         assert!(names(super::super::replay::TITLE, "figure 12 (by size, replay)"));
         assert!(!names(super::super::replay::TITLE, "figure 12 (by size)"));
         assert!(!names("Figure 12: the memory hierarchy", "figure 12 (by size, replay)"));
+        assert!(names("Sampling of large runs", "sampling"));
+        assert!(!names("Noise by the order of the work units", "sampling"));
     }
 
     #[test]

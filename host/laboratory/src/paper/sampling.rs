@@ -243,7 +243,7 @@ impl Comparison {
         let cycles = off(&self.cycles, |p| p.sampled.value / p.whole - 1.0);
         let hits = off(&self.hits, |p| p.sampled.value - p.whole);
         let claim = |claim, pairs: &[Pair], ours, why: &str| Claim {
-            place: "our own",
+            place: "sampling",
             claim,
             bar: "if the whole run lies in the interval".into(),
             answer: Answer::Any(Finding {

@@ -72,6 +72,10 @@ fn section(
     }
     let mut table = Table::default();
     fill(&mut table)?;
+    if table.rows.is_empty() {
+        let blocks = vec![Block::Text("A quick run has no graph of that size.".into())];
+        return Ok(Section { title: title.into(), blocks, claims: vec![] });
+    }
     Ok(Section { title: title.into(), blocks: table.blocks(lab, file), claims: vec![] })
 }
 
