@@ -26,7 +26,7 @@ use gramer_pattern::task::{Induced, Task};
 /// // walks the root's list.
 /// let mut builder = Builder::new();
 /// for (u, v) in [(0, 1), (0, 2), (1, 2)] {
-///     builder.add_edge(u, v)?;
+///     builder.edge(u, v);
 /// }
 /// let graph = builder.build();
 /// let unit = WorkUnit::whole(graph.view(), 0);

@@ -15,6 +15,7 @@ use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 
 use super::Input;
+use crate::papers::OWN;
 
 const TITLE: &str = "Sampling of large runs";
 
@@ -243,7 +244,7 @@ impl Comparison {
         let cycles = off(&self.cycles, |p| p.sampled.value / p.whole - 1.0);
         let hits = off(&self.hits, |p| p.sampled.value - p.whole);
         let claim = |claim, pairs: &[Pair], ours, why: &str| Claim {
-            place: "sampling",
+            place: OWN,
             claim,
             bar: "if the whole run lies in the interval".into(),
             answer: Answer::Any(Finding {

@@ -66,7 +66,7 @@ fn section(
     fill: impl FnOnce(&mut Table) -> Result<()>,
 ) -> Result<Section> {
     if !lab.sampling {
-        let text = "Left out in this run (`--no-sampling`).".into();
+        let text = "Sampling was off.".into();
         let blocks = vec![Block::Text(text)];
         return Ok(Section { title: title.into(), blocks, claims: vec![] });
     }
