@@ -22,7 +22,7 @@ const TILES: [u32; 4] = [4, 8, 16, 32];
 const RUNS: u32 = 5;
 
 /// Seconds and rates of a device, as they were measured: the least time of five runs each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Yardsticks {
     /// Seconds of a launch among many that do nothing.
     pub launch: f64,

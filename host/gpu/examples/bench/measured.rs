@@ -59,24 +59,17 @@ impl MeasuredDevice {
 
     /// The rates that these tests are held against.
     fn rates(&self, words: usize, tests: &Tests) -> Result<Rates, Failure> {
-        let Yardsticks { launch, answer, bytes, words: of_words, members, lookups, increments } =
-            self.most;
-        let rates = Rates {
-            launch,
-            answer,
-            bytes,
-            words: of_words,
-            members,
-            lookups,
-            increments,
-            ..Rates::default()
+        let of = |known: bool, rate: &dyn Fn() -> gramer_base::error::Result<f64>| {
+            if known { rate() } else { Ok(0.0) }
         };
-        let lists = if tests.read > 0 { self.whole.list_rate(words, tests.length())? } else { 0.0 };
-        let steps =
-            if tests.steps > 0 { self.whole.search_rate(words, tests.levels())? } else { 0.0 };
-        let far = tests.counted > 0;
-        let [counted, looked] = if far { self.whole.counter_rates(tests.gap())? } else { [0.0; 2] };
-        Ok(Rates { lists, steps, counted, looked, ..rates })
+        let lists = of(tests.read > 0, &|| self.whole.list_rate(words, tests.length()))?;
+        let comparisons =
+            of(tests.comparisons > 0, &|| self.whole.search_rate(words, tests.levels()))?;
+        let [global_increments, global_reads] = match tests.global_increments {
+            0 => [0.0; 2],
+            _ => self.whole.counter_rates(tests.gap())?,
+        };
+        Ok(Rates { device: self.most, lists, comparisons, global_increments, global_reads })
     }
 
     /// What bounds a task on a graph.

@@ -1,6 +1,6 @@
 //! What motifs of five vertices read and count (`kernels/five.cl`).
 
-use super::{Arcs, TILE, Tests, steps};
+use super::{Arcs, TILE, Tests, comparisons};
 
 /// The common neighbours of the ends of each arc, ascending.
 struct Lists {
@@ -102,21 +102,21 @@ impl Arcs {
             // A neighbour with another one reads the list of x, and again to clear what it counted.
             let readers = near.iter().filter(|&&u| self.near(u as usize).len() > 1).count() as u64;
             tests.read_lists(2 * readers, near.len());
-            tests.count_at(readers * near.len().saturating_sub(1) as u64, readers * sectors);
+            tests.increment(readers * near.len().saturating_sub(1) as u64, readers * sectors);
             for arc in self.arcs_of(x) {
                 if lists.triangles(arc) == 0 {
                     continue;
                 }
                 let end = self.near(self.targets[arc] as usize);
                 tests.read_list(end.len());
-                tests.look_at(end.len() as u64 - 1);
+                tests.read_counters(end.len() as u64 - 1);
             }
         }
         for arc in 0..self.len() {
             let below = Sectors::of(lists.of(arc)).0.len() as u64 - 1;
             let all = below * below.saturating_sub(1) / 2;
             tests.read_prefixes(below, all);
-            tests.look_at(all);
+            tests.read_counters(all);
         }
     }
 
@@ -131,7 +131,7 @@ impl Arcs {
                     for (below, &a) in list.iter().enumerate() {
                         if lists.triangles(self.arc(v, a)) > 1 {
                             tests.read_prefixes(2, 2 * below as u64);
-                            tests.count_at(below as u64, sectors[below]);
+                            tests.increment(below as u64, sectors[below]);
                         }
                     }
                 }
@@ -147,7 +147,7 @@ impl Arcs {
             let sectors = Sectors::of(self.near(b)).0;
             for (at, &touched) in sectors.iter().enumerate().take(self.near(b).len()).skip(first) {
                 tests.read_prefixes(1, at as u64);
-                tests.count_at(at as u64, touched);
+                tests.increment(at as u64, touched);
             }
         }
         let mut seen = vec![u32::MAX; self.vertices()];
@@ -156,7 +156,7 @@ impl Arcs {
                 for &c in self.near(b as usize).iter().take_while(|&&c| (c as usize) < a) {
                     if std::mem::replace(&mut seen[c as usize], a as u32) != a as u32 {
                         tests.read_list(below[c as usize]);
-                        tests.look_at(below[c as usize] as u64);
+                        tests.read_counters(below[c as usize] as u64);
                     }
                 }
             }
@@ -186,7 +186,7 @@ impl Tests {
         self.read_prefixes(times, times * length as u64);
     }
 
-    /// This many prefixes of lists, with so many numbers in all.
+    /// Prefixes of lists, and all numbers in them.
     fn read_prefixes(&mut self, lists: u64, numbers: u64) {
         self.lists += lists;
         self.read += numbers;
@@ -195,17 +195,17 @@ impl Tests {
     /// This many numbers that are searched in a list of a length.
     fn search(&mut self, numbers: usize, length: usize) {
         self.searches += numbers as u64;
-        self.steps += numbers as u64 * steps(length);
+        self.comparisons += numbers as u64 * comparisons(length);
     }
 
-    /// Increments of counters in global memory, which touch so many sectors.
-    fn count_at(&mut self, counters: u64, sectors: u64) {
-        self.counted += counters;
+    /// Increments of counters in global memory, and the sectors of these counters.
+    fn increment(&mut self, counters: u64, sectors: u64) {
+        self.global_increments += counters;
         self.sectors += sectors;
     }
 
-    /// Counters in global memory that are read.
-    fn look_at(&mut self, counters: u64) {
-        self.looked += counters;
+    /// Reads of counters in global memory.
+    fn read_counters(&mut self, counters: u64) {
+        self.global_reads += counters;
     }
 }

@@ -7,7 +7,7 @@ mod pivots;
 mod sample;
 mod wide;
 
-use gramer_gpu::{CYCLE_WINDOW, Strategy};
+use gramer_gpu::{CYCLE_WINDOW, Strategy, Yardsticks};
 use gramer_graph::Graph;
 use gramer_pattern::task::Task;
 
@@ -44,13 +44,13 @@ pub struct Tests {
     warp: (u64, u64),
     /// Counters of wedges by their ends, in local memory.
     pub increments: u64,
-    /// Numbers that are searched in lists, and the numbers of these that they are compared with.
+    /// Searches of numbers in lists, and their comparisons.
     pub searches: u64,
-    pub steps: u64,
-    /// Counters in global memory that are incremented, the sectors that these are in, and counters that are read.
-    pub counted: u64,
+    pub comparisons: u64,
+    /// Increments of counters in global memory, the sectors of these counters, and reads of counters there.
+    pub global_increments: u64,
     pub sectors: u64,
-    pub looked: u64,
+    pub global_reads: u64,
     /// States of walks by pivots that choose one, and the words that their candidates alone would take.
     pub states: u64,
     pub candidates: u64,
@@ -60,8 +60,8 @@ pub struct Tests {
     pub error: f64,
 }
 
-/// Loads of a search in a list of this length: at least.
-fn steps(length: usize) -> u64 {
+/// Least comparisons of a search in a list of this length.
+fn comparisons(length: usize) -> u64 {
     u64::from((length + 1).ilog2())
 }
 
@@ -95,47 +95,48 @@ impl Tests {
 
     /// Comparisons of a search, on average.
     pub fn levels(&self) -> u32 {
-        (self.steps / self.searches.max(1)).clamp(1, 30) as u32
+        (self.comparisons / self.searches.max(1)).clamp(1, 30) as u32
     }
 
     /// Distance of counters that are incremented together: so that they touch as many sectors as on average.
     pub fn gap(&self) -> usize {
-        ((TILE as u64 * self.sectors / self.counted.max(1)) as usize).clamp(1, TILE)
+        ((TILE as u64 * self.sectors / self.global_increments.max(1)) as usize).clamp(1, TILE)
     }
 
     /// Operations of the host that the count of these tests takes, about.
     fn work(&self) -> f64 {
-        (self.read + self.words + self.members + 4 * self.steps) as f64
+        (self.read + self.words + self.members + 4 * self.comparisons) as f64
     }
 
-    fn sums(&mut self) -> [&mut u64; 15] {
+    /// The sums with their names.
+    fn sums(&mut self) -> [(&'static str, &mut u64); 15] {
         [
-            &mut self.lists,
-            &mut self.read,
-            &mut self.lookups,
-            &mut self.words,
-            &mut self.members,
-            &mut self.waited,
-            &mut self.increments,
-            &mut self.searches,
-            &mut self.steps,
-            &mut self.counted,
-            &mut self.sectors,
-            &mut self.looked,
-            &mut self.states,
-            &mut self.candidates,
-            &mut self.estimated,
+            ("lists", &mut self.lists),
+            ("numbers", &mut self.read),
+            ("lookups", &mut self.lookups),
+            ("words", &mut self.words),
+            ("members", &mut self.members),
+            ("waited", &mut self.waited),
+            ("increments", &mut self.increments),
+            ("searches", &mut self.searches),
+            ("comparisons", &mut self.comparisons),
+            ("global_increments", &mut self.global_increments),
+            ("sectors", &mut self.sectors),
+            ("global_reads", &mut self.global_reads),
+            ("states", &mut self.states),
+            ("candidates", &mut self.candidates),
+            ("estimated", &mut self.estimated),
         ]
     }
 
     fn plus(mut self, other: &Self) -> Self {
         let mut other = *other;
-        self.sums().into_iter().zip(other.sums()).for_each(|(a, b)| *a += *b);
+        self.sums().into_iter().zip(other.sums()).for_each(|((_, a), (_, b))| *a += *b);
         self
     }
 
     fn times(mut self, factor: f64) -> Self {
-        self.sums().into_iter().for_each(|sum| *sum = (*sum as f64 * factor) as u64);
+        self.sums().into_iter().for_each(|(_, sum)| *sum = (*sum as f64 * factor) as u64);
         self
     }
 
@@ -148,24 +149,7 @@ impl Tests {
 
     /// The sums that aren't 0, and the error of a sample.
     pub fn json(mut self) -> String {
-        let names = [
-            "lists",
-            "numbers",
-            "lookups",
-            "words",
-            "members",
-            "waited",
-            "increments",
-            "searches",
-            "steps",
-            "counted",
-            "sectors",
-            "looked",
-            "states",
-            "candidates",
-            "estimated",
-        ];
-        let sums = names.into_iter().zip(self.sums()).filter(|(_, sum)| **sum > 0);
+        let sums = self.sums().into_iter().filter(|(_, sum)| **sum > 0);
         let mut text: Vec<String> = sums.map(|(name, sum)| format!("\"{name}\": {sum}")).collect();
         if self.error > 0.0 {
             text.push(format!("\"error\": {:.4}", self.error));
@@ -275,40 +259,35 @@ impl Arcs {
     }
 }
 
-/// Rates of a device, per second, and seconds of launches.
+/// Rates of a device, and those that depend on a row's lists and counters, per second.
 #[derive(Clone, Copy, Default)]
 pub struct Rates {
-    /// Of a launch among many, and of one with its answer.
-    pub launch: f64,
-    pub answer: f64,
-    pub bytes: f64,
-    pub words: f64,
-    pub members: f64,
-    pub lookups: f64,
-    pub increments: f64,
+    pub device: Yardsticks,
     /// Numbers of lists of the row's mean length.
     pub lists: f64,
     /// Comparisons of searches in lists of the row's mean length.
-    pub steps: f64,
-    /// Counters in global memory that are incremented, and that are read.
-    pub counted: f64,
-    pub looked: f64,
+    pub comparisons: f64,
+    /// Increments and reads of counters in global memory.
+    pub global_increments: f64,
+    pub global_reads: f64,
 }
 
 impl Rates {
     fn all(&mut self) -> [(&'static str, &mut f64); 11] {
+        let Yardsticks { launch, answer, bytes, words, members, lookups, increments } =
+            &mut self.device;
         [
-            ("launch", &mut self.launch),
-            ("answer", &mut self.answer),
-            ("bytes", &mut self.bytes),
-            ("words", &mut self.words),
-            ("members", &mut self.members),
-            ("lookups", &mut self.lookups),
-            ("increments", &mut self.increments),
+            ("launch", launch),
+            ("answer", answer),
+            ("bytes", bytes),
+            ("words", words),
+            ("members", members),
+            ("lookups", lookups),
+            ("increments", increments),
             ("lists", &mut self.lists),
-            ("steps", &mut self.steps),
-            ("counted", &mut self.counted),
-            ("looked", &mut self.looked),
+            ("comparisons", &mut self.comparisons),
+            ("global_increments", &mut self.global_increments),
+            ("global_reads", &mut self.global_reads),
         ]
     }
 
@@ -344,15 +323,18 @@ impl Bound {
         let time = |number: u64, rate: f64| if rate > 0.0 { number as f64 / rate } else { 0.0 };
         // A member's first word is found with it.
         let words = tests.words.saturating_sub(tests.members);
+        let device = &by.device;
+        let counters = time(tests.global_increments, by.global_increments)
+            + time(tests.global_reads, by.global_reads);
         let times = [
-            ("launches", by.answer + by.launch * launches.saturating_sub(1) as f64),
-            ("memory", time(bytes, by.bytes)),
+            ("launches", device.answer + device.launch * launches.saturating_sub(1) as f64),
+            ("memory", time(bytes, device.bytes)),
             ("lists", time(tests.read, by.lists)),
-            ("lookups", time(tests.lookups, by.lookups)),
-            ("words", time(tests.waited, by.members) + time(words, by.words)),
-            ("increments", time(tests.increments, by.increments)),
-            ("searches", time(tests.steps, by.steps)),
-            ("counters", time(tests.counted, by.counted) + time(tests.looked, by.looked)),
+            ("lookups", time(tests.lookups, device.lookups)),
+            ("words", time(tests.waited, device.members) + time(words, device.words)),
+            ("increments", time(tests.increments, device.increments)),
+            ("searches", time(tests.comparisons, by.comparisons)),
+            ("counters", counters),
         ];
         let (of, seconds) = times.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("eight");
         Bound { ms: 1e3 * seconds, of }

@@ -47,7 +47,7 @@ impl Arcs {
         let (mut list, sought) = if b.len() < a.len() { (b, u) } else { (a, v) };
         tests.searches += 1;
         while !list.is_empty() {
-            tests.steps += 1;
+            tests.comparisons += 1;
             let middle = list.len() / 2;
             match list[middle].cmp(&sought) {
                 std::cmp::Ordering::Equal => return true,
