@@ -1,7 +1,7 @@
 //! Work on a few threads of our own. Reading a graph on one thread must start no other.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
@@ -35,6 +35,29 @@ pub fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> 
     let results = slots(threads, || None);
     started(threads, false, &|t| put(&results[t], work(t)));
     taken(results)
+}
+
+/// Does `work` with each item and its number, on up to `threads` threads that take the next item as they get free, and returns
+/// the results in the order of the items: for few items that take long.
+///
+/// ```
+/// let squares = gramer_base::parallel::for_items(2, &[3, 1, 2], |at, n| (at, n * n));
+/// assert_eq!(squares, [(0, 9), (1, 1), (2, 4)]);
+/// ```
+pub fn for_items<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(usize, &T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let parts = on_threads(threads.min(items.len()), |_| {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let taken = numbers.map_while(|at| Some((at, items.get(at)?)));
+        taken.map(|(at, item)| (at, work(at, item))).collect::<Vec<_>>()
+    });
+    let mut all: Vec<(usize, R)> = parts.into_iter().flatten().collect();
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Does `work`, and `other` meanwhile, on its own thread, where there are `threads` and the system gives one: what is

@@ -18,7 +18,7 @@ use super::parameter::Point;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::output::write_own;
-use gramer_base::parallel::on_threads;
+use gramer_base::parallel::for_items;
 use gramer_engine::WorkUnit;
 use gramer_graph::{Graph, image};
 
@@ -164,25 +164,13 @@ impl Simulator {
                 SimulatorJob { machine, words, kept, limit }
             })
             .collect();
-        let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
-        let outcomes: Vec<Mutex<Option<Result<RunOutcome>>>> =
-            works.iter().map(|_| Mutex::new(None)).collect();
-        on_threads(self.jobs.min(works.len()), |_| {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(work) = works.get(at) else { break };
-                let ran = self.point(work, task, &file, &points[at].options, context);
-                if let Ok(ran) = &ran {
-                    told(done.fetch_add(1, Ordering::Relaxed) + 1, at, ran);
-                }
-                *outcomes[at].lock().expect("no panic with the lock") = Some(ran);
-            }
+        let outcomes = for_items(self.jobs, &works, |at, work| {
+            let ran = self.point(work, task, &file, &points[at].options, context)?;
+            told(done.fetch_add(1, Ordering::Relaxed) + 1, at, &ran);
+            Ok(ran)
         });
-        outcomes
-            .into_iter()
-            .map(|o| o.into_inner().expect("no panic with the lock").expect("all were taken"))
-            .collect()
+        outcomes.into_iter().collect()
     }
 
     /// Writes work units into a file of the cache that is named by its content.

@@ -1,10 +1,7 @@
-//! Estimates of points by samples, several at a time.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! Estimates of points by samples.
 
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
-use gramer_base::parallel::on_threads;
 use gramer_graph::Graph;
 use gramer_machine::Accelerator;
 
@@ -24,7 +21,7 @@ pub(super) type Sampled = std::result::Result<Estimate, String>;
 pub(super) fn sampled(
     (simulator, base): (&Simulator, &Accelerator),
     graph: &Graph,
-    (name, settings): (&str, &Vec<Setting>),
+    (name, settings): (&str, &[Setting]),
     settings_of: &dyn Fn(&TaskWork<'_>) -> SampleSettings,
     context: &Context,
 ) -> Result<Sampled> {
@@ -34,8 +31,16 @@ pub(super) fn sampled(
         let sampling = settings_of(&work);
         estimate(simulator, graph, &simulated, &work, &point, &sampling, context)
     });
-    match estimated {
-        Ok(estimate) => Ok(Ok(estimate)),
+    or_reason(estimated)
+}
+
+/// What was found, or why a point can't have it.
+///
+/// # Errors
+/// Those that concern more than a point.
+pub(super) fn or_reason<T>(found: Result<T>) -> Result<std::result::Result<T, String>> {
+    match found {
+        Ok(found) => Ok(Ok(found)),
         Err(Error::Unsupported(why) | Error::Device(why)) => Ok(Err(why)),
         Err(other) => Err(other),
     }
@@ -47,28 +52,4 @@ pub(super) fn in_words(sampled: &Sampled) -> String {
         Ok(e) => format!("{:.0} ± {:.0} cycles by a sample", e.cycles.value, e.cycles.half),
         Err(why) => why.clone(),
     }
-}
-
-/// `f` of each item on several threads, in the items' order.
-///
-/// # Errors
-/// An error of `f`.
-pub(super) fn in_parallel<T: Sync, R: Send>(
-    threads: usize,
-    items: &[T],
-    f: impl Fn(&T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let parts = on_threads(threads.min(items.len()), |_| {
-        let mut found = vec![];
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { return Ok(found) };
-            found.push((at, f(item)?));
-        }
-    });
-    let mut all: Vec<(usize, R)> =
-        parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    all.sort_by_key(|(at, _)| *at);
-    Ok(all.into_iter().map(|(_, found)| found).collect())
 }

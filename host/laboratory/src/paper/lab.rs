@@ -1,11 +1,12 @@
 //! Sweeps of the experiments on the simulated machine.
 
-use gramer_base::error::{Error, Result};
+use gramer_base::error::Result;
 use gramer_engine::WorkUnit;
 use gramer_machine::Accelerator;
 use gramer_pattern::task::Task;
 
 use super::cells::doubling;
+use super::estimates::or_reason;
 use super::{Input, Lab};
 use crate::explore::measures::Measures;
 use crate::explore::parameter::{Point, Variation, combinations};
@@ -133,11 +134,7 @@ impl Lab<'_> {
             let machine = &point.machine.machine;
             Ok(Measures::sampled(&simulated.name, s, machine.clock_mhz, machine.processing_units))
         };
-        match estimated() {
-            Ok(measures) => Ok(Ok(measures)),
-            Err(Error::Unsupported(why) | Error::Device(why)) => Ok(Err(why)),
-            Err(other) => Err(other),
-        }
+        or_reason(estimated())
     }
 
     /// The graphs with the tasks that are run on each: of the larger ones only 3-CF, which ends in

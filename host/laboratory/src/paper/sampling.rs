@@ -2,7 +2,7 @@
 
 use gramer_machine::Accelerator;
 
-use super::estimates::{Sampled, in_parallel, in_words, sampled};
+use super::estimates::{Sampled, in_words, sampled};
 use super::report::{Answer, Block, Claim, Finding, ORDERS, Section, Verdict};
 use super::{Lab, at, short};
 use crate::explore::measures::{Measures, Metric};
@@ -11,6 +11,7 @@ use crate::explore::sample::SampleSettings;
 use crate::explore::sample::windows::Ratio;
 use crate::explore::sample::work::TaskWork;
 use gramer_base::error::Result;
+use gramer_base::parallel::for_items;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 
@@ -83,7 +84,7 @@ struct Case<'a> {
 /// Estimates of all cases, several at a time.
 fn estimates(lab: &Lab<'_>, cases: &[Case<'_>]) -> Result<Vec<Sampled>> {
     let (simulator, context, tell) = (&lab.simulator, lab.context, lab.tell);
-    in_parallel(context.threads(), cases, |case| {
+    let found = for_items(context.threads(), cases, |_, case| {
         let settings: Vec<&str> = case.setting.split(' ').collect();
         let settings = settings.into_iter().map(Variation::parse).collect::<Result<Vec<_>>>()?;
         let settings: Vec<_> = settings.into_iter().flat_map(|v| v.values).collect();
@@ -107,7 +108,8 @@ fn estimates(lab: &Lab<'_>, cases: &[Case<'_>]) -> Result<Vec<Sampled>> {
             in_words(&found)
         ));
         Ok(found)
-    })
+    });
+    found.into_iter().collect()
 }
 
 /// The random graphs, with their tasks.
