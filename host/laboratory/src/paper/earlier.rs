@@ -32,10 +32,16 @@ impl Report {
     /// The report in a folder.
     ///
     /// # Errors
-    /// [`Error::Io`] if it can't be read, [`Error::Usage`] if it is no report.
+    /// [`Error::Io`] if it can't be read, [`Error::Usage`] if there is none or it is no report.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(REPORT);
-        let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let text = fs::read_to_string(&path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Error::usage(format!(
+                "{}: there is no report whose other sections can stay; run all experiments first",
+                Place::file(&path)
+            )),
+            _ => Error::io(&path, "read", e),
+        })?;
         parse(&text, &path).ok_or_else(|| {
             Error::usage(format!(
                 "{}: not a report of gramer-lab; run all experiments",
