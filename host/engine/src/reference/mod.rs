@@ -53,7 +53,7 @@ pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape, With
 pub use counters::{Accesses, Counters};
 pub use explorer::{Access, Embedding, Explorer, Stop};
 pub use occurrences::{Occurrences, occurrences};
-pub use work::work_of_units;
+pub use work::{work_of_clique_entries, work_of_units};
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

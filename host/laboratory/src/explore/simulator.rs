@@ -21,6 +21,7 @@ use gramer_base::output::write_own;
 use gramer_base::parallel::for_items;
 use gramer_engine::WorkUnit;
 use gramer_graph::{Graph, image};
+use gramer_machine::Accelerator;
 
 /// The command of this program that simulates.
 pub const COMMAND: &str = "simulate";
@@ -171,6 +172,14 @@ impl Simulator {
             Ok(ran)
         });
         outcomes.into_iter().collect()
+    }
+
+    /// Checks that a machine can be simulated here.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], and what concerns all points: the simulator, the sources of its model, or the cache.
+    pub fn check(&self, machine: &Accelerator, context: &Context) -> Result<()> {
+        self.machine(&machine.to_yaml(), context).map(drop)
     }
 
     /// Writes work units into a file of the cache that is named by its content.

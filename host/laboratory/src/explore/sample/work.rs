@@ -1,9 +1,10 @@
 //! Work of the units of a task, and slices of them.
 //!
 //! The work of a slice is what algorithm 1 does in it: candidates that it tests, and lists that it walks. For three vertices
-//! it follows from positions in sorted lists; larger embeddings are explored on the CPU.
+//! it follows from positions in sorted lists, for cliques from those of fewer vertices; larger motifs are explored on the CPU.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,7 @@ use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_base::parallel::on_threads;
 use gramer_engine::WorkUnit;
-use gramer_engine::reference::{Comparison, work_of_units};
+use gramer_engine::reference::{Comparison, work_of_clique_entries, work_of_units};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::task::Task;
 
@@ -19,6 +20,8 @@ use gramer_pattern::task::Task;
 pub(super) const FIXED: u64 = 16;
 /// Most work that is explored on the CPU.
 const MOST: u64 = 3_000_000_000;
+/// Most cliques of a vertex that are searched for.
+const MOST_CLIQUES: u64 = 3_000_000_000;
 /// Units that a thread takes at a time.
 const BATCH: usize = 64;
 
@@ -53,8 +56,9 @@ impl<'a> TaskWork<'a> {
         let task = task.clone();
         let (units, cut) = (vec![], Mutex::default());
         let mut work = TaskWork { view, task, comparison, context, units, cut };
-        let units = match k {
-            3 => work.by_positions(),
+        let units = match (k, &work.task) {
+            (3, _) => work.by_positions(),
+            (_, Task::Clique { .. }) => work.by_cliques()?,
             _ => work.explored()?,
         };
         work.units = units.into_iter().map(|own| own + FIXED).collect();
@@ -119,29 +123,49 @@ impl<'a> TaskWork<'a> {
 
     /// Work of each unit, by algorithm 1.
     fn explored(&self) -> Result<Vec<u64>> {
+        let sum = AtomicU64::new(0);
+        self.in_batches(BATCH, |batch| {
+            let whole = |v| WorkUnit::whole(self.view, v as VertexId);
+            let units: Vec<WorkUnit> = batch.map(whole).collect();
+            let of_batch = self.explore(&units)?;
+            let own: u64 = of_batch.iter().sum();
+            if sum.fetch_add(own, Ordering::Relaxed) + own > MOST {
+                let why = format!("its units have more work than {MOST} candidates and lists");
+                return Err(Error::Unsupported(why));
+            }
+            Ok(of_batch)
+        })
+    }
+
+    /// Work of each unit for cliques. The vertices with most work may follow each other, so that each is a batch.
+    fn by_cliques(&self) -> Result<Vec<u64>> {
+        self.in_batches(1, |batch| {
+            batch.map(|v| Ok(1 + self.count_entries(v as VertexId)?.iter().sum::<u64>())).collect()
+        })
+    }
+
+    /// Work of all units, which threads count in batches.
+    fn in_batches(
+        &self,
+        size: usize,
+        count: impl Fn(Range<usize>) -> Result<Vec<u64>> + Sync,
+    ) -> Result<Vec<u64>> {
         let units = self.view.vertices();
-        let (next, sum) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let next = AtomicUsize::new(0);
         let parts = on_threads(self.context.threads(), |_| {
             let mut found = vec![];
             loop {
-                let from = next.fetch_add(BATCH, Ordering::Relaxed);
+                let from = next.fetch_add(size, Ordering::Relaxed);
                 if from >= units {
                     return Ok(found);
                 }
-                let whole = |v| WorkUnit::whole(self.view, v as VertexId);
-                let batch: Vec<WorkUnit> = (from..(from + BATCH).min(units)).map(whole).collect();
-                let of_batch = self.explore(&batch)?;
-                let own: u64 = of_batch.iter().sum();
-                if sum.fetch_add(own, Ordering::Relaxed) + own > MOST {
-                    let why = format!("its units have more work than {MOST} candidates and lists");
-                    return Err(Error::Unsupported(why));
-                }
-                found.push((from, of_batch));
+                found.push((from, count(from..(from + size).min(units))?));
             }
         });
         let mut all = vec![0; units];
         for part in parts {
-            for (from, of_batch) in part? {
+            let part: Vec<(usize, Vec<u64>)> = part?;
+            for (from, of_batch) in part {
                 all[from..from + of_batch.len()].copy_from_slice(&of_batch);
             }
         }
@@ -174,6 +198,10 @@ impl<'a> TaskWork<'a> {
                     self.of_entry(v, u, at, back)
                 })
                 .collect()),
+            Task::Clique { k } => {
+                let (view, order, most) = (self.view, self.comparison, MOST_CLIQUES);
+                work_of_clique_entries(view, k, order, v, most, self.context)
+            }
             _ => {
                 let slice = |first| WorkUnit { start: v, first, limit: first + 1 };
                 let slices: Vec<WorkUnit> = (0..list.len() as u32).map(slice).collect();
@@ -241,13 +269,18 @@ mod tests {
     const ORDERS: [Comparison; 2] = [Comparison::Ascending, Comparison::Descending];
 
     #[test]
-    fn positions_give_the_work_of_algorithm_1() {
+    fn positions_and_cliques_give_the_work_of_algorithm_1() {
         let (graph, context) = (graph(400), Context::default());
         for task in [Task::Clique { k: 3 }, Task::Motif { k: 3, induced: Induced::Vertex }] {
             for comparison in ORDERS {
                 let work = TaskWork::new(&graph, &task, comparison, &context).unwrap();
                 assert_eq!(work.by_positions(), work.explored().unwrap());
             }
+        }
+        for (k, comparison) in [4, 5].iter().flat_map(|&k| ORDERS.map(|o| (k, o))) {
+            let task = Task::Clique { k };
+            let work = TaskWork::new(&graph, &task, comparison, &context).unwrap();
+            assert_eq!(work.by_cliques().unwrap(), work.explored().unwrap());
         }
     }
 
@@ -258,6 +291,7 @@ mod tests {
             Task::Clique { k: 3 },
             Task::Motif { k: 3, induced: Induced::Vertex },
             Task::Clique { k: 4 },
+            Task::Motif { k: 4, induced: Induced::Vertex },
         ];
         for (task, comparison) in tasks.iter().flat_map(|t| ORDERS.map(|o| (t, o))) {
             let work = TaskWork::new(&graph, task, comparison, &context).unwrap();
