@@ -248,6 +248,31 @@ fn a_worker_that_fails_is_quoted_and_one_that_goes_on_is_stopped() {
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
+/// A worker that crashes before the device is open is started once more; the reason of a second crash is told.
+#[test]
+fn a_worker_that_crashes_while_it_opens_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("crashed");
+    let starts = |text: &str| text.lines().count();
+    let crash = "echo 'binding stream socket: File exists' >&2; exit 1";
+    let count = format!("echo start >> {}", mark.display());
+    let second = format!("[ \"$(wc -l < {})\" = 1 ] && {{ {crash}; }}", mark.display());
+    let opens = format!("{count}\n{second}\nread -r open; echo '\"Ready\"'; cat > /dev/null");
+    device(script(folder.path(), &opens)).start(&Cancel::default()).unwrap();
+    assert_eq!(starts(&fs::read_to_string(&mark).unwrap()), 2);
+    fs::remove_file(&mark).unwrap();
+    let crashes = device(script(folder.path(), &format!("{count}\n{crash}")));
+    let crashed = crashes.start(&Cancel::default()).unwrap_err().to_string();
+    assert!(crashed.contains("ended by a crash, with exit code 1"), "{crashed}");
+    assert!(crashed.ends_with("binding stream socket: File exists"), "{crashed}");
+    assert_eq!(starts(&fs::read_to_string(&mark).unwrap()), 2);
+    // One that says why it fails would say it again.
+    fs::remove_file(&mark).unwrap();
+    let fails = format!("{count}\necho 'gramer: no such platform' >&2; exit 1");
+    device(script(folder.path(), &fails)).start(&Cancel::default()).unwrap_err();
+    assert_eq!(starts(&fs::read_to_string(&mark).unwrap()), 1);
+}
+
 /// The worker's side, with the CPU engine in the place of a device.
 #[test]
 fn a_worker_opens_its_device_once_and_answers_runs_and_shares() {

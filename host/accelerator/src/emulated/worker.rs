@@ -35,13 +35,35 @@ pub(super) struct Worker {
     to: Option<std::process::ChildStdin>,
     heard: Receiver<Result<WorkerReply>>,
     /// Its last words, once it has ended.
-    last_words: Receiver<String>,
+    last_words: Receiver<LastWords>,
     watch: Option<Watch>,
     /// For images of graphs.
     pub folder: PathBuf,
     _own_folder: Option<tempfile::TempDir>,
     /// The graph that it has: its number, and its image.
     pub graph: Option<(u64, PathBuf)>,
+}
+
+/// The last lines of a worker's standard error.
+#[derive(Debug, Default)]
+struct LastWords {
+    /// Of a failure, by the worker itself.
+    failure: String,
+    /// Of anything else: its libraries write there what they end it for.
+    other: String,
+}
+
+/// Why a worker has no answer, and whether it crashed.
+#[derive(Debug)]
+struct End {
+    error: Error,
+    crashed: bool,
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> Self {
+        End { error, crashed: false }
+    }
 }
 
 /// Why a worker has no answer.
@@ -72,8 +94,18 @@ impl WorkerFailure {
 }
 
 impl Worker {
-    /// Starts one, which opens the device.
+    /// Starts one, which opens the device. If it crashes there, another one is tried: the runtime's threads race with each
+    /// other while they open an emulated device, and nothing was asked of it yet.
     pub fn start(device: &EmulatedDevice, cancel: &Cancel) -> Result<Self> {
+        let crashed = match Worker::start_once(device, cancel) {
+            Err(End { error, crashed: true }) => error,
+            other => return other.map_err(|end| end.error),
+        };
+        info!(%crashed, "another worker is started");
+        Worker::start_once(device, cancel).map_err(|end| end.error)
+    }
+
+    fn start_once(device: &EmulatedDevice, cancel: &Cancel) -> Result<Self, End> {
         let EmulatedDevice { name, helper, settings, options, emulation, .. } = device;
         let set_up = |request| Setup::new(request, (helper, options), cancel);
         let setup = emulation.as_ref().map(set_up).transpose()?;
@@ -132,7 +164,7 @@ impl Worker {
                 worker.watch.iter().for_each(Watch::opened);
                 Ok(worker)
             }
-            Err(lost) => Err(worker.lost(name, lost, cancel)),
+            Err(lost) => Err(worker.fate(name, lost, cancel)),
         }
     }
 
@@ -304,7 +336,12 @@ impl Worker {
     }
 
     /// Ends it; why it has no answer.
-    pub fn lost(mut self, name: &str, lost: WorkerFailure, cancel: &Cancel) -> Error {
+    pub fn lost(self, name: &str, lost: WorkerFailure, cancel: &Cancel) -> Error {
+        self.fate(name, lost, cancel).error
+    }
+
+    /// Ends it; why it has no answer, and whether it crashed.
+    fn fate(mut self, name: &str, lost: WorkerFailure, cancel: &Cancel) -> End {
         let unclear = |what: &str| {
             Error::Device(format!(
                 "{name}: the worker gave an answer that isn't understood ({what}): is it gramer {}?",
@@ -318,7 +355,8 @@ impl Worker {
         };
         let ended = self.watch.take().map(end);
         let (died, log) = ended.map_or((None, String::new()), |ended| (ended.died, ended.log));
-        match lost {
+        let mut crashed = false;
+        let error = match lost {
             WorkerFailure::Failed(WireError::Device(what))
                 if !log.is_empty() && !what.contains(&log) =>
             {
@@ -330,13 +368,21 @@ impl Worker {
             WorkerFailure::Ended if cancel.is_cancelled() => Error::Interrupted,
             WorkerFailure::Ended => {
                 let said = self.last_words.recv_timeout(LAST_WORDS).unwrap_or_default();
-                let died = died.unwrap_or_else(|| "cut off".into());
-                Error::Device(match said.strip_prefix(FAILURE) {
+                Error::Device(match said.failure.strip_prefix(FAILURE) {
                     Some(said) => format!("{name}: {said}"),
-                    None => format!("{name}: the emulated run was {}", one_line(&died)),
+                    None => {
+                        crashed = died.as_ref().is_some_and(|died| died.crashed);
+                        let died = died.map_or_else(|| "cut off".into(), |died| died.why);
+                        let mut why = format!("{name}: the emulated run was {}", one_line(&died));
+                        if crashed && !said.other.is_empty() {
+                            why += &format!("; the last line of its errors: {}", said.other);
+                        }
+                        why
+                    }
                 })
             }
-        }
+        };
+        End { error, crashed }
     }
 }
 
@@ -371,20 +417,25 @@ fn show(context: &Context, shown: &mut (u64, u64), (done, all): (u64, u64), unpr
     *shown = (done, all);
 }
 
-/// Reads lines to their end. The last one of a failure, which isn't passed on.
-fn read_lines(mut from: impl BufRead, pass: Option<fn(&str)>) -> String {
-    let (mut failure, mut line) = (String::new(), vec![]);
+/// Reads lines to their end. The last ones; that of a failure isn't passed on.
+fn read_lines(mut from: impl BufRead, pass: Option<fn(&str)>) -> LastWords {
+    let (mut last, mut line) = (LastWords::default(), vec![]);
     loop {
         line.clear();
         // What can't be read is the end.
         if from.by_ref().take(LINE).read_until(b'\n', &mut line).unwrap_or(0) == 0 {
-            return failure;
+            return last;
         }
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end();
         if text.starts_with(FAILURE) && !text.starts_with(WARNING) {
-            failure = text.into();
-        } else if let Some(pass) = pass {
+            last.failure = text.into();
+            continue;
+        }
+        if !text.trim().is_empty() {
+            last.other = text.trim().into();
+        }
+        if let Some(pass) = pass {
             pass(text);
         }
     }

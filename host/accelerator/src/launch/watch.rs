@@ -63,7 +63,7 @@ pub(crate) struct Watch {
     state: Arc<State>,
     setup: Arc<Option<Setup>>,
     /// Until the end.
-    thread: Option<JoinHandle<Option<String>>>,
+    thread: Option<JoinHandle<Option<Death>>>,
 }
 
 impl Watch {
@@ -117,7 +117,7 @@ impl Watch {
         WorkerEnd { died, log: (*self.setup).as_ref().map(Setup::log).unwrap_or_default() }
     }
 
-    fn closed(&mut self) -> Option<String> {
+    fn closed(&mut self) -> Option<Death> {
         self.state.closes.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join)?;
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -133,9 +133,18 @@ impl Drop for Watch {
 /// The end of a worker.
 pub(crate) struct WorkerEnd {
     /// Why it ended, unless it was asked to.
-    pub died: Option<String>,
+    pub died: Option<Death>,
     /// What the emulator said of a failure; empty without one.
     pub log: String,
+}
+
+/// A death that wasn't asked for.
+#[derive(Debug)]
+pub(crate) struct Death {
+    /// What a sentence says of the worker: "ended by …", "given up because …".
+    pub why: String,
+    /// It ended itself.
+    pub crashed: bool,
 }
 
 /// Counts a worker among those at work.
@@ -160,7 +169,7 @@ fn run(
     setup: Option<&Setup>,
     state: &State,
     started: &SyncSender<Result<Pipes>>,
-) -> Option<String> {
+) -> Option<Death> {
     let _at_work = WorkerCount::new();
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -188,6 +197,7 @@ fn run(
         let _ = kill_process(pid, Signal::KILL);
         wait_for(|| !setup.emulator_runs(), EMULATOR_ENDS);
     }
+    let crashed = ended.is_ok();
     let what = match ended {
         // It ended on request.
         Err(_) if closes => return None,
@@ -199,7 +209,7 @@ fn run(
         Err(what) => what,
     };
     let said = setup.map(Setup::said).filter(|said| !said.is_empty());
-    Some(what + &said.map(|said| format!(": {said}")).unwrap_or_default())
+    Some(Death { why: what + &said.map(|said| format!(": {said}")).unwrap_or_default(), crashed })
 }
 
 fn signal(status: ExitStatus) -> String {
