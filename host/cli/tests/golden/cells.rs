@@ -122,7 +122,8 @@ impl Runner<'_> {
             for_all,
         };
         if code == 2 {
-            return cell("usage", true);
+            // What is wrong may be the graph, which lacks the labels that are asked for.
+            return cell("usage", false);
         }
         let plan = self.run("plan", question, graph, options);
         let Ok(plan) = serde_json::from_slice::<Value>(&plan.stdout) else {
