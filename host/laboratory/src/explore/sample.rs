@@ -31,7 +31,8 @@
 //! unit measures by how much a PU is faster when it is alone. The time of the end follows from the schedule; a quarter of
 //! it widens the interval, since slots are not equally fast.
 //!
-//! **Hit ratios** are ratios of sums over the windows of the run's timeline that lie in windows of the sample.
+//! **Hit ratios** are ratios of sums over the windows of the run's timeline that lie in windows of the sample. What the caches
+//! still lack after the settling part shows in the difference between the halves of windows, which widens the interval.
 //!
 //! Biases that the spread of the draws doesn't show widen the intervals:
 //! - A window's begin shares no lines with its predecessor: 1.5 % of the cycles.
@@ -353,7 +354,9 @@ fn estimated(
         let behind = (in_flight / 2).min(window.start);
         let done = sum(&slices[window.start - behind..window.end - behind]);
         times.push((over - begin, done as f64));
-        counted.push(bins.between(begin, over));
+        let middle = f64::midpoint(begin, over);
+        let parts = [(begin, over), (begin, middle), (middle, over)];
+        counted.push(parts.map(|(from, to)| bins.between(from, to)));
     }
     let a_work = Ratio::of(&times);
     let alone = match (results.get(1), streams.get(1)) {
@@ -395,25 +398,30 @@ fn estimated(
     })
 }
 
+/// Cycles, and hits of vertices and edges: of a window, and of its halves.
+type Counted = [(f64, [Hits; 2]); 3];
+
 /// Hit ratios and numbers of accesses of vertices and edges, from the cycles and hits of windows, for as many cycles of all
 /// PUs. The first fill reads each of these lines; an access that waits for a line is a miss, too: up to two for each line.
-fn hits(
-    counted: &[(f64, [Hits; 2])],
-    cycles: f64,
-    lines: [u64; 2],
-) -> (Vec<(Metric, Ratio)>, [f64; 2]) {
+fn hits(counted: &[Counted], cycles: f64, lines: [u64; 2]) -> (Vec<(Metric, Ratio)>, [f64; 2]) {
     let kinds = [(Metric::VertexHits, Metric::VertexHigh), (Metric::EdgeHits, Metric::EdgeHigh)];
     let (mut shares, mut accesses) = (vec![], [0.0; 2]);
     for (kind, (both, high)) in kinds.into_iter().enumerate() {
-        let pairs = |part: fn(Hits) -> f64| -> Vec<(f64, f64)> {
-            counted.iter().map(|(_, hits)| (part(hits[kind]), hits[kind].accesses())).collect()
+        let share = |part: fn(Hits) -> f64| {
+            let [whole, before, after] = [0, 1, 2].map(|of| {
+                let all = counted.iter().map(|window| window[of].1[kind]);
+                Ratio::of(&all.map(|hits| (part(hits), hits.accesses())).collect::<Vec<_>>())
+            });
+            // There is no difference where no window of the timeline lies in a half.
+            let difference = (after.value - before.value).abs().max(0.0);
+            Ratio { value: whole.value, half: whole.half + difference }
         };
-        let all: Vec<_> = counted.iter().map(|(n, hits)| (hits[kind].accesses(), *n)).collect();
-        accesses[kind] = Ratio::of(&all).value * cycles;
+        let rate = |[(n, hits), ..]: &Counted| (hits[kind].accesses(), *n);
+        accesses[kind] = Ratio::of(&counted.iter().map(rate).collect::<Vec<_>>()).value * cycles;
         let first = (lines[kind] as f64 / accesses[kind]).min(1.0);
-        let Ratio { value, half } = Ratio::of(&pairs(Hits::hits));
+        let Ratio { value, half } = share(Hits::hits);
         shares.push((both, Ratio { value: (value - first).max(0.0), half: half + first }));
-        shares.push((high, Ratio::of(&pairs(|hits| hits.high))));
+        shares.push((high, share(|hits| hits.high)));
     }
     (shares, accesses)
 }
@@ -453,11 +461,18 @@ mod tests {
     #[test]
     fn hits_of_the_first_fill_are_between_none_and_all() {
         let window = Hits { high: 60.0, low: 30.0, misses: 10.0 };
-        let (shares, accesses) = hits(&[(100.0, [window; 2]); 4], 10_000.0, [100, 1000]);
+        let counted = [(100.0, [window; 2]); 3];
+        let (shares, accesses) = hits(&[counted; 4], 10_000.0, [100, 1000]);
         assert_eq!(accesses, [10_000.0; 2]);
         let vertices = Ratio { value: 0.9 - 0.01, half: 0.01 };
         assert_eq!(shares[0], (Metric::VertexHits, vertices));
         assert_eq!(shares[1], (Metric::VertexHigh, Ratio { value: 0.6, half: 0.0 }));
         assert!((shares[2].1.value - 0.8).abs() < 1e-9 && shares[2].0 == Metric::EdgeHits);
+        // Caches that still fill: the halves' 0.8 and 0.9.
+        let colder = Hits { low: 20.0, misses: 20.0, ..window };
+        let filling = [window, colder, window].map(|hits| (100.0, [hits; 2]));
+        let (shares, _) = hits(&[filling; 4], 1e9, [0, 0]);
+        let Ratio { value, half } = shares[0].1;
+        assert!((value - 0.9).abs() < 1e-9 && (half - 0.1).abs() < 1e-9, "{value} {half}");
     }
 }

@@ -377,8 +377,8 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
                   tables mark as well.";
     all.push(match lab.sampling {
         true => format!(
-            "{limits} Larger points are estimated from samples of their work, which give cycles and hit ratios, and are \
-             marked with ≈ and a 95 % interval; a section measures the accuracy of samples."
+            "{limits} Cycles and hit ratios with ≈ and a 95 % interval are estimates from a sample of a point's work; a section \
+             measures their accuracy."
         ),
         false => format!("{limits} Sampling was off."),
     });

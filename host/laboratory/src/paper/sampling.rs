@@ -271,7 +271,8 @@ impl Comparison {
                 "and its hit ratios",
                 &self.hits,
                 format!("off by {:+.1} points on average, {:.1} at most", mean(&hits), most(&hits)),
-                "–",
+                "a window begins far from its predecessor, whose lines it can't use; a whole run of trees that share lines \
+                 misses less",
             ),
         ]
     }
