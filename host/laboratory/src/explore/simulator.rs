@@ -174,12 +174,12 @@ impl Simulator {
         outcomes.into_iter().collect()
     }
 
-    /// Checks that a machine can be simulated here.
+    /// The identity of a machine's model and its simulation, as results have it; a machine that can't be simulated has none.
     ///
     /// # Errors
-    /// [`Error::Interrupted`], and what concerns all points: the simulator, the sources of its model, or the cache.
-    pub fn check(&self, machine: &Accelerator, context: &Context) -> Result<()> {
-        self.machine(&machine.to_yaml(), context).map(drop)
+    /// [`Error::Interrupted`], and what concerns all points: the simulator, the sources of the model, or the cache.
+    pub fn identity(&self, machine: &Accelerator, context: &Context) -> Result<String> {
+        self.machine(&machine.to_yaml(), context).map(|machine| machine.identity)
     }
 
     /// Writes work units into a file of the cache that is named by its content.

@@ -17,7 +17,7 @@ pub(super) type Sampled = std::result::Result<Estimate, String>;
 /// Estimates a task on a machine with these settings; `settings_of` gives those of the sample.
 ///
 /// # Errors
-/// As [`Simulator::check`] and [`estimate`], except that a point without an estimate has a reason.
+/// As [`Simulator::identity`] and [`estimate`], except that a point without an estimate has a reason.
 pub(super) fn sampled(
     (simulator, base): (&Simulator, &Accelerator),
     graph: &Graph,
@@ -28,7 +28,7 @@ pub(super) fn sampled(
     let (simulated, mined) = task(name)?;
     let point = Point::new(base, graph.view(), settings)?;
     // What is missing for all points is no reason of this one.
-    simulator.check(&point.machine, context)?;
+    simulator.identity(&point.machine, context)?;
     let estimated = TaskWork::new(graph, &mined, comparison(&point), context).and_then(|work| {
         let sampling = settings_of(&work);
         estimate(simulator, graph, &simulated, &work, &point, &sampling, context)

@@ -115,6 +115,7 @@ impl Table {
             tasks.iter().flat_map(|&name| ORDERS.map(|order| (name, order))).collect();
         let (core, graph) = ((&lab.simulator, &lab.base), &input.graph);
         let (context, tell) = (lab.context, lab.tell);
+        *lab.model.borrow_mut() = lab.simulator.identity(&lab.base, context)?;
         let outcomes = for_items(context.threads(), &cases, |_, &(name, order)| {
             let settings = Variation::parse(&format!("order={order}"))?.values;
             let usual = |_: &TaskWork<'_>| SampleSettings::default();
