@@ -124,6 +124,29 @@ fn separators_quotes_and_further_columns_of_any_kind() {
         assert!(refused(text).contains("columns, but the first "), "{text:?}");
     }
     assert!(refused("1;2\n1;2;3\n").contains("`1;2` is not an edge line"));
+    // A separator in a name, in a row that lacks the last column; and a cut line.
+    for text in [
+        "from,to,note,eur\nAnn Lee,Bob,x,1\nSmith, John,Bob\nBob,Ann Lee,x,3\n",
+        "from;to;note\nann;bob;\"a note\"\nbob;carl\ncarl;ann;\n",
+        "from\tto\tnote\nann\tbob\ta note\nbob\tcarl\n",
+        "from,to,note\nann,bob,a note\nbob,car",
+    ] {
+        let message = refused(text);
+        assert!(message.contains("has its separator, too, and a cut line"), "{message}");
+    }
+}
+
+/// A cut line may look like a whole one.
+#[test]
+fn a_last_line_without_an_end_is_a_note() {
+    let notes = |text: &str| parse(text).notes.join("\n");
+    let (cut, whole) = ("from,to\nann,bob\nbob,carl\nann,c", "from,to\nann,bob\nbob,carl\n");
+    assert!(notes(cut).contains("the last line has no end"), "{}", notes(cut));
+    assert!(!notes(whole).contains("no end"), "{}", notes(whole));
+    // Quotes are read in another way, and blank lines have no names.
+    assert!(
+        notes("a,b\n\"b\",c").contains("no end") && !notes("a,b\n\"b\",c\n \n").contains("no end")
+    );
 }
 
 #[test]

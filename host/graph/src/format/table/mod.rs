@@ -104,6 +104,9 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         note_first(line, u, v, sink);
     }
     note_rest(rows.comments(), sink);
+    if rows.is_open() {
+        sink.note("the last line has no end: the file may be cut off");
+    }
     Ok(())
 }
 
@@ -148,13 +151,13 @@ fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
     Err(sink.fault_at(line, what))
 }
 
-/// Refuses a row that lacks an end, or has more than the others.
+/// Refuses a row of another number of columns than the others have; empty ones at its end are none. A separator in a name
+/// moves the ends of an edge, and a cut line shortens a name.
 #[cold]
 fn check_width(row: Row<'_>, shape: &Shape, line: u64, sink: &Sink<'_>) -> Result<()> {
     let by_byte = matches!(shape.separator, crate::read::Separator::Byte(_));
-    let ends = shape.ends.0.max(shape.ends.1) < row.len();
     let row: Vec<&[u8]> = row.iter().collect();
-    if by_byte && ends && !has_more(&row, shape.width) {
+    if by_byte && row.len() > shape.width && !has_more(&row, shape.width) {
         return Ok(());
     }
     Err(other_width(&row, shape.width, line, sink))
@@ -169,9 +172,12 @@ fn has_more(row: &[&[u8]], width: usize) -> bool {
 fn other_width(row: &[&[u8]], width: usize, line: u64, sink: &Sink<'_>) -> Error {
     let shown = quote(row.join(&b' ').as_slice());
     let what = format!(
-        "{shown} has {}, but the first line has {}; a name with a separator in it belongs in quotes",
+        "{shown} has {}, but the first line has {width}; {}",
         counted(row.len(), "column", "columns"),
-        width
+        match row.len() < width {
+            true => "a column without text has its separator, too, and a cut line is to be removed",
+            false => "a name with a separator in it belongs in quotes",
+        }
     );
     sink.fault_at(line, what)
 }

@@ -129,6 +129,11 @@ impl<'r> Rows<'r> {
         }
     }
 
+    /// Whether the last row that was read ends without a line end.
+    pub fn is_open(&self) -> bool {
+        self.content.is_open
+    }
+
     /// Comments behind the first row: how many, and the line of the first one.
     pub fn comments(&self) -> Option<(u64, u64)> {
         self.content.comments
@@ -149,6 +154,8 @@ struct Content<'r> {
     open: usize,
     content: bool,
     comments: Option<(u64, u64)>,
+    /// The last line with content has no end.
+    is_open: bool,
 }
 
 impl<'r> Content<'r> {
@@ -162,6 +169,7 @@ impl<'r> Content<'r> {
             open: 0,
             content: false,
             comments: None,
+            is_open: false,
         }
     }
 
@@ -187,6 +195,7 @@ impl<'r> Content<'r> {
             }
             line.truncate(from);
         }
+        self.is_open = line.last() != Some(&b'\n');
         if let Some(separator) = self.separator
             && (self.quoted.is_some() || memchr::memchr(b'"', &line[from..]).is_some())
         {
