@@ -13,7 +13,9 @@ use gramer_pattern::plan::search::{
 };
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
-use gramer_pattern::{FAMILIES, VertexSet, labelled_name, named, read_pattern};
+use gramer_pattern::{
+    FAMILIES, PatternInput, VertexSet, label_text, labelled_name_as, named, read_pattern,
+};
 
 use crate::choice::choice;
 use crate::mine::matching::ambiguity;
@@ -105,7 +107,7 @@ impl Args {
         if let Some(other) = input.other {
             print_note(&ambiguity(pattern, other));
         }
-        let pattern = input.pattern;
+        let pattern = &input.pattern;
         let (induced, mappings) = (self.induced, self.mappings);
         Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;
         if !pattern.is_connected() {
@@ -114,15 +116,16 @@ impl Args {
                  multiplies the counts and subtracts the cases in which they meet",
             ));
         }
-        let plan = SearchPlan::of(&pattern, induced, mappings, self.list);
+        let plan = SearchPlan::of(pattern, induced, mappings, self.list);
+        let own = Described { plan: &plan, input: &input };
         print(|out| match self.output {
             Output::Text => {
-                out.write_all(text(&plan).as_bytes())?;
+                out.write_all(own.text().as_bytes())?;
                 let other = if self.list { String::new() } else { other_ways(&plan) };
                 out.write_all(other.as_bytes())
             }
             Output::Json => pretty(&plan, out),
-            Output::Svg => out.write_all(svg(&plan).as_bytes()),
+            Output::Svg => out.write_all(own.svg().as_bytes()),
         })
     }
 }
@@ -158,10 +161,6 @@ fn names(vertices: impl IntoIterator<Item = usize>) -> String {
     }
 }
 
-fn label(label: u32, what: &str) -> String {
-    if label == NO_LABEL { String::new() } else { format!(" with {what} {label}") }
-}
-
 fn conditions(bounds: VertexSet, conflicts: &[usize]) -> String {
     let mut text = String::new();
     if bounds != 0 {
@@ -171,23 +170,6 @@ fn conditions(bounds: VertexSet, conflicts: &[usize]) -> String {
         let _ = write!(text, ", not {}", names(conflicts.iter().copied()));
     }
     text
-}
-
-/// Describes the content of a set.
-fn set_text(plan: &SearchPlan, number: usize) -> String {
-    let CandidateSet { class, parent, list, subtract, bounds, .. } = &plan.sets[number];
-    let mut text = match (parent, list) {
-        (Some(parent), Some(list)) => {
-            format!("S{parent} ∩ N(v{}){}", list.of, label(list.edge_label, "edge label"))
-        }
-        (Some(parent), None) => format!("S{parent}"),
-        (None, Some(list)) => format!("N(v{}){}", list.of, label(list.edge_label, "edge label")),
-        (None, None) => "all vertices".into(),
-    };
-    for u in subtract {
-        let _ = write!(text, " − N(v{u})");
-    }
-    text + &label(plan.classes[usize::from(*class)], "label") + &conditions(*bounds, &[])
 }
 
 fn source_text(source: &Source) -> String {
@@ -213,61 +195,12 @@ fn formula_text(formula: &Formula) -> String {
     }
 }
 
-/// The lines of one step and of all below it: how deep, and the text.
-fn lines(plan: &SearchPlan, step: &Step, depth: usize, out: &mut Vec<(usize, String)>) {
-    let from = match &step.source {
-        None => format!(
-            "every vertex{} of the graph",
-            label(plan.classes[usize::from(step.class)], "label")
-        ),
-        Some(source) => format!("each of {}", source_text(source)),
-    };
-    out.push((depth, format!("v{}: {from}", step.vertex)));
-    for &set in &step.sets {
-        out.push((depth + 1, format!("S{set} = {}", set_text(plan, set))));
-    }
-    for then in &step.then {
-        match then {
-            NextStep::Step(next) => lines(plan, &plan.steps[*next], depth + 1, out),
-            NextStep::Formula(formula) => {
-                if let Formula::Intersection(source) = formula {
-                    let what = set_text(plan, source.set);
-                    out.push((depth + 1, format!("S{} = {what}", source.set)));
-                }
-                out.push((depth + 1, formula_text(formula)));
-            }
-            NextStep::Emit => out.push((depth + 1, "an embedding".into())),
-        }
-    }
-}
-
-fn all_lines(plan: &SearchPlan) -> Vec<(usize, String)> {
-    let mut out = vec![];
-    if let Some(root) = plan.steps.first() {
-        lines(plan, root, 0, &mut out);
-    }
-    out
-}
-
-fn head(plan: &SearchPlan) -> String {
-    let question = if plan.induced { "vertex-induced" } else { "edge-induced" };
-    format!("{}, {question}", labelled_name(&plan.pattern))
-}
-
 fn tail(plan: &SearchPlan) -> String {
     let occurrence = match ambiguous(&plan.pattern) {
         true => "mappings with the same image are one occurrence".to_string(),
         false => format!("an occurrence is {} mappings", plan.automorphisms),
     };
     format!("Each mapping found stands for {}; {occurrence}.", plan.factor)
-}
-
-fn text(plan: &SearchPlan) -> String {
-    let mut text = head(plan) + "\n";
-    for (depth, line) in all_lines(plan) {
-        let _ = writeln!(text, "{}{line}", "  ".repeat(depth + 1));
-    }
-    text + &tail(plan) + "\nN(v) are the neighbours of the image of v; ids are compared.\n"
 }
 
 /// Describes other methods for counting an unlabelled pattern; the graph decides between them.
@@ -313,53 +246,139 @@ fn other_ways(plan: &SearchPlan) -> String {
     }
 }
 
-/// A picture: a box per line, indented by depth, joined to the one that it belongs to.
-fn svg(plan: &SearchPlan) -> String {
-    const ROW: usize = 34;
-    const INDENT: usize = 36;
-    const CHARACTER: usize = 8;
-    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let lines = all_lines(plan);
-    let right = |(depth, line): &(usize, String)| depth * INDENT + line.chars().count() * CHARACTER;
-    let foot = tail(plan);
-    let width = lines.iter().map(right).max().unwrap_or(0).max(foot.len() * CHARACTER) + 40;
-    let height = (lines.len() + 2) * ROW + 20;
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" \
-         fill=\"white\"/>\n<text x=\"12\" y=\"24\" font-weight=\"bold\">{}</text>\n",
-        escape(&head(plan))
-    );
-    let mut above: Vec<usize> = vec![]; // the last row of each depth
-    for (row, (depth, line)) in lines.iter().enumerate() {
-        let (x, y) = (12 + depth * INDENT, (row + 1) * ROW + 6);
-        above.truncate(*depth);
-        if let Some(parent) = above.last() {
-            let (from_x, from_y) = (x - INDENT + 12, (parent + 1) * ROW + 30);
-            let middle = y + 12;
+/// A plan in the words of the pattern as it was given.
+struct Described<'a> {
+    plan: &'a SearchPlan,
+    input: &'a PatternInput,
+}
+
+impl Described<'_> {
+    fn label(&self, label: u32, what: &str) -> String {
+        match label {
+            NO_LABEL => String::new(),
+            label => format!(" with {what} {}", label_text(&self.input.label_name(label))),
+        }
+    }
+
+    /// Describes the content of a set.
+    fn set_text(&self, number: usize) -> String {
+        let CandidateSet { class, parent, list, subtract, bounds, .. } = &self.plan.sets[number];
+        let mut text = match (parent, list) {
+            (Some(parent), Some(list)) => {
+                format!("S{parent} ∩ N(v{}){}", list.of, self.label(list.edge_label, "edge label"))
+            }
+            (Some(parent), None) => format!("S{parent}"),
+            (None, Some(list)) => {
+                format!("N(v{}){}", list.of, self.label(list.edge_label, "edge label"))
+            }
+            (None, None) => "all vertices".into(),
+        };
+        for u in subtract {
+            let _ = write!(text, " − N(v{u})");
+        }
+        text + &self.label(self.plan.classes[usize::from(*class)], "label")
+            + &conditions(*bounds, &[])
+    }
+
+    /// The lines of one step and of all below it: how deep, and the text.
+    fn lines(&self, step: &Step, depth: usize, out: &mut Vec<(usize, String)>) {
+        let from = match &step.source {
+            None => format!(
+                "every vertex{} of the graph",
+                self.label(self.plan.classes[usize::from(step.class)], "label")
+            ),
+            Some(source) => format!("each of {}", source_text(source)),
+        };
+        out.push((depth, format!("v{}: {from}", step.vertex)));
+        for &set in &step.sets {
+            out.push((depth + 1, format!("S{set} = {}", self.set_text(set))));
+        }
+        for then in &step.then {
+            match then {
+                NextStep::Step(next) => self.lines(&self.plan.steps[*next], depth + 1, out),
+                NextStep::Formula(formula) => {
+                    if let Formula::Intersection(source) = formula {
+                        let what = self.set_text(source.set);
+                        out.push((depth + 1, format!("S{} = {what}", source.set)));
+                    }
+                    out.push((depth + 1, formula_text(formula)));
+                }
+                NextStep::Emit => out.push((depth + 1, "an embedding".into())),
+            }
+        }
+    }
+
+    fn all_lines(&self) -> Vec<(usize, String)> {
+        let mut out = vec![];
+        if let Some(root) = self.plan.steps.first() {
+            self.lines(root, 0, &mut out);
+        }
+        out
+    }
+
+    fn head(&self) -> String {
+        let question = if self.plan.induced { "vertex-induced" } else { "edge-induced" };
+        format!("{}, {question}", labelled_name_as(&self.plan.pattern, self.input))
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.head() + "\n";
+        for (depth, line) in self.all_lines() {
+            let _ = writeln!(text, "{}{line}", "  ".repeat(depth + 1));
+        }
+        text + &tail(self.plan) + "\nN(v) are the neighbours of the image of v; ids are compared.\n"
+    }
+
+    /// A picture: a box per line, indented by depth, joined to the one that it belongs to.
+    fn svg(&self) -> String {
+        const ROW: usize = 34;
+        const INDENT: usize = 36;
+        const CHARACTER: usize = 8;
+        let escape =
+            |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let lines = self.all_lines();
+        let right =
+            |(depth, line): &(usize, String)| depth * INDENT + line.chars().count() * CHARACTER;
+        let foot = tail(self.plan);
+        let width = lines.iter().map(right).max().unwrap_or(0).max(foot.len() * CHARACTER) + 40;
+        let height = (lines.len() + 2) * ROW + 20;
+        let mut text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             font-family=\"monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" \
+             fill=\"white\"/>\n<text x=\"12\" y=\"24\" font-weight=\"bold\">{}</text>\n",
+            escape(&self.head())
+        );
+        let mut above: Vec<usize> = vec![]; // the last row of each depth
+        for (row, (depth, line)) in lines.iter().enumerate() {
+            let (x, y) = (12 + depth * INDENT, (row + 1) * ROW + 6);
+            above.truncate(*depth);
+            if let Some(parent) = above.last() {
+                let (from_x, from_y) = (x - INDENT + 12, (parent + 1) * ROW + 30);
+                let middle = y + 12;
+                let _ = writeln!(
+                    text,
+                    "<path d=\"M{from_x} {from_y} V{middle} H{x}\" fill=\"none\" stroke=\"#777\"/>"
+                );
+            }
+            above.push(row);
+            let step = line.starts_with('v');
+            let (fill, stroke) = if step { ("#dbe9f6", "#2166ac") } else { ("#f7f7f7", "#999") };
+            let wide = line.chars().count() * CHARACTER + 16;
             let _ = writeln!(
                 text,
-                "<path d=\"M{from_x} {from_y} V{middle} H{x}\" fill=\"none\" stroke=\"#777\"/>"
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"24\" rx=\"4\" fill=\"{fill}\" \
+                 stroke=\"{stroke}\"/><text x=\"{}\" y=\"{}\">{}</text>",
+                x + 8,
+                y + 17,
+                escape(line)
             );
         }
-        above.push(row);
-        let step = line.starts_with('v');
-        let (fill, stroke) = if step { ("#dbe9f6", "#2166ac") } else { ("#f7f7f7", "#999") };
-        let wide = line.chars().count() * CHARACTER + 16;
         let _ = writeln!(
             text,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"24\" rx=\"4\" fill=\"{fill}\" \
-             stroke=\"{stroke}\"/><text x=\"{}\" y=\"{}\">{}</text>",
-            x + 8,
-            y + 17,
-            escape(line)
+            "<text x=\"12\" y=\"{}\">{}</text>\n</svg>",
+            (lines.len() + 1) * ROW + 24,
+            escape(&foot)
         );
+        text
     }
-    let _ = writeln!(
-        text,
-        "<text x=\"12\" y=\"{}\">{}</text>\n</svg>",
-        (lines.len() + 1) * ROW + 24,
-        escape(&foot)
-    );
-    text
 }

@@ -82,6 +82,7 @@ fn run<P: Program>(program: P) -> u8 {
     if let Err(e) = program.log().begin() {
         return failure(&e);
     }
+    signals::ignore_size_limits();
     endings::name_options(program.ending());
     let context = Context { notes: Notes::to(note), ..Context::default() };
     if program.stops_when_asked()

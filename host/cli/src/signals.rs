@@ -105,6 +105,13 @@ pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a file that becomes larger than the system allows (`ulimit -f`) an error of writing, which would end the program
+/// otherwise.
+pub fn ignore_size_limits() {
+    // SAFETY: no handler runs. The system refuses numbers that are no signals.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: all fields of the structure may be zero.
     let mut now: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -120,9 +120,15 @@ fn what_only_the_cpu_engine_does_is_refused_by_others() {
     }
     for (words, expected) in [
         (&["motif", "-k", "5", "--per", "vertex"][..], "takes motifs of 3 to 4, not 5"),
-        (&["clique", "--maximal", "--per", "vertex"], "does not answer it per vertex"),
+        (
+            &["clique", "--maximal", "--per", "vertex"],
+            "does not answer it per vertex; leave --per out",
+        ),
         (&["clique", "-k", "3", "--top", "3"], "--per"),
-        (&["clique", "--maximal", "--estimate", "1%"], "does not answer it as an estimate"),
+        (
+            &["clique", "--maximal", "--estimate", "1%"],
+            "does not answer it as an estimate; leave --estimate out",
+        ),
         (&["clique", "-k", "4", "--estimate", "0.5"], "for example --estimate 1%"),
         (&["clique", "-k", "4", "--estimate", "70%"], "0.01% to 50%"),
         (&["clique", "-k", "4", "--estimate", "1%", "--per", "edge"], "leave --per out"),

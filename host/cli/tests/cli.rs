@@ -399,6 +399,19 @@ fn tables_are_drawn_with_what_the_terminal_has() {
 }
 
 #[test]
+fn a_plan_has_the_labels_as_they_were_given() {
+    let pattern = "a:person-[\"works for\"]-c:7-b:person";
+    for output in ["text", "svg"] {
+        let plan = gramer().args(["plan", pattern, "--output", output]).output().unwrap();
+        let plan = String::from_utf8(plan.stdout).unwrap();
+        for words in ["person", "works for", "label 7"] {
+            assert!(plan.contains(words), "{words}: {plan}");
+        }
+        assert!(!plan.contains("42949"), "{plan}");
+    }
+}
+
+#[test]
 fn a_command_that_is_nearly_right_is_put_right() {
     let folder = Folder::new();
     let graph = folder.graph();

@@ -5,7 +5,7 @@ use std::path::Path;
 use gramer_base::context::Cancel;
 use gramer_base::error::{Error, Place, Result, quote};
 use gramer_base::input::{MAX_SMALL_FILE, read_small};
-use gramer_graph::{Graph, Label, NO_LABEL, Names};
+use gramer_graph::{Graph, Label, NO_LABEL, Name, Names};
 
 use crate::file::parse_file;
 use crate::name::{is_too_large, names, similar};
@@ -98,6 +98,16 @@ impl From<Pattern> for PatternInput {
 }
 
 impl PatternInput {
+    /// A label of the pattern as it was given.
+    pub fn label_name(&self, number: Label) -> Name<'_> {
+        match self.labels.iter().find(|label| label.number == number) {
+            Some(label) if label.text.parse() != Ok(number) => {
+                Name::Text(label.text.as_str().into())
+            }
+            _ => Name::Number(number.into()),
+        }
+    }
+
     /// The pattern with the numbers that a graph gives the labels.
     ///
     /// # Errors

@@ -21,7 +21,10 @@ pub use file::parse_pattern;
 pub use filter::Filter;
 pub use info::TaskInfo;
 pub use input::{LabelPlace, LabelText, Origin, PatternInput, read_pattern};
-pub use name::{FAMILIES, labelled_name, labelled_name_in, name, named, names, similar};
+pub use name::{
+    FAMILIES, label_text, labelled_name, labelled_name_as, labelled_name_in, name, named, names,
+    similar,
+};
 pub use statistic::Statistic;
 pub use task::Task;
 pub use text::{parse_text, pattern_text};

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::canonical::DICTIONARY_VERTICES;
 use super::plan::search::bits;
-use super::{Dictionary, MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet};
+use super::{Dictionary, MAX_VERTICES, Pattern, PatternInput, SMALL_VERTICES, VertexSet};
 
 /// A name, the number of vertices and the edges.
 type NamedPattern = (&'static str, usize, &'static [(usize, usize)]);
@@ -240,8 +240,13 @@ pub fn labelled_name_in(pattern: &Pattern, graph: &Graph) -> String {
     labelled(pattern, &vertex, &|label| graph.edge_label_name(label))
 }
 
+/// As [`labelled_name`], with the labels as a pattern was given with them.
+pub fn labelled_name_as(pattern: &Pattern, input: &PatternInput) -> String {
+    labelled(pattern, &|label| input.label_name(label), &|label| input.label_name(label))
+}
+
 /// A label in the name of a pattern: in quotes where it would not be read as one word.
-fn label_text(label: &Name<'_>) -> String {
+pub fn label_text(label: &Name<'_>) -> String {
     let text = label.to_string();
     let apart = |c: char| c.is_whitespace() || c.is_control() || ",[]{}\"*!:".contains(c);
     match text.is_empty() || text.contains(apart) {

@@ -202,6 +202,16 @@ impl Common {
             };
             return Error::Usage(format!("{what}; leave {option} out"));
         }
+        let counted = ask.query.clone().answer(query::Answer::Counts);
+        let option = match ask.query.answer {
+            query::Answer::Counts => None,
+            query::Answer::Estimate(_) => Some("--estimate"),
+            _ => Some("--per"),
+        };
+        let counts = || !device::able(&Ask::new(&counted).memory(ask.memory)).is_empty();
+        if let Some(option) = option.filter(|_| counts()) {
+            return Error::Unsupported(format!("{what}; leave {option} out"));
+        }
         if ask.memory.is_none() || device::able(&ask.memory(None)).is_empty() {
             return Error::Unsupported(what);
         }
