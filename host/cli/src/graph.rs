@@ -4,27 +4,24 @@ use crate::choice::choice;
 use gramer_base::choice::Choice as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
 
 use super::graph_args::GraphArgs;
 use super::graph_compress::{CompressArgs, RestoreArgs, compress, restore};
+use super::graph_info::{InfoArgs, info};
 use super::graph_rank::{RankArgs, rank};
 use super::limit::{LimitArgs, Threads};
-use super::mine::Output;
 use crate::program::print_note;
-use crate::report::symbols::seconds;
-use crate::report::{Meter, pretty};
+use crate::report::Meter;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Place, Result};
 use gramer_base::output::{check_output, is_one_file, write_output};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
-use gramer_graph::read::{Compression, Format};
+use gramer_graph::read::Format;
 use gramer_graph::write::{remarks, write_labels, write_text};
-use gramer_graph::{AskedOrder, Graph, Order, Summary, image, in_input_order};
+use gramer_graph::{AskedOrder, Graph, Order, image, in_input_order};
 
 /// The subcommands of `gramer graph`.
 #[derive(Debug, Subcommand)]
@@ -68,108 +65,6 @@ impl Command {
             Command::Compress(args) => compress(args, &context),
             Command::Restore(args) => restore(args, &context),
         }
-    }
-}
-
-/// Options of `gramer graph info`.
-#[derive(Debug, Args)]
-pub struct InfoArgs {
-    #[command(flatten)]
-    graph: GraphArgs,
-
-    #[command(flatten)]
-    threads: Threads,
-
-    /// How results are printed
-    #[arg(long, value_enum, default_value = "table")]
-    output: Output,
-}
-
-/// Output of `info`.
-#[derive(Debug, Serialize)]
-struct Info {
-    graph: String,
-    format: Format,
-    compression: Compression,
-    bytes: u64,
-    /// Source of an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    made_from: Option<String>,
-    seconds: f64,
-    #[serde(flatten)]
-    summary: Summary,
-    notes: Vec<String>,
-}
-
-fn info(args: &InfoArgs, context: &Context) -> Result<()> {
-    let start = Instant::now();
-    let loaded = args.graph.load_with_notes(context)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let made_from = match (loaded.format, loaded.compression) {
-        (Format::Image, Compression::None) if args.graph.graph.is_file() => {
-            image::name(&args.graph.graph)?
-        }
-        _ => None,
-    };
-    let info = Info {
-        graph: args.graph.graph.to_string_lossy().into_owned(),
-        format: loaded.format,
-        compression: loaded.compression,
-        bytes: loaded.bytes,
-        made_from,
-        seconds,
-        summary: loaded.graph.guarded(|| Summary::new(&loaded.graph, &context.cancel))?,
-        notes: loaded.notes,
-    };
-    super::print(|out| match args.output {
-        Output::Json => pretty(&info, out),
-        Output::Table => out.write_all(info.table().as_bytes()),
-    })
-}
-
-impl Info {
-    fn table(&self) -> String {
-        let s = &self.summary;
-        let compression = match self.compression {
-            Compression::None => "",
-            Compression::Gzip => ", gzip",
-            Compression::Zstd => ", zstd",
-        };
-        let labels = |count: u64| match count {
-            0 => "none".to_string(),
-            count => grouped(count),
-        };
-        let rate = self.bytes as f64 / 1e6 / self.seconds.max(1e-9);
-        let rows = [
-            ("graph", Place::file(&self.graph).to_string()),
-            ("format", format!("{}{compression}", self.format)),
-            ("made from", self.made_from.clone().unwrap_or_default()),
-            ("vertices", grouped(s.vertices)),
-            ("edges", grouped(s.edges)),
-            ("vertices without edges", grouped(s.isolated)),
-            (
-                "degree: least, mean, most",
-                format!(
-                    "{}, {:.2}, {}",
-                    grouped(s.min_degree),
-                    s.mean_degree,
-                    grouped(s.max_degree)
-                ),
-            ),
-            ("components", grouped(s.components)),
-            ("vertices of the largest", grouped(s.largest_component)),
-            ("vertex labels", labels(s.vertex_labels)),
-            ("edge labels", labels(s.edge_labels)),
-            ("order of the vertices", s.order.to_string()),
-            ("edges read", grouped(s.raw_edges)),
-            ("self loops dropped", grouped(s.self_loops)),
-            ("duplicates dropped", grouped(s.duplicates)),
-            ("with another edge label", grouped(s.label_conflicts)),
-            ("memory", format!("{:.1} MB", s.memory_bytes as f64 / 1e6)),
-            ("read in", format!("{} ({rate:.0} MB/s)", seconds(self.seconds))),
-        ];
-        let lines = rows.iter().filter(|(_, value)| !value.is_empty());
-        lines.map(|(name, value)| format!("{name:<28}{value}\n")).collect()
     }
 }
 

@@ -17,6 +17,7 @@ mod generated;
 mod graph;
 mod graph_args;
 mod graph_compress;
+mod graph_info;
 mod graph_rank;
 mod hints;
 mod limit;

@@ -90,9 +90,10 @@ pub fn name(pattern: &Pattern) -> String {
 
 /// By number of vertices, so that the names of small patterns need no dictionary of larger ones: that of
 /// 5 vertices takes as long to make as all else that a small graph needs.
-static TABLES: [OnceLock<Vec<(&'static str, Pattern)>>; 6] = [const { OnceLock::new() }; 6];
+static TABLES: [OnceLock<Vec<(&'static str, Pattern)>>; DICTIONARY_VERTICES + 1] =
+    [const { OnceLock::new() }; DICTIONARY_VERTICES + 1];
 
-/// The names of patterns of `n` vertices, up to 5, with their canonical forms.
+/// The names of patterns of `n` vertices, up to those of the dictionaries, with their canonical forms.
 fn table(n: usize) -> &'static [(&'static str, Pattern)] {
     TABLES[n].get_or_init(|| {
         let of_size = NAMED.iter().filter(|(_, vertices, _)| *vertices == n);
@@ -297,6 +298,14 @@ mod tests {
             names.sort();
             names.dedup();
             assert_eq!(names.len(), all);
+        }
+    }
+
+    #[test]
+    fn each_row_of_names_is_used() {
+        for &(wanted, vertices, edges) in NAMED {
+            assert!(vertices <= DICTIONARY_VERTICES, "{wanted} has no dictionary");
+            assert_eq!(name(&Pattern::from_edges(vertices, edges)), wanted);
         }
     }
 

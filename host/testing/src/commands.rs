@@ -98,7 +98,12 @@ pub fn check(page: &Path, program: &Path) {
             }
             let refused = shown.iter().any(|line| line.starts_with(&refusal));
             assert_eq!(well, !refused, "{page:?}: {command}: {printed:#?}");
-            assert!(agrees(&shown, &printed), "{page:?}: {command} prints {printed:#?}");
+            assert!(
+                agrees(&shown, &printed),
+                "{page:?}: {command}\nthe page shows (change it if the program is right):\n{}\nthe program prints:\n{}",
+                shown.join("\n"),
+                printed.join("\n")
+            );
             ran += 1;
         }
     }
