@@ -3,6 +3,8 @@
 
 usage: scripts/peers.py [--check | --measure GRAMER]
 
+The table of libraries for Python is made from docs/results/bench/libraries.csv (`scripts/measure.py libraries`).
+
 --check writes nothing and fails if the page is another one. --measure runs GRAMER on the rows of the page whose graphs are in
 $GRAMER_DATA, one thread, best of up to 5 runs of at most 10 s, and writes docs/results/bench/ours.csv, the columns *now*.
 
@@ -26,12 +28,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "docs" / "results" / "bench" / "peers-2026-11-28.csv"
 PAGE = ROOT / "docs" / "results" / "peers.md"
 OURS = ROOT / "docs" / "results" / "bench" / "ours.csv"
+LIBRARIES = ROOT / "docs" / "results" / "bench" / "libraries.csv"
 # Graphs in addition to those of measuring/speed.py: file, options.
 MORE = {"as-caida": ("as-caida20071105/as-caida20071105.txt.zst", []), "p2p-gnutella31": ("p2p-gnutella31/p2p-gnutella31.txt.zst", []),
         "sm-wordnet": ("sm-wordnet/wordnet.graph.zst", [])}
 LIMIT = 10.0
-# Tools that people use from Python.
-USERS = ("igraph", "networkit", "rustworkx")
 GROUPS = (("triangles and k-cliques", r"(\d+-clique|all clique)"), ("maximal cliques, counted", r"maximal$"),
           ("maximal cliques, listed to a file", r"maximal listed"), ("largest clique", r"maximum"),
           ("3-motifs", r"3-motif"), ("4-motifs", r"4-motif"), ("5- and 6-motifs", r"[56]-motif"),
@@ -117,11 +118,11 @@ def measured(gramer):
     """Today's CPU seconds of the rows of the page, from text and image; writes OURS."""
     speed.GRAPHS.update(MORE)
     speed.WORK.mkdir(parents=True, exist_ok=True)
-    _, users, lost = chosen()
+    _, lost = chosen()
     revision = re.search(r"commit: +(\w+)", subprocess.run([gramer, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout)
     with OURS.open("w") as file:
         print("graph,task,text_cpu_s,image_cpu_s,machine,load,date,revision", file=file)
-        for row in {(row["graph"], row["task"]): row for row in best(users) + lost}.values():
+        for row in {(row["graph"], row["task"]): row for row in lost}.values():
             graph, (task, options) = row["graph"], (row["task"], speed.GRAPHS.get(row["graph"], ("", [])))
             if not options[0] or not (speed.DATA / options[0]).is_file() or (own := words(row)) is None:
                 continue
@@ -160,12 +161,37 @@ def today():
     return "; ".join(texts)
 
 
-def from_text(rows):
-    """The row of each task with the least ratio."""
-    rows = sorted(rows, key=lambda row: ratio(row, "text")[0])
-    rows = list({row["task"]: row for row in reversed(rows)}.values())
-    return [f"| {row['graph']} | {row['task']} | {row['rival']} | {row['rival_cpu_s']} | {row['ours_text_cpu_s']} | "
-            f"{text(ratio(row, 'text'))} | {now(row, 'text')} |" for row in rows]
+def libraries():
+    """What the race with libraries for Python says, and its table: for each task and graph the fastest library."""
+    with LIBRARIES.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    graphs, tasks = (list(dict.fromkeys(row[name] for row in rows)) for name in ("graph", "task"))
+    versions = dict.fromkeys(f"{row['program']} {row['version']}" for row in rows if row["program"] != "gramer")
+    runs = {"machine": rows[0]["machine"], "date": rows[0]["date"],
+            "revision": next(row["version"] for row in rows if row["program"] == "gramer")}
+    least = {}
+    for row in rows:
+        seconds, stopped = number(row["cpu_s"])
+        if row["program"] != "gramer" and not stopped:
+            least[row["program"]] = min(seconds, least.get(row["program"], seconds))
+    starts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in sorted(least.items(), key=lambda item: item[1]))
+    lines = [f"| task | {' | '.join(graphs)} |", "|---" + "|---:" * len(graphs) + "|"]
+    for task in tasks:
+        cells = []
+        for graph in graphs:
+            own = {row["program"]: number(row["cpu_s"]) for row in rows if (row["graph"], row["task"]) == (graph, task)}
+            ours, cut = own.pop("gramer")
+            name, (seconds, stopped) = min(own.items(), key=lambda item: (item[1][1] == ">", item[1][0]))
+            both = "–" if cut and stopped else text((seconds / ours, ">" if stopped else "<" if cut else ""))
+            cells.append(both if stopped else f"{both} {name}")
+        lines.append(f"| {task} | {' | '.join(cells)} |")
+    return f"""Written from [libraries.csv](bench/libraries.csv), which has the seconds, peak memory and counts of each library: {runs['date']},
+revision {runs['revision']}, {runs['machine']}, while other work ran. Processor seconds of whole processes, one thread, best of interleaved rounds. All programs read
+the same text, an edge a line. × is the time of the fastest library divided by ours, `>` where every library was stopped after 20 s. All answers are equal. On
+the smallest graph most of a library's time is the start of Python and the import (s in the least case: {starts}).
+
+`scripts/measure.py libraries GRAPH` races any graph, with a Python that has the libraries ({', '.join(versions)}).
+""", lines
 
 
 def races(rows):
@@ -174,21 +200,20 @@ def races(rows):
 
 
 def chosen():
-    """All rows, those of tools that people use from Python, and those in which gramer was slower."""
+    """All rows, and those in which gramer was slower."""
     with SOURCE.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    users = [row for row in rows if row["rival"].startswith(USERS)]
     lost = [row for row in best(rows) if any(found and found[0] < 1 and found[1] != ">"
                                              for found in (ratio(row, "text"), ratio(row, "image")))]
-    return rows, users, lost
+    return rows, lost
 
 
 def page():
-    rows, users, lost = chosen()
+    rows, lost = chosen()
+    said, table = libraries()
     equal = sum(row["counts"] == "equal" for row in rows)
     differ = [row for row in rows if row["counts"] == "DIFFER"]
     head = "| graph | task | program | its s | × text | × image | now, image s |\n|---|---|---|---:|---:|---:|---:|"
-    short = "| graph | task | library | its s | ours s | × | now s |\n|---|---|---|---:|---:|---:|---:|"
     both = sorted({row["machine"] for row in rows}), sorted({row["date"] for row in rows})
     return "\n".join([f"""# The CPU engine compared with public programs
 
@@ -207,8 +232,7 @@ Counts: {equal} races compared and equal, {len(differ)} different. Of these, a t
 ## By task, against the fastest program of each row
 
 | task | rows | slower, image | slower, text | median ×, image | median ×, text | worst ×, image |
-|---|---:|---:|---:|---:|---:|---:|""", *summary(rows), "", "## The fastest Python library, from text", "",
-        "Of each task the graph on which gramer gains least; the file above has the others.", "", short, *from_text(best(users)), "",
+|---|---:|---:|---:|---:|---:|---:|""", *summary(rows), "", "## Libraries for Python", "", said, *table, "",
         "## Where gramer is slower", "",
         "Road-like graphs (`grid…`), the first 100,000 embeddings of a query (gramer listed them to /dev/null in the race; the other programs only count, as do the columns *now*), some queries of sm-wordnet, and a few small or hub-heavy graphs.", "",
         head, *races(lost)]) + "\n"

@@ -18,9 +18,10 @@ import os
 import pathlib
 import platform
 import resource
+import signal
 import subprocess
 import sys
-import time
+import tempfile
 
 from built import BUILT, ROOT
 from measuring import growth_page
@@ -112,14 +113,19 @@ def run(words, limit):
     """Processor seconds, peak memory in MiB and output of a process; seconds are None if it took more than the limit."""
     def limited():
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
-    started = time.monotonic()
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=limited)
-    said = process.stdout.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    words = [str(word) for word in words]
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, preexec_fn=limited)
+        said = process.stdout.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        failure = errors.read().decode(errors="replace").strip()
     seconds = usage.ru_utime + usage.ru_stime
+    if process.returncode and process.returncode != -signal.SIGXCPU and seconds < limit:
+        end = failure.splitlines()[-1] if failure else f"exit code {process.returncode}"
+        raise SystemExit(f"measure: {' '.join(words)}: {end}")
     if process.returncode:
-        print(f"growth: stopped after {time.monotonic() - started:.0f} s: {' '.join(map(str, words))[:120]}", file=sys.stderr)
         return None, usage.ru_maxrss / 1024, ""
     return seconds, usage.ru_maxrss / 1024, said
 
