@@ -202,18 +202,18 @@ impl Common {
             };
             return Error::Usage(format!("{what}; leave {option} out"));
         }
-        let counted = ask.query.clone().answer(query::Answer::Counts);
-        let option = match ask.query.answer {
-            query::Answer::Counts => None,
-            query::Answer::Estimate(_) => Some("--estimate"),
-            _ => Some("--per"),
-        };
-        let counts = || !device::able(&Ask::new(&counted).memory(ask.memory)).is_empty();
-        if let Some(option) = option.filter(|_| counts()) {
-            return Error::Unsupported(format!("{what}; leave {option} out"));
-        }
         if ask.memory.is_none() || device::able(&ask.memory(None)).is_empty() {
-            return Error::Unsupported(what);
+            let counted = ask.query.clone().answer(query::Answer::Counts);
+            let option = match ask.query.answer {
+                query::Answer::Counts => None,
+                query::Answer::Estimate(_) => Some("--estimate"),
+                _ => Some("--per"),
+            };
+            let counts = || !device::able(&Ask::new(&counted).memory(ask.memory)).is_empty();
+            return Error::Unsupported(match option.filter(|_| counts()) {
+                Some(option) => format!("{what}; leave {option} out"),
+                None => what,
+            });
         }
         let what = format!("{what}; leave --memory out");
         // Options that don't go together are a mistake in the command; a task without the option is a limit of gramer.
