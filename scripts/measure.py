@@ -5,7 +5,7 @@
     compare       CPU seconds of this tree compared with another revision
     memory        memory of each thread of the CPU engine beyond the graph
     growth        time and memory against edges beside libraries for Python (docs/results/growth.md)
-    libraries     gramer beside libraries for Python on any edge list, in rounds (docs/results/peers.md)
+    libraries     races with libraries for Python on any graph file (docs/results/peers.md)
     cluster       one process and jobs of several, by MPI
     gpu           the GPU engine compared with public CUDA programs
     gpus          the table of one GPU and several, from a measured file

@@ -2,13 +2,13 @@
 
     scripts/measure.py libraries [GRAPH…] [--python FILE] [--limit S] [--rounds N] [--tasks …] [--programs …] [--to FILE]
 
-GRAPH is any file that gramer reads. Without one, the graphs of RACED in $GRAMER_DATA are raced and
-docs/results/bench/libraries.csv is written, of which `scripts/peers.py` makes a table. A library runs in a Python of its own
-(`--python`: one that has igraph, networkit, networkx, rustworkx); those that are missing there are named and left out.
+GRAPH is any file that gramer reads. Without one, the script races the graphs of RACED in $GRAMER_DATA and writes
+docs/results/bench/libraries.csv; `scripts/peers.py` makes its table for the page. `--python` names a Python with igraph, networkit, networkx
+and rustworkx (default: this one); libraries that it lacks are named and left out.
 
-All programs read the same text, an edge a line, for themselves, with one thread. Seconds are processor seconds of the whole process, the
-best of the rounds, in each of which every program runs once. A program that takes more than the limit is stopped and runs no
-further round. Counts must be equal.
+All programs read the same text, one edge per line, with one thread. Each round runs every program once. Seconds are processor seconds of
+the whole process, the best of all rounds. A program that exceeds the limit is stopped and left out of further rounds. Counts must be
+equal.
 """
 
 import argparse
