@@ -29,9 +29,6 @@ SOURCE = ROOT / "docs" / "results" / "bench" / "peers-2026-11-28.csv"
 PAGE = ROOT / "docs" / "results" / "peers.md"
 OURS = ROOT / "docs" / "results" / "bench" / "ours.csv"
 LIBRARIES = ROOT / "docs" / "results" / "bench" / "libraries.csv"
-# Graphs in addition to those of measuring/speed.py: file, options.
-MORE = {"as-caida": ("as-caida20071105/as-caida20071105.txt.zst", []), "p2p-gnutella31": ("p2p-gnutella31/p2p-gnutella31.txt.zst", []),
-        "sm-wordnet": ("sm-wordnet/wordnet.graph.zst", [])}
 LIMIT = 10.0
 GROUPS = (("triangles and k-cliques", r"(\d+-clique|all clique)"), ("maximal cliques, counted", r"maximal$"),
           ("maximal cliques, listed to a file", r"maximal listed"), ("largest clique", r"maximum"),
@@ -116,7 +113,6 @@ def words(row):
 
 def measured(gramer):
     """Today's CPU seconds of the rows of the page, from text and image; writes OURS."""
-    speed.GRAPHS.update(MORE)
     speed.WORK.mkdir(parents=True, exist_ok=True)
     _, lost = chosen()
     revision = re.search(r"commit: +(\w+)", subprocess.run([gramer, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout)

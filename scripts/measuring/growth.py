@@ -130,14 +130,14 @@ def run(words, limit):
     return seconds, usage.ru_maxrss / 1024, said
 
 
-def command(program, task, path, gramer, python):
+def command(program, task, path, options, tasks=None, libraries=None):
     """The words that do a task, None if the program has no function for it."""
     if program == "gramer":
-        return [gramer, "mine", *TASKS[task], "-t", "1", "--json", path]
-    library = LIBRARIES[program]
+        return [options.gramer, "mine", *(tasks or TASKS)[task], "-t", "1", "--json", path]
+    library = (libraries or LIBRARIES)[program]
     if task not in library:
         return None
-    return [python, "-c", f"PATH = {str(path)!r}; {library['']}; print({library[task]})"]
+    return [options.python, "-c", f"PATH = {str(path)!r}; {library['']}; print({library[task]})"]
 
 
 def machine():
@@ -160,7 +160,7 @@ def measured(options):
             for task in options.tasks:
                 total = None
                 for program in options.programs:
-                    words = command(program, task, path, options.gramer, options.python)
+                    words = command(program, task, path, options)
                     if words is None or (program, task) in stopped:
                         continue
                     seconds, memory, said = run(words, options.limit)

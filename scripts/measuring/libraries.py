@@ -24,17 +24,8 @@ from measuring import growth, speed
 
 RESULT = ROOT / "docs" / "results" / "bench" / "libraries.csv"
 WORK = ROOT / "target" / "libraries"
-# Graphs of the data, from sparse to dense, and their files.
-RACED = {
-    "citeseer": "citeseer/citeseer.lg",
-    "p2p-gnutella08": "p2p-gnutella08/p2p-gnutella08.txt.zst",
-    "p2p-gnutella31": "p2p-gnutella31/p2p-gnutella31.txt.zst",
-    "as-caida": "as-caida20071105/as-caida20071105.txt.zst",
-    "wiki-vote": "wiki-vote/wiki-vote.txt.zst",
-    "ca-astroph": "ca-astroph/ca-AstroPh.txt.zst",
-    "email-enron": "email-enron/email-enron.txt.zst",
-    "web-stanford": "web-stanford/edges_directed.txt.zst",
-}
+# Graphs of the data, from sparse to dense.
+RACED = ("citeseer", "p2p-gnutella08", "p2p-gnutella31", "as-caida", "wiki-vote", "ca-astroph", "email-enron", "web-stanford")
 TASKS = {
     **{name: growth.TASKS[name] for name in ("triangles", "4-cliques", "maximal cliques", "3-motifs", "4-motifs")},
     "largest clique": ["clique", "--maximum"],
@@ -46,7 +37,7 @@ CYCLE = "[(0, 1), (1, 2), (2, 3), (3, 0)]"
 IGRAPH = "g.count_subisomorphisms_vf2(igraph.Graph({}))"
 RUSTWORKX = ("(p := rustworkx.PyGraph(), p.extend_from_edge_list({}), "
              "sum(1 for _ in rustworkx.vf2_mapping(g, p, subgraph=True, induced=False)))[2]")
-# Programs that print one number, in addition to those of `growth`: what `asked` takes from gramer's answer.
+# Expressions in addition to those of `growth`; each is the number that `number_of` takes from gramer's answer.
 MORE = {
     "igraph": {"largest clique": "g.clique_number()",
                "4-cycles, mappings": IGRAPH.format(CYCLE), "houses, mappings": IGRAPH.format(HOUSE)},
@@ -86,17 +77,7 @@ def plain(gramer, name, path):
     return target, len(numbers), len(edges)
 
 
-def command(program, task, path, options):
-    """The words that do a task, None if the program has no function for it."""
-    if program == "gramer":
-        return [options.gramer, "mine", *TASKS[task], "-t", "1", "--json", path]
-    library = LIBRARIES[program]
-    if task not in library:
-        return None
-    return [options.python, "-c", f"PATH = {str(path)!r}; {library['']}; print({library[task]})"]
-
-
-def asked(program, task, said):
+def number_of(program, task, said):
     """The number that is compared."""
     if program != "gramer":
         return int(said)
@@ -109,7 +90,7 @@ def race(graph, sizes, task, path, options):
     best, stopped, numbers = {}, set(), {}
     for _ in range(options.rounds):
         for program in options.programs:
-            words = command(program, task, path, options)
+            words = growth.command(program, task, path, options, TASKS, LIBRARIES)
             if words is None or program in stopped:
                 continue
             seconds, memory, said = growth.run(words, options.limit)
@@ -117,7 +98,7 @@ def race(graph, sizes, task, path, options):
                 stopped.add(program)
                 best[program] = (f">{options.limit}", memory)
                 continue
-            numbers[program] = asked(program, task, said)
+            numbers[program] = number_of(program, task, said)
             if program not in best or seconds < best[program][0]:
                 best[program] = (seconds, memory)
     if len(set(numbers.values())) > 1:
@@ -149,7 +130,7 @@ def main():
               "and --python DIR/bin/python", file=sys.stderr)
     options.programs = [name for name in options.programs if name in options.versions]
     graphs = {pathlib.Path(path).name.split(".")[0]: pathlib.Path(path) for path in options.graphs} \
-        or {name: speed.DATA / file for name, file in RACED.items()}
+        or {name: speed.DATA / speed.GRAPHS[name][0] for name in RACED}
     target = options.to or (None if options.graphs else RESULT)
     rows = []
     for graph, file in graphs.items():

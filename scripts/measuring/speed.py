@@ -65,6 +65,10 @@ GRAPHS = {
     "email-enron": ("email-enron/email-enron.txt.zst", []),
     "ego-twitter": ("ego-twitter/ego-twitter.txt.zst", []),
     "web-stanford": ("web-stanford/edges_directed.txt.zst", []),
+    "as-caida": ("as-caida20071105/as-caida20071105.txt.zst", []),
+    "p2p-gnutella08": ("p2p-gnutella08/p2p-gnutella08.txt.zst", []),
+    "p2p-gnutella31": ("p2p-gnutella31/p2p-gnutella31.txt.zst", []),
+    "sm-wordnet": ("sm-wordnet/wordnet.graph.zst", []),
 }
 # Where no rival was run: graph, task.
 ALONE = [("ca-astroph", f"match-{pattern}") for pattern in ("4-clique", "4-cycle", "house", "5-cycle")] + [
