@@ -17,4 +17,8 @@ def run(program, package, text):
         return 2
     module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
     sys.argv[:2] = [f"{program}.py {name}"]
-    return module.main()
+    try:
+        return module.main()
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return 130

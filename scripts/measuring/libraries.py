@@ -18,12 +18,12 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 from built import BUILT, ROOT
 from measuring import growth, speed
 
 RESULT = ROOT / "docs" / "results" / "bench" / "libraries.csv"
-WORK = ROOT / "target" / "libraries"
 # Graphs of the data, from sparse to dense.
 RACED = ("citeseer", "p2p-gnutella08", "p2p-gnutella31", "as-caida", "wiki-vote", "ca-astroph", "email-enron", "web-stanford")
 TASKS = {
@@ -63,18 +63,27 @@ def versions(python):
     return json.loads(subprocess.run([python, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def plain(gramer, name, path):
-    """A graph as text that all programs read: an edge a line, each once and without loops, vertices numbered from 0."""
-    WORK.mkdir(parents=True, exist_ok=True)
-    target = WORK / f"{name}.txt"
-    done = subprocess.run([gramer, "graph", "convert", path, "--to", "edges"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def plain(gramer, path, target):
+    """Writes a graph as text that all programs read: an edge a line, each once and without loops, vertices numbered from 0. Its sizes."""
+    done = subprocess.run([gramer, "graph", "convert", path, "--to", "mtx"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
-        raise SystemExit(f"libraries: {path}: {done.stderr.strip()}")
-    numbers = {}
-    pairs = (line.split()[:2] for line in done.stdout.splitlines() if line[:1].isdigit())
-    edges = [tuple(numbers.setdefault(vertex, len(numbers)) for vertex in pair) for pair in pairs]
-    target.write_text("".join(f"{u} {v}\n" for u, v in edges))
-    return target, len(numbers), len(edges)
+        raise SystemExit(f"libraries: {done.stderr.strip()}")
+    lines = (line.split() for line in done.stdout.splitlines() if not line.startswith("%"))
+    vertices, _, edges = map(int, next(lines))
+    if not edges:
+        raise SystemExit(f"libraries: {path}: the graph has no edge")
+    target.write_text("".join(f"{int(line[0]) - 1} {int(line[1]) - 1}\n" for line in lines))
+    return vertices, edges
+
+
+def save(rows, target):
+    """Writes all rows so far; the file appears whole."""
+    part = target.with_name(target.name + ".part")
+    with part.open("w", newline="") as out:
+        writer = csv.DictWriter(out, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    part.replace(target)
 
 
 def number_of(program, task, said):
@@ -112,7 +121,7 @@ def race(graph, sizes, task, path, options):
 
 def main():
     parser = argparse.ArgumentParser(prog="measure.py libraries", description=__doc__.splitlines()[0])
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH", help="files to race on (default: those of RACED in $GRAMER_DATA)")
+    parser.add_argument("graphs", nargs="*", type=pathlib.Path, metavar="GRAPH", help="files to race on (default: those of RACED in $GRAMER_DATA)")
     parser.add_argument("--gramer", default=str(BUILT / "release" / "gramer"), help="the program (default: the release build)")
     parser.add_argument("--python", default=sys.executable, help="a Python that has the libraries")
     parser.add_argument("--limit", type=int, default=20, help="most processor seconds of a run")
@@ -129,19 +138,20 @@ def main():
         print(f"libraries: {options.python} has no {', '.join(missing)}: python3 -m venv DIR && DIR/bin/pip install {' '.join(missing)}, "
               "and --python DIR/bin/python", file=sys.stderr)
     options.programs = [name for name in options.programs if name in options.versions]
-    graphs = {pathlib.Path(path).name.split(".")[0]: pathlib.Path(path) for path in options.graphs} \
-        or {name: speed.DATA / speed.GRAPHS[name][0] for name in RACED}
+    graphs = [(path.name.split(".")[0], path) for path in options.graphs] \
+        or [(name, speed.DATA / speed.GRAPHS[name][0]) for name in RACED]
     target = options.to or (None if options.graphs else RESULT)
+    if options.to and options.to.exists():
+        parser.error(f"{options.to} exists: remove it, or name another file with --to")
     rows = []
-    for graph, file in graphs.items():
-        path, *sizes = plain(options.gramer, graph, file)
-        for task in options.tasks:
-            for row in race(graph, sizes, task, path, options):
-                rows.append(row)
-                print(*(row[name] for name in ("graph", "task", "program", "cpu_s", "peak_mib", "number")), sep="  ", flush=True)
-    if target:
-        with target.open("w", newline="") as out:
-            writer = csv.DictWriter(out, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (graph, file) in enumerate(graphs):
+            path = pathlib.Path(folder) / f"{number}.txt"
+            sizes = plain(options.gramer, file, path)
+            for task in options.tasks:
+                for row in race(graph, sizes, task, path, options):
+                    rows.append(row)
+                    print(*(row[name] for name in ("graph", "task", "program", "cpu_s", "peak_mib", "number")), sep="  ", flush=True)
+                if target and rows:
+                    save(rows, target)
     return 0
