@@ -105,10 +105,9 @@ pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file that becomes larger than the system allows (`ulimit -f`) an error of writing, which would end the program
-/// otherwise.
+/// Ignores `SIGXFSZ`: a write beyond the limit of file sizes (`ulimit -f`) then returns an error instead of ending the program.
 pub fn ignore_size_limits() {
-    // SAFETY: no handler runs. The system refuses numbers that are no signals.
+    // SAFETY: no handler runs.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 

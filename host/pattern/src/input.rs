@@ -98,7 +98,7 @@ impl From<Pattern> for PatternInput {
 }
 
 impl PatternInput {
-    /// A label of the pattern as it was given.
+    /// The text that the user wrote for a label of the pattern, or its number.
     pub fn label_name(&self, number: Label) -> Name<'_> {
         match self.labels.iter().find(|label| label.number == number) {
             Some(label) if label.text.parse() != Ok(number) => {

@@ -93,7 +93,7 @@ pub fn name(pattern: &Pattern) -> String {
 static TABLES: [OnceLock<Vec<(&'static str, Pattern)>>; DICTIONARY_VERTICES + 1] =
     [const { OnceLock::new() }; DICTIONARY_VERTICES + 1];
 
-/// The names of patterns of `n` vertices, up to those of the dictionaries, with their canonical forms.
+/// The names of patterns of `n` vertices, up to [`DICTIONARY_VERTICES`], with their canonical forms.
 fn table(n: usize) -> &'static [(&'static str, Pattern)] {
     TABLES[n].get_or_init(|| {
         let of_size = NAMED.iter().filter(|(_, vertices, _)| *vertices == n);
@@ -241,7 +241,7 @@ pub fn labelled_name_in(pattern: &Pattern, graph: &Graph) -> String {
     labelled(pattern, &vertex, &|label| graph.edge_label_name(label))
 }
 
-/// As [`labelled_name`], with the labels as a pattern was given with them.
+/// As [`labelled_name`], with the labels as the user wrote them.
 pub fn labelled_name_as(pattern: &Pattern, input: &PatternInput) -> String {
     labelled(pattern, &|label| input.label_name(label), &|label| input.label_name(label))
 }

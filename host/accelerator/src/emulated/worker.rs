@@ -47,22 +47,22 @@ pub(super) struct Worker {
 /// The last lines of a worker's standard error.
 #[derive(Debug, Default)]
 struct LastWords {
-    /// Of a failure, by the worker itself.
+    /// The last failure that the worker reports.
     failure: String,
-    /// Of anything else: its libraries write there what they end it for.
+    /// The last other line: libraries that end the process write the reason here.
     other: String,
 }
 
-/// Why a worker has no answer, and whether it crashed.
+/// The error of a worker that has no answer, and whether the worker crashed.
 #[derive(Debug)]
-struct End {
+struct Loss {
     error: Error,
     crashed: bool,
 }
 
-impl From<Error> for End {
+impl From<Error> for Loss {
     fn from(error: Error) -> Self {
-        End { error, crashed: false }
+        Loss { error, crashed: false }
     }
 }
 
@@ -94,18 +94,18 @@ impl WorkerFailure {
 }
 
 impl Worker {
-    /// Starts one, which opens the device. If it crashes there, another one is tried: the runtime's threads race with each
-    /// other while they open an emulated device, and nothing was asked of it yet.
+    /// Starts a worker, which opens the device. A worker that crashes while opening is replaced once: the Xilinx Runtime may
+    /// end its process there, and no question is lost.
     pub fn start(device: &EmulatedDevice, cancel: &Cancel) -> Result<Self> {
         let crashed = match Worker::start_once(device, cancel) {
-            Err(End { error, crashed: true }) => error,
-            other => return other.map_err(|end| end.error),
+            Err(Loss { error, crashed: true }) => error,
+            other => return other.map_err(|loss| loss.error),
         };
         info!(%crashed, "another worker is started");
-        Worker::start_once(device, cancel).map_err(|end| end.error)
+        Worker::start_once(device, cancel).map_err(|loss| loss.error)
     }
 
-    fn start_once(device: &EmulatedDevice, cancel: &Cancel) -> Result<Self, End> {
+    fn start_once(device: &EmulatedDevice, cancel: &Cancel) -> Result<Self, Loss> {
         let EmulatedDevice { name, helper, settings, options, emulation, .. } = device;
         let set_up = |request| Setup::new(request, (helper, options), cancel);
         let setup = emulation.as_ref().map(set_up).transpose()?;
@@ -164,7 +164,7 @@ impl Worker {
                 worker.watch.iter().for_each(Watch::opened);
                 Ok(worker)
             }
-            Err(lost) => Err(worker.fate(name, lost, cancel)),
+            Err(lost) => Err(worker.loss(name, lost, cancel)),
         }
     }
 
@@ -337,11 +337,11 @@ impl Worker {
 
     /// Ends it; why it has no answer.
     pub fn lost(self, name: &str, lost: WorkerFailure, cancel: &Cancel) -> Error {
-        self.fate(name, lost, cancel).error
+        self.loss(name, lost, cancel).error
     }
 
-    /// Ends it; why it has no answer, and whether it crashed.
-    fn fate(mut self, name: &str, lost: WorkerFailure, cancel: &Cancel) -> End {
+    /// Ends it; the error, and whether the worker crashed.
+    fn loss(mut self, name: &str, lost: WorkerFailure, cancel: &Cancel) -> Loss {
         let unclear = |what: &str| {
             Error::Device(format!(
                 "{name}: the worker gave an answer that isn't understood ({what}): is it gramer {}?",
@@ -375,14 +375,14 @@ impl Worker {
                         let died = died.map_or_else(|| "cut off".into(), |died| died.why);
                         let mut why = format!("{name}: the emulated run was {}", one_line(&died));
                         if crashed && !said.other.is_empty() {
-                            why += &format!("; the last line of its errors: {}", said.other);
+                            why += &format!("; its last line on standard error: {}", said.other);
                         }
                         why
                     }
                 })
             }
         };
-        End { error, crashed }
+        Loss { error, crashed }
     }
 }
 
@@ -417,7 +417,7 @@ fn show(context: &Context, shown: &mut (u64, u64), (done, all): (u64, u64), unpr
     *shown = (done, all);
 }
 
-/// Reads lines to their end. The last ones; that of a failure isn't passed on.
+/// Reads all lines and returns the last ones. Lines of failures are not passed on.
 fn read_lines(mut from: impl BufRead, pass: Option<fn(&str)>) -> LastWords {
     let (mut last, mut line) = (LastWords::default(), vec![]);
     loop {

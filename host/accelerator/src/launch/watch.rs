@@ -138,12 +138,12 @@ pub(crate) struct WorkerEnd {
     pub log: String,
 }
 
-/// A death that wasn't asked for.
+/// An unrequested end of a worker.
 #[derive(Debug)]
 pub(crate) struct Death {
-    /// What a sentence says of the worker: "ended by …", "given up because …".
+    /// The predicate of a message: "ended by …", "given up because …".
     pub why: String,
-    /// It ended itself.
+    /// True if the worker ended by itself, false if it was killed.
     pub crashed: bool,
 }
 

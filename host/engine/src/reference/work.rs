@@ -77,9 +77,9 @@ fn explore<P: Primitives>(
         .collect()
 }
 
-/// Work as that of [`work_of_units`] in cliques of `k` vertices, for each entry of the list of `v`: the list itself is walked
-/// once more. It is found much faster than algorithm 1 finds it, from the cliques of fewer vertices: algorithm 1 tests for
-/// each of them the part of the first vertex's list that lies beyond the last vertex.
+/// The work of [`work_of_units`] in cliques of `k` vertices, for each entry of the list of `v`, without the walk of that list
+/// itself. Algorithm 1 tests, for each clique of fewer vertices, the part of the first vertex's list beyond the last vertex;
+/// this function finds these cliques by intersection and adds up the lengths.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if `v` has more than `most` cliques of 3 to `k` - 1 vertices; [`Error::Interrupted`].

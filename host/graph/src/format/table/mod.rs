@@ -104,10 +104,15 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
         note_first(line, u, v, sink);
     }
     note_rest(rows.comments(), sink);
+    note_open(&rows, sink);
+    Ok(())
+}
+
+/// Adds a note on a last line without a line end.
+fn note_open(rows: &Rows<'_>, sink: &mut Sink<'_>) {
     if rows.is_open() {
         sink.note("the last line has no end: the file may be cut off");
     }
-    Ok(())
 }
 
 /// Adds notes on names with blanks around them, and on comments: their number and the line of the first.
@@ -151,8 +156,8 @@ fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
     Err(sink.fault_at(line, what))
 }
 
-/// Refuses a row of another number of columns than the others have; empty ones at its end are none. A separator in a name
-/// moves the ends of an edge, and a cut line shortens a name.
+/// Refuses a row whose number of columns differs from that of the first line. A separator inside a name moves the ends of an
+/// edge, and a cut line shortens a name. Further empty columns at the end of a row are allowed.
 #[cold]
 fn check_width(row: Row<'_>, shape: &Shape, line: u64, sink: &Sink<'_>) -> Result<()> {
     let by_byte = matches!(shape.separator, crate::read::Separator::Byte(_));
@@ -175,7 +180,7 @@ fn other_width(row: &[&[u8]], width: usize, line: u64, sink: &Sink<'_>) -> Error
         "{shown} has {}, but the first line has {width}; {}",
         counted(row.len(), "column", "columns"),
         match row.len() < width {
-            true => "a column without text has its separator, too, and a cut line is to be removed",
+            true => "write the separator of an empty column, and remove the line if it is cut",
             false => "a name with a separator in it belongs in quotes",
         }
     );

@@ -129,7 +129,7 @@ impl<'r> Rows<'r> {
         }
     }
 
-    /// Whether the last row that was read ends without a line end.
+    /// Whether the last line read lacks a line end.
     pub fn is_open(&self) -> bool {
         self.content.is_open
     }
@@ -154,7 +154,7 @@ struct Content<'r> {
     open: usize,
     content: bool,
     comments: Option<(u64, u64)>,
-    /// The last line with content has no end.
+    /// The last line with content lacks a line end.
     is_open: bool,
 }
 

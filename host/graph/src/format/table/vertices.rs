@@ -8,7 +8,7 @@ use super::column::column;
 use super::header::is_mark;
 use super::rows::Rows;
 use super::sample::{Sample, field};
-use super::{has_more, other_width};
+use super::{has_more, note_open, other_width};
 use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
@@ -103,6 +103,7 @@ pub(crate) fn read_vertices(
         return Err(sink.fault(what));
     }
     note_others(others, sink);
+    note_open(&rows, sink);
     if let Some(v) = labels.iter().position(|&label| label == NO_LABEL) {
         let none = texts.number(b"")?;
         labels.iter_mut().filter(|l| **l == NO_LABEL).for_each(|l| *l = none);
