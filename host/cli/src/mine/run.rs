@@ -191,35 +191,37 @@ impl Common {
                 device::either(&able)
             ));
         }
-        let (filter, support) = (ask.query.filter.is_some(), ask.query.support.is_some());
-        let plain = ask.query.clone().filter(None).support(None);
-        let limits = filter || support;
-        if limits && !device::able(&Ask::new(&plain).memory(ask.memory)).is_empty() {
-            let option = match (filter, support) {
-                (true, true) => "--filter and --support",
-                (true, false) => "--filter",
-                (false, _) => "--support",
-            };
-            return Error::Usage(format!("{what}; leave {option} out"));
+        let Ask { query, memory, .. } = *ask;
+        let is_answered = |query: &Query, memory| {
+            let ask = Ask::new(query).facts(ask.facts).terms(ask.terms).only(ask.only);
+            !device::able(&ask.memory(memory)).is_empty()
+        };
+        let conditions = match (query.filter.is_some(), query.support.is_some()) {
+            (true, true) => Some("--filter and --support"),
+            (true, false) => Some("--filter"),
+            (false, true) => Some("--support"),
+            (false, false) => None,
+        };
+        let form = match query.answer {
+            query::Answer::Counts => None,
+            query::Answer::Estimate(_) => Some("--estimate"),
+            _ => Some("--per"),
+        };
+        let plain = Query::new(query.task.clone());
+        // The question without an option, and whether the option is a mistake in the command: it doesn't go with another
+        // one. An option that no device offers for the task is a limit of gramer.
+        let ways = [
+            (conditions, query.clone().filter(None).support(None), memory, true),
+            (memory.map(|_| "--memory"), query.clone(), None, is_answered(&plain, memory)),
+            (form, query.clone().answer(query::Answer::Counts), memory, false),
+        ];
+        for (option, query, memory, is_mistake) in ways {
+            if let Some(option) = option.filter(|_| is_answered(&query, memory)) {
+                let what = format!("{what}; leave {option} out");
+                return if is_mistake { Error::Usage(what) } else { Error::Unsupported(what) };
+            }
         }
-        if ask.memory.is_none() || device::able(&ask.memory(None)).is_empty() {
-            let counted = ask.query.clone().answer(query::Answer::Counts);
-            let option = match ask.query.answer {
-                query::Answer::Counts => None,
-                query::Answer::Estimate(_) => Some("--estimate"),
-                _ => Some("--per"),
-            };
-            let counts = || !device::able(&Ask::new(&counted).memory(ask.memory)).is_empty();
-            return Error::Unsupported(match option.filter(|_| counts()) {
-                Some(option) => format!("{what}; leave {option} out"),
-                None => what,
-            });
-        }
-        let what = format!("{what}; leave --memory out");
-        // Options that don't go together are a mistake in the command; a task without the option is a limit of gramer.
-        let plain = Query::new(ask.query.task.clone());
-        let task_alone = device::able(&Ask::new(&plain).memory(ask.memory));
-        if task_alone.is_empty() { Error::Unsupported(what) } else { Error::Usage(what) }
+        Error::Unsupported(what)
     }
 
     /// Keeps the run to the memory that it may take, where that is limited.
