@@ -13,7 +13,7 @@ use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
 use crate::read::{Separator, VertexTable, is_number, whole};
-use crate::{Dictionaries, Graph, Label, NO_LABEL};
+use crate::{Dictionaries, Graph, Label, NO_LABEL, Name};
 use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
@@ -107,9 +107,7 @@ pub(crate) fn read_vertices(
     if let Some(v) = labels.iter().position(|&label| label == NO_LABEL) {
         let none = texts.number(b"")?;
         labels.iter_mut().filter(|l| **l == NO_LABEL).for_each(|l| *l = none);
-        let one = quote(graph.vertex_name(v as u32).to_string());
-        let missing = counted(missing, "vertex has no row", "vertices have no row");
-        sink.note(format!("{missing}, {one} for one: the empty text stands for the label"));
+        note_missing(missing, graph.vertex_name(v as u32), sink);
     }
     let mut dictionaries = graph.names().clone();
     dictionaries.vertex_labels = None;
@@ -117,6 +115,13 @@ pub(crate) fn read_vertices(
         labels.iter_mut().for_each(|label| *label = numbers[*label as usize]);
     }
     Ok((labels, dictionaries))
+}
+
+/// Adds a note on vertices without a row, with the name of one.
+fn note_missing(missing: usize, name: Name<'_>, sink: &mut Sink<'_>) {
+    let (one, missing) =
+        (quote(name.to_string()), counted(missing, "vertex has no row", "vertices have no row"));
+    sink.note(format!("{missing}, {one} for one: the empty text stands for the label"));
 }
 
 /// Remarks on rows of vertices that the graph doesn't have.
