@@ -216,7 +216,7 @@ formal: setup+eda ## Formal proofs of the core's modules (rewrites docs/results/
 	@.venv/bin/python scripts/hardware.py formal
 
 formal-changed: setup+eda ## All proofs if their sources changed since all passed, else those that take moments
-	@.venv/bin/python scripts/hardware.py formal --changed
+	@.venv/bin/python scripts/hardware.py formal-changed
 
 hls-test: setup+rtl+hls generate ## C simulation of the movers and the core's model, with small and with open headers
 	@scripts/hls-test.sh
