@@ -46,6 +46,8 @@ setup: ### Install what the build needs (a C compiler) and check the Rust toolch
 LIBRARIES := -p gramer -p gramer-accelerator -p gramer-base -p gramer-cli -p gramer-cluster -p gramer-cpu -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
 # Programs for others read Parquet and Arrow; tests and `cargo build` alone do without minutes of compilation.
 RELEASE := cargo build --release --locked --workspace --features gramer-cli/columnar
+# Packages of the checks on released programs. Targets that select the same packages share their libraries.
+CHECKED := --release --locked -p gramer -p gramer-cli -p gramer-graph --features gramer-cli/columnar
 
 build: setup ### Build the command line (target/release/gramer)
 	$(RELEASE) --bin gramer
@@ -69,6 +71,9 @@ test-host: setup ## Tests of the host: library, command line, engines
 	@scripts/test.py host
 
 setup-rtl: setup+rtl ## Install what the simulated core needs (Verilator)
+
+test-columnar: setup ## Tests of all formats with Parquet and Arrow, apart from `make test` because they take minutes to compile
+	cargo test $(CHECKED) --lib format::
 
 test-machine: setup ## Tests of the reader of accelerator.yaml
 	@scripts/test.py machine
@@ -296,12 +301,14 @@ bench-memory: build ## Memory of each thread of the CPU engine beyond the graph,
 bench-compare: setup+bench ## CPU seconds of this tree, compared with the revision BEFORE=… (WORDS: only rows with these; MINUTES=10; JOBS=1; PAGE=… writes a page)
 	scripts/measure.py compare --minutes $(or $(MINUTES),10) --jobs $(or $(JOBS),1) $(if $(PAGE),--page "$(PAGE)") "$(BEFORE)" $(WORDS)
 
-check-data: build ## Every known count of the real graphs
-	cargo run --release --locked -q -p gramer --example check_data
+check-data: setup ## Every known count of the real graphs
+	cargo build $(CHECKED) --bin gramer --example check_data
+	$(BUILT)/release/examples/check_data
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
-check-data-quick: build ## The known counts that take moments
-	cargo run --release --locked -q -p gramer --example check_data -- --quick
+check-data-quick: setup ## The known counts that take moments
+	cargo build $(CHECKED) --bin gramer --example check_data
+	$(BUILT)/release/examples/check_data --quick
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 

@@ -43,10 +43,7 @@ SUMMARY = WORK / "summary"
 # each; what each test program is told; and whether it is small.
 PARTS = {
     "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-base", "gramer-cli", "gramer-cluster",
-                          "gramer-cpu", "gramer-engine", "gramer-graph", "gramer-laboratory", "gramer-models", "gramer-pattern", "gramer-sleep", "gramer-testing"], "tests": None, "doc": True,
-             # Tables of columns are read in released programs alone: the one build of all tests is without them.
-             "commands": [["cargo", "test", "--locked", "--quiet", "--package", "gramer-graph", "--features", "columnar",
-                           "--lib", "format::"]]},
+                          "gramer-cpu", "gramer-engine", "gramer-graph", "gramer-laboratory", "gramer-models", "gramer-pattern", "gramer-sleep", "gramer-testing"], "tests": None, "doc": True},
     # One test at a time: the portable device takes all processors for each.
     "gpu": {"packages": ["gramer-gpu", "gramer-crew"], "tests": None, "demands": ["OPENCL"],
             "arguments": ["--test-threads", "1"]},
@@ -85,7 +82,7 @@ PARTS = {
 # Programs that run at once.
 LANES = 2
 # Ends of the titles of steps, by how long they take.
-LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "laboratory explore", "--lib format::", "sim real", "sim models",
+LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "laboratory explore", "sim real", "sim models",
            "sim set_counters", "cli opencl", "make hls-test", "engine budget", "many devices", "host engines",
            "host estimate", "sim four_state", "host per", "gpu matching", "scripts/test-python.sh", "engine gramer_engine",
            "host matching", "cli golden", "crew devices", "laboratory paper_gpu", "cli asked", "host graph_io", "laboratory simulate", "make vitis-check"]

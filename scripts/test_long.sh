@@ -19,7 +19,7 @@ if [ "$(rustc -vV | sed -n 's/^host: //p')" = $target ]; then
 fi
 
 # Parquet and Arrow, which release builds read: each byte of the samples damaged in turn.
-cargo test --locked -p gramer-graph --features columnar --lib columnar
+make test-columnar
 
 # Benches of modules, with the seeds of every night.
 GRAMER_REQUIRE_RTL=1 GRAMER_BENCH_SEEDS="1 2 3 4 5 6 7 8" cargo test --locked --workspace --test units
