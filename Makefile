@@ -84,14 +84,14 @@ test-rtl: setup+rtl ## Tests of the core: 300 random tasks, the paper's machine,
 four-state: setup+rtl+eda ## Both small cores with values 0, 1, x and z, by Icarus Verilog: no x reaches an output
 	@GRAMER_FOUR_STATE=all scripts/test.py four-state
 
-test-long: setup+rtl ## Host tests with AddressSanitizer, 1,000 new random tasks of each core (GRAMER_SEED=N repeats them), all limits of memory
+test-long: setup+rtl+xrt+eda+paper+python ## Host tests with AddressSanitizer, 1,000 new random tasks of each core (GRAMER_SEED=N repeats them), all limits of memory, machines and graphs that `make test` leaves out to stay short
 	@scripts/test_long.sh
 
 lab: setup+rtl ### Build the program for experiments (target/release/gramer-lab)
 	$(RELEASE) --bin gramer --bin gramer-lab
 
-test-paper: setup+rtl+paper ## Tests of `gramer-lab explore`, `simulate` and `paper`
-	@scripts/test.py paper
+test-paper: setup+rtl+paper ## Tests of `gramer-lab explore`, `simulate` and `paper`; `make test` leaves out the report, which takes minutes
+	@GRAMER_LONG=1 scripts/test.py paper
 
 setup-gpu: setup+gpu ## Install what tests of the GPU engine need without a GPU (OpenCL on the processor: PoCL)
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Random tasks of the core from a seed that is another in each run: 1,000 of the small machine, 1,000
-# that are stopped and continued, and more of the other machines; and of set cores 1,000 random graphs each for
-# cliques and for motifs, 250 on a cluster of eight PUs; the benches of modules from eight seeds. GRAMER_SEED=N repeats those of a run;
-# a task that fails prints the seed that repeats it alone. Before them, the tests of graphs and engines
-# with AddressSanitizer, which finds reads and writes outside of objects and uses after free.
+# Tests that are too long for `make test`: the tests of graphs and engines with AddressSanitizer, which finds reads and
+# writes outside of objects and uses after free; machines, graphs and models beyond the quick share (GRAMER_LONG=1); the
+# benches of modules from eight seeds; random tasks and graphs of both cores from a seed that differs in every run:
+# 1,000 tasks of the small machine, 1,000 that are stopped and continued, and more of the other machines; 1,000 graphs
+# each for cliques and for motifs, 250 on a cluster of eight PUs. GRAMER_SEED=N repeats those of a run; a task that fails
+# prints the seed that repeats it alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,20 +22,27 @@ fi
 # Parquet and Arrow, which release builds read: each byte of the samples damaged in turn.
 make test-columnar
 
+# Tests of which `make test` runs a quick share: machines, graphs and models beyond it.
+GRAMER_LONG=1 scripts/test.py emulation paper python
+make four-state
+GRAMER_LONG=1 GRAMER_REQUIRE_RTL=1 cargo test --locked --workspace --test real --test set_counters
+
 # Benches of modules, with the seeds of every night.
 GRAMER_REQUIRE_RTL=1 GRAMER_BENCH_SEEDS="1 2 3 4 5 6 7 8" cargo test --locked --workspace --test units
 
 # The first task's seed; the others' follow it. Below it are those of every commit (`make test-rtl`).
 seed=${GRAMER_SEED:-$(($(date +%s) * 10000 + RANDOM % 10000))}
 echo "test-long: GRAMER_SEED=$seed repeats this run"
-export GRAMER_SEED=$seed GRAMER_REQUIRE_RTL=1
+export GRAMER_SEED=$seed GRAMER_REQUIRE_RTL=1 GRAMER_LONG=1
 cases() {
   GRAMER_CASES=$1 cargo test --locked --workspace --test core "$2" -- --exact --nocapture
 }
 cases 1000 random_tasks
 cases 1000 random_tasks_that_are_stopped_and_continued
 cases 400 random_tasks_without_compaction
+cases 200 random_tasks_with_short_filters
 cases 400 random_tasks_with_the_candidate_s_lists
+cases 400 random_tasks_with_the_candidate_s_lists_that_are_stopped
 cases 400 random_tasks_in_a_uniform_memory
 cases 200 random_tasks_on_the_paper_s_machine
 cases 200 random_tasks_with_registers_between_regions

@@ -240,13 +240,17 @@ fn a_run_after_a_reset_in_the_middle_of_another_is_clean() {
     }
 }
 
-/// Registers may begin with any value, and what improves the model's sources changes nothing.
+/// Registers may begin with any value. In long tests: what improves the model's sources changes nothing, which
+/// takes a second model.
 #[test]
 fn other_models_of_the_set_core_do_the_same() {
     let Some((machine, library, tasks)) = all_tasks() else { return };
-    let raw = model::build(&machine, Build { raw: true, ..Build::default() }).unwrap();
-    assert_ne!(raw, library);
-    let mut models = vec![("raw".to_string(), Model::load(&raw).unwrap())];
+    let mut models = vec![];
+    if environment::long() {
+        let raw = model::build(&machine, Build { raw: true, ..Build::default() }).unwrap();
+        assert_ne!(raw, library);
+        models.push(("raw".to_string(), Model::load(&raw).unwrap()));
+    }
     for seed in 2..5 {
         models.push((format!("GRAMER_INITIAL={seed}"), Model::start(&library, seed, &[]).unwrap()));
     }

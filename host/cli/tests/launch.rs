@@ -183,14 +183,15 @@ fn mined(words: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// One cluster and two, with an image for cliques alone and with one of all lists, on one memory channel and on eight.
+/// One cluster and two, with an image for cliques alone and with one of all lists, on one memory channel and, in long
+/// tests, on eight. Most of the time is the compiler's, for the model of the machine.
 #[test]
 fn the_set_core_counts_as_the_cpu_does() {
     let Some(_) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (graph, _) = graphs(folder.path());
-    for (device, units) in [("emulator:set-small", 1), ("emulator:set", 2), ("emulator:set-hbm", 2)]
-    {
+    let devices = [("emulator:set-small", 1), ("emulator:set", 2), ("emulator:set-hbm", 2)];
+    for (device, units) in devices.into_iter().take(if environment::long() { 3 } else { 2 }) {
         for task in [&["clique", "-k", "4"][..], &["motif", "-k", "4"]] {
             let words = [&["mine"], task, &[&graph, "--json"]].concat();
             let expected = mined(&words);
@@ -355,7 +356,7 @@ fn the_set_core_takes_shares() {
     assert!(said.contains("divides it in different ways"), "{said}");
 }
 
-/// Motifs of five vertices, in three runs on one compute unit or two; not in shares, which other devices take.
+/// Motifs of five vertices, in three runs on one compute unit or, in long tests, two; not in shares, which other devices take.
 #[test]
 fn the_set_core_counts_motifs_of_five() {
     let Some(_) = device() else { return };
@@ -363,7 +364,9 @@ fn the_set_core_counts_motifs_of_five() {
     let (graph, _) = graphs(folder.path());
     let motifs = ["mine", "motif", "-k", "5", &graph, "--json", "--device"];
     let expected = mined(&[&motifs[..], &["cpu"]].concat());
-    for device in ["emulator:set-small", "emulator:set-plans"] {
+    // The second is a model of a minute's compilation.
+    let devices = ["emulator:set-small", "emulator:set-plans"];
+    for device in devices.into_iter().take(if environment::long() { 2 } else { 1 }) {
         let found = mined(&[&motifs[..], &[device]].concat());
         assert_eq!(found["results"], expected["results"], "{device}");
         assert_eq!(found["complete"], true);

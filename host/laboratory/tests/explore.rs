@@ -370,8 +370,12 @@ fn passes_are_added_up() {
     }
 }
 
+/// In long tests alone: its points take minutes.
 #[test]
 fn the_quick_report_is_whole() {
+    if !environment::long() {
+        return environment::skip_here("`make test-paper` makes the report");
+    }
     if !simulates() {
         return;
     }

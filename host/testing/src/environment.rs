@@ -66,6 +66,11 @@ pub fn copy_rtl(folder: &Path) {
     }
 }
 
+/// Whether all of a long test is requested (`make test-long`), not its quick share alone.
+pub fn long() -> bool {
+    std::env::var("GRAMER_LONG").as_deref() == Ok("1")
+}
+
 /// The folder of the real graphs: `$GRAMER_DATA`, or `../shared/data` beside the repository.
 pub fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("GRAMER_DATA")
