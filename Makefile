@@ -175,7 +175,7 @@ mutants-quick: setup+rtl ## Five of the faults
 	scripts/hardware.py mutants --quick
 
 check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets, and on large random tasks
-	GRAMER_REQUIRE_RTL=1 cargo test --release --locked --workspace --test real --test real_long -- --nocapture
+	GRAMER_LONG=1 GRAMER_REQUIRE_RTL=1 cargo test --release --locked --workspace --test real --test real_long -- --nocapture
 	GRAMER_REQUIRE_RTL=1 GRAMER_CANDIDATES=1000000000 cargo test --release --locked --workspace --test core random_
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
