@@ -136,7 +136,33 @@ fn what_only_the_cpu_engine_does_is_refused_by_others() {
     ] {
         let output = run(words, &graph);
         let said = text(&output.stderr);
-        assert!(!output.status.success() && said.contains(expected), "{words:?}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+/// The graph of these commands doesn't exist: the refusal depends on the options alone.
+#[test]
+fn values_out_of_range_are_wrong_usage() {
+    let sizes = [
+        "clique -k 0",
+        "clique -k 17",
+        "clique -k 5 --up-to 4",
+        "motif -k 2",
+        "motif -k 7",
+        "motif -k 9",
+        "motif -k 4 --device reference --per vertex",
+        "fsm --support 0",
+        "fsm --support 1 --max-vertices 9",
+        "fsm --support 1 --max-edges 0 --measure mni",
+        "match --pattern 33-clique",
+        "match --pattern 32-star",
+        "match --pattern trangle",
+    ];
+    for words in sizes {
+        let words: Vec<&str> = words.split(' ').collect();
+        let output = run(&words, Path::new("none.txt"));
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", text(&output.stderr));
     }
 }
 

@@ -183,7 +183,7 @@ fn patterns_and_supports_are_refused_where_they_mean_nothing() {
     };
     let (code, said) = motifs("cpu", &["--support=2"]);
     assert!(
-        code == 1 && said.contains("with a least support; choose --device reference"),
+        code == 2 && said.contains("with a least support; choose --device reference"),
         "{said}"
     );
     let (code, said) = motifs("reference", &["--support=0"]);
@@ -219,7 +219,7 @@ fn what_can_t_be_filtered_says_what_can() {
         folder.refused(&[&words[..], more].concat())
     };
     let (code, said) = on("cpu", &[]);
-    assert_eq!(code, 1);
+    assert_eq!(code, 2);
     assert!(said.contains("does not answer it with a filter; choose --device reference"), "{said}");
     let (code, said) = on("emulator", &[]);
     assert!(

@@ -352,7 +352,7 @@ fn the_set_core_takes_shares() {
     assert_eq!(mined(&[&motifs[..], &kept].concat())["results"], expected["results"]);
     let output = gramer(&[&motifs[..], &["emulator:set-small,cpu"]].concat()).output().unwrap();
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("divides it in different ways"), "{said}");
 }
 
@@ -378,7 +378,7 @@ fn the_set_core_counts_motifs_of_five() {
     {
         let output = gramer(&[&motifs[..], words].concat()).output().unwrap();
         let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(reason), "{said}");
     }
 }
@@ -837,7 +837,7 @@ fn what_the_set_core_cannot_do_names_the_device_that_can() {
         let output = gramer(&[&["mine"], words, &[&graph, "--device", device]].concat());
         let output = { output }.output().unwrap();
         let err = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{words:?}: {err}");
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {err}");
         assert!(err.contains(part), "{words:?}: {err}");
         assert!(err.contains("choose --device cpu"), "{words:?}: {err}");
     }
@@ -865,7 +865,7 @@ fn a_question_that_is_refused_opens_no_device() {
     let Some(device) = device() else { return };
     let output = gramer(&["mine", "motif", "-k", "6", "none.txt", "--device", &device]);
     let output = { output }.output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("takes motifs of 3 to 5, not 6"));
     let output = gramer(&["mine", "motif", "-k", "3", "none.txt", "--device", "emulator:no.yaml"]);
     let output = { output }.output().unwrap();

@@ -110,7 +110,7 @@ fn what_is_no_pattern_is_refused_and_a_file_comes_first() {
         let said = fault(pattern, &[], 2);
         assert!(said.contains(what), "{said}");
     }
-    let said = fault("tailed-triangel", &[], 1);
+    let said = fault("tailed-triangel", &[], 2);
     assert!(said.contains("did you mean tailed-triangle?"), "{said}");
     for (pattern, more, what) in [
         ("a-b-c, a!-c", "--device gpu", "with pairs that must not be joined"),
@@ -118,7 +118,7 @@ fn what_is_no_pattern_is_refused_and_a_file_comes_first() {
         ("a-b, c-d", "--list found.jsonl", "with a list of embeddings"),
     ] {
         let more: Vec<&str> = more.split(' ').collect();
-        let said = fault(pattern, &more, 1);
+        let said = fault(pattern, &more, 2);
         assert!(said.contains(what), "{said}");
     }
     let said = fault("a-b-c, a!-c", &["--induced", "vertex"], 2);

@@ -174,8 +174,8 @@ impl PatternInput {
 /// ([`parse_text`]). Words that name a file are that file.
 ///
 /// # Errors
-/// [`Error::Io`] if a file can't be read, [`Error::Input`] for words that are none of the three and for a file larger
-/// than [`MAX_SMALL_FILE`], [`Error::Interrupted`] once `cancel` is raised; otherwise as [`parse_pattern`](crate::parse_pattern) and
+/// [`Error::Io`] if a file can't be read, [`Error::Usage`] for words that are none of the three, [`Error::Input`] for a
+/// file larger than [`MAX_SMALL_FILE`], [`Error::Interrupted`] once `cancel` is raised; otherwise as [`parse_pattern`](crate::parse_pattern) and
 /// [`parse_text`].
 pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<PatternInput> {
     let words = path.to_str();
@@ -211,7 +211,10 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<PatternInput> {
         Some((source, action)) if source.kind() != std::io::ErrorKind::NotFound => {
             Err(Error::io(path, action, source))
         }
-        _ => Err(Error::input(Place::file(path), unknown(&path.to_string_lossy()))),
+        _ => {
+            let what = unknown(&path.to_string_lossy());
+            Err(Error::usage(format!("{}: {what}", Place::file(path))))
+        }
     }
 }
 

@@ -214,11 +214,12 @@ impl Task {
     /// [`Error::Usage`] that names the field.
     pub fn check(&self) -> Result<()> {
         let range = |what: &str, value: usize, low: usize, high: usize| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(Error::usage(format!("{what} is {value}, but must be {low} to {high}")))
-            }
+            let allowed = match high {
+                _ if (low..=high).contains(&value) => return Ok(()),
+                usize::MAX => format!("at least {low}"),
+                _ => format!("{low} to {high}"),
+            };
+            Err(Error::usage(format!("{what} is {value}, but must be {allowed}")))
         };
         match self {
             Task::Clique { k } => range("k", *k, 3, SMALL_VERTICES),

@@ -181,15 +181,13 @@ impl Common {
         })
     }
 
-    /// A refusal, with the devices that answer the question or the option that stands in the way.
+    /// A refusal, with the devices that answer the question or the option that stands in the way. It depends on the
+    /// options alone, so it is wrong usage.
     fn with_a_way_out(&self, error: Error, ask: &Ask<'_>) -> Error {
         let Error::Unsupported(what) = error else { return error };
         let able = device::able(ask);
         if !able.is_empty() && !able.contains(&self.device.as_str()) {
-            return Error::Unsupported(format!(
-                "{what}; choose --device {}",
-                device::either(&able)
-            ));
+            return Error::usage(format!("{what}; choose --device {}", device::either(&able)));
         }
         let Ask { query, memory, .. } = *ask;
         let is_answered = |query: &Query, memory| {
@@ -207,21 +205,19 @@ impl Common {
             query::Answer::Estimate(_) => Some("--estimate"),
             _ => Some("--per"),
         };
-        let plain = Query::new(query.task.clone());
-        // The question without an option, and whether the option is a mistake in the command: it doesn't go with another
-        // one. An option that no device offers for the task is a limit of gramer.
+        // The question without each of the options.
         let ways = [
-            (conditions, query.clone().filter(None).support(None), memory, true),
-            (memory.map(|_| "--memory"), query.clone(), None, is_answered(&plain, memory)),
-            (form, query.clone().answer(query::Answer::Counts), memory, false),
+            (conditions, query.clone().filter(None).support(None), memory),
+            (memory.map(|_| "--memory"), query.clone(), None),
+            (form, query.clone().answer(query::Answer::Counts), memory),
         ];
-        for (option, query, memory, is_mistake) in ways {
-            if let Some(option) = option.filter(|_| is_answered(&query, memory)) {
-                let what = format!("{what}; leave {option} out");
-                return if is_mistake { Error::Usage(what) } else { Error::Unsupported(what) };
-            }
+        let mut ways = ways.into_iter().filter_map(|(option, query, memory)| {
+            option.filter(|_| is_answered(&query, memory))
+        });
+        match ways.next() {
+            Some(option) => Error::usage(format!("{what}; leave {option} out")),
+            None => Error::Usage(what),
         }
-        Error::Unsupported(what)
     }
 
     /// Keeps the run to the memory that it may take, where that is limited.
