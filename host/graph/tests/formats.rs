@@ -260,7 +260,10 @@ fn trivial_graph_format() {
     // An empty comment within an edge list.
     assert_eq!(parse("1 2\n2 3\n#\n").format, Format::Edges);
     for (text, message) in [
-        ("1 a\n2 b\n1 c\n#\n1 2\n", "g.tgf:3: vertex `1` is declared twice, first at line 1"),
+        (
+            "1 a\n2 b\n1 c\n#\n1 2\n",
+            "g.tgf:3: vertex `1` is declared twice, first at line 1; give each its own id",
+        ),
         ("1 a\n2 b\n#\n1 2\n1 3\n", "g.tgf:5: an edge goes to `3`, which is not a declared"),
         ("1 a\n2 b\n#\n1 2\n1\n", "g.tgf:5: `1` is not an edge: `source target text`"),
         ("1 a\n2 b\n#\n1 2\n#\n", "g.tgf:5: a second `#`, after line 3: one file is one graph"),
@@ -271,7 +274,8 @@ fn trivial_graph_format() {
         assert!(error.to_string().starts_with(message), "{error}");
     }
     // By the content alone, a damaged file may be an edge list.
-    let doubt = "g:5: an edge goes to `4`, which is not a declared vertex: the file may be cut off (read as tgf; the \
+    let doubt = "g:5: an edge goes to `4`, which is not a declared vertex: the file may be cut off; each end of an edge is \
+                 the id of a vertex (read as tgf; the \
                  setting `format` names another)";
     assert_eq!(refused("1 2\n2 3\n3 4\n#\n4 1\n"), doubt);
 }

@@ -203,6 +203,15 @@ fn faults_have_their_line() {
     let latin1 = b"source,target\nJos\xe9,b\n".to_vec();
     let error = read_bytes(Path::new("g"), latin1, &ReadOptions::default(), &Context::default());
     assert!(error.unwrap_err().to_string().contains("is not UTF-8; convert the file"));
+    let said = parse("source,target\na,b\nNaN,a\nb,NaN\nNA,c\n").notes;
+    for what in ["2 edges have the end `NaN`, which", "1 edge has the end `NA`, which"] {
+        assert!(said.iter().any(|note| note.starts_with(what)), "{said:?}");
+    }
+    for (text, hint) in [("1 2\n3.5 1\n", true), ("1 2\n-3 1\n", true), ("0 1\n1,,2\n", false)] {
+        let number = ReadOptions { ids: Ids::Number, ..ReadOptions::default() };
+        let message = read_with(text, &number).unwrap_err().to_string();
+        assert_eq!(message.contains("the setting `ids` text"), hint, "{message}");
+    }
     let comments = parse("a,b\n#tag,b\nb,c\n").notes;
     assert!(comments[0].starts_with("line 2 begins with # or % and is"), "{comments:?}");
     let most = ReadOptions { max_vertices: Some(2), ..ReadOptions::default() };

@@ -241,7 +241,8 @@ fn attributes_are_labels_by_name() {
         assert_eq!(absent, "g.csv: edges have no attribute `kind`, but `label`, `bond`", "{text}");
     }
     let table = with("1 2\n2 3\n", named(Some("job"), None)).unwrap_err();
-    let what = "names an attribute of vertices, or a column of the setting `vertex_table`, but the format is edges";
+    let what = "names an attribute of vertices, or a column of the setting `vertex_table`, but the format is edges: \
+                name a table of vertices there, or a column of labels of edges with the setting `edge_label`";
     assert_eq!(table, format!("g.csv: the setting `label` {what}"));
 }
 

@@ -124,7 +124,10 @@ impl<'a> AttributeGraph<'a> {
         let number = self.number(line, id)?;
         let vertex = &mut self.vertices[number as usize];
         if let Some(first) = vertex.line {
-            let what = format!("vertex {} is declared twice, first at line {first}", quote(id));
+            let what = format!(
+                "vertex {} is declared twice, first at line {first}; give each its own id",
+                quote(id)
+            );
             return Err(self.fault(line, what));
         }
         (vertex.line, vertex.values) = (Some(line), values);
@@ -169,7 +172,8 @@ impl<'a> AttributeGraph<'a> {
             let end = edge.ends.iter().find(|&&end| vertices[end as usize].line.is_none());
             let id = quote(&vertices[end.map_or(0, |&end| end as usize)].id);
             let what = format!(
-                "an edge goes to {id}, which is not a declared vertex: the file may be cut off"
+                "an edge goes to {id}, which is not a declared vertex: the file may be cut off; each end of an edge is the \
+                 id of a vertex"
             );
             return Err(Error::input(Place::line(path, edge.line), what));
         }

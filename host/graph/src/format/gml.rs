@@ -6,6 +6,7 @@ use std::path::Path;
 use super::Sink;
 use super::attributes::{AttributeGraph, Values};
 use crate::Graph;
+use crate::read::scan::TO_UTF8;
 use crate::write::each_edge;
 use gramer_base::error::{Error, Place, Result, quote};
 
@@ -163,8 +164,13 @@ impl Keys<'_> {
             (true, _, [Some(source), Some(target)]) => {
                 self.graph.edge(open.line, [&source, &target], open.values)
             }
-            (false, ..) => Err(self.fault(line, "a node without `id` ends here")),
-            _ => Err(self.fault(line, "an edge without `source` or `target` ends here")),
+            (false, ..) => {
+                Err(self.fault(line, "a node without `id` ends here; write one, such as `id 0`"))
+            }
+            _ => Err(self.fault(
+                line,
+                "an edge without `source` or `target` ends here; each is the `id` of a node",
+            )),
         }
     }
 
@@ -190,10 +196,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     input.read_to_end(&mut bytes).map_err(|source| sink.refused(source))?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let line = 1 + memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() as u64;
-        sink.fault_at(
-            line,
-            "this line is not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8 FILE",
-        )
+        sink.fault_at(line, format!("this line is not UTF-8; {TO_UTF8}"))
     })?;
     let path = sink.path();
     let mut tokens = Tokens { text, at: 0, line: 1 };

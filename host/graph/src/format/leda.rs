@@ -5,6 +5,7 @@ use std::io::BufRead;
 use super::Sink;
 use super::attributes::{AttributeGraph, Values};
 use super::fields::{VertexNumbers, number, words};
+use crate::read::scan::TO_UTF8;
 use gramer_base::counted::counted;
 use gramer_base::error::{Result, quote};
 
@@ -46,7 +47,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     };
     let mut graph = AttributeGraph::new(sink);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    let not_utf8 = "the label is not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8 FILE";
+    let not_utf8 = format!("the label is not UTF-8; {TO_UTF8}");
     for id in 1..=vertices.count {
         let Some((line, own)) = lines.next()? else {
             let what = format!(
@@ -62,7 +63,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         };
         let mut values = Values::default();
         if of_vertices != b"void" && !own.is_empty() {
-            values.set("label", text(own).ok_or_else(|| sink.fault_at(line, not_utf8))?);
+            values.set("label", text(own).ok_or_else(|| sink.fault_at(line, &not_utf8))?);
         }
         graph.vertex(line, itoa::Buffer::new().format(id), values)?;
     }
@@ -82,7 +83,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         let own = memchr::memmem::find(own, b"|{").and_then(|at| label(&own[at..]));
         match own.filter(|own| !own.is_empty() && of_edges != b"void") {
             Some(own) if of_edges == b"string" => {
-                values.set("label", text(own).ok_or_else(|| sink.fault_at(line, not_utf8))?);
+                values.set("label", text(own).ok_or_else(|| sink.fault_at(line, &not_utf8))?);
             }
             Some(_) => graph.left_out(true, String::from_utf8_lossy(of_edges)),
             None => {}

@@ -9,6 +9,7 @@ use std::io::BufRead;
 use std::ops::Range;
 
 use super::{Sink, table};
+use crate::read::scan::TO_UTF8;
 use gramer_base::error::{Result, quote};
 
 /// Lines in front of the rule below the names of the columns, or around it.
@@ -158,8 +159,9 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut text: Vec<u8> = vec![];
     let (mut types, mut polars, mut begun) = (false, false, false);
     while let Some((number, line)) = lines.next_whole()? {
-        let line = std::str::from_utf8(line)
-            .map_err(|_| sink.fault_at(number, format!("{} is not UTF-8", quote(line))))?;
+        let line = std::str::from_utf8(line).map_err(|_| {
+            sink.fault_at(number, format!("{} is not UTF-8; {TO_UTF8}", quote(line)))
+        })?;
         let line = line.trim_end();
         text.push(b'\n');
         let rule = Layout::of_rule(line);

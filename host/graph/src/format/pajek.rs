@@ -7,7 +7,7 @@ use super::Sink;
 use super::attributes::{AttributeGraph, Values};
 use super::fields::{VertexNumbers, first_words, number, words};
 use crate::Graph;
-use crate::read::scan::{self, is_blank};
+use crate::read::scan::{self, TO_UTF8, is_blank};
 use crate::write::each_edge;
 use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, quote};
@@ -121,10 +121,8 @@ impl Sections<'_> {
     }
 
     fn text(&self, line: u64, bytes: &[u8]) -> Result<String> {
-        String::from_utf8(bytes.to_vec()).map_err(|_| {
-            let cure = "convert the file: iconv -f LATIN1 -t UTF-8 FILE";
-            self.fault(line, format!("{} is not UTF-8; {cure}", quote(bytes)))
-        })
+        String::from_utf8(bytes.to_vec())
+            .map_err(|_| self.fault(line, format!("{} is not UTF-8; {TO_UTF8}", quote(bytes))))
     }
 
     /// Begins a section.

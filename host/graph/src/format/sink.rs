@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::lines::{Lines, refused};
 use crate::build::{EdgeBlock, Spill};
 use crate::names::{Interner, Names, Sought, plain_number};
-use crate::read::scan::trim;
+use crate::read::scan::{TO_UTF8, trim};
 use crate::read::{Ids, ReadOptions, check_declared, in_memory};
 use crate::{Builder, Dictionaries, Label, MAX_GRAPH_VERTICES, NO_LABEL};
 use gramer_base::context::{CancelPoll, Context};
@@ -17,6 +17,11 @@ use gramer_base::error::{Error, Place, Result, quote};
 
 /// Edges that a block holds before the next one begins.
 const BLOCK: usize = 4 << 20;
+
+/// Texts that pandas and R write or read as a missing value.
+const MISSING: [&str; 13] = [
+    "NaN", "nan", "-nan", "-NaN", "NA", "<NA>", "#N/A", "N/A", "n/a", "NULL", "null", "None", "NaT",
+];
 
 /// A graph on its way from a file. Vertices are numbered in the order in which they first come.
 pub(crate) struct Sink<'a> {
@@ -31,6 +36,8 @@ pub(crate) struct Sink<'a> {
     vertices: Interner,
     /// The first name that is not a plain number, and where it was needed.
     first_text: Option<u32>,
+    /// Vertices whose name often marks a missing value.
+    missing: Vec<u32>,
     vertex_labels: Interner,
     /// By vertex; [`NO_LABEL`] for vertices without a label.
     label_of: Vec<Label>,
@@ -68,6 +75,7 @@ impl<'a> Sink<'a> {
             room: budget.map_or(usize::MAX, |budget| budget.bytes as usize / 2),
             vertices: Interner::default(),
             first_text: None,
+            missing: vec![],
             vertex_labels: Interner::default(),
             label_of: vec![],
             edge_labels: Interner::default(),
@@ -131,6 +139,9 @@ impl<'a> Sink<'a> {
         check_utf8(self.path, name)?;
         if self.first_text.is_none() && plain_number(name).is_none() {
             self.first_text = Some(number);
+        }
+        if MISSING.iter().any(|word| word.as_bytes() == name) {
+            self.missing.push(number);
         }
         let vertices = self.vertices.len() as u64;
         if let Some(most) = self.options.max_vertices.filter(|&most| vertices > most) {
@@ -329,6 +340,7 @@ impl<'a> Sink<'a> {
         self.check_claim(self.claimed_vertices, self.vertices(), ("vertex", "vertices"))?;
         self.check_claim(self.claimed_edges, self.edges, ("edge", "edges"))?;
         self.spill_last()?;
+        self.note_missing();
         if self.directed {
             self.notes.push("edges are directed: direction is dropped".into());
         }
@@ -379,6 +391,25 @@ impl<'a> Sink<'a> {
             }
         }
         Ok(SinkContent { builder, names, notes: self.notes })
+    }
+
+    /// Adds a note for each vertex whose name often marks a missing value.
+    fn note_missing(&mut self) {
+        for &vertex in &self.missing {
+            let is_end = |end: u64| end == u64::from(vertex);
+            let mut edges = 0u64;
+            for block in &self.blocks {
+                block.for_each(|u, v| edges += u64::from(is_end(u) || is_end(v)));
+            }
+            let (name, count) =
+                (quote(self.vertices.text(vertex)), counted(edges, "edge has", "edges have"));
+            if edges > 0 {
+                self.notes.push(format!(
+                    "{count} the end {name}, which is read as a vertex but often marks a missing value: remove such \
+                     rows if it does"
+                ));
+            }
+        }
     }
 
     /// Compares a number that the head claims with what was read.
@@ -441,10 +472,7 @@ fn check_utf8(path: &Path, text: &[u8]) -> Result<()> {
     match std::str::from_utf8(text) {
         Ok(_) => Ok(()),
         Err(_) => {
-            let what = format!(
-                "{} is not UTF-8; convert the file, for example with iconv -f latin1 -t utf-8",
-                quote(text)
-            );
+            let what = format!("{} is not UTF-8; {TO_UTF8}", quote(text));
             Err(Error::input(Place::file(path), what))
         }
     }

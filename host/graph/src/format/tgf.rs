@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Write};
 use super::attributes::{AttributeGraph, Values};
 use super::refusal::refused;
 use super::{Format, Sink};
-use crate::read::scan::{self, is_blank};
+use crate::read::scan::{self, TO_UTF8, is_blank};
 use crate::write::each_edge;
 use crate::{Graph, VertexId};
 use gramer_base::error::{Result, quote};
@@ -56,10 +56,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut graph = AttributeGraph::new(sink);
     let mut mark = None;
     while let Some((line, text)) = lines.next()? {
-        let text = std::str::from_utf8(text).map_err(|_| {
-            let cure = "convert the file: iconv -f LATIN1 -t UTF-8 FILE";
-            sink.fault_at(line, format!("{} is not UTF-8; {cure}", quote(text)))
-        })?;
+        let text = std::str::from_utf8(text)
+            .map_err(|_| sink.fault_at(line, format!("{} is not UTF-8; {TO_UTF8}", quote(text))))?;
         let apart = |c: char| u8::try_from(c).is_ok_and(is_blank);
         let split = |text| match str::split_once(text, apart) {
             Some((word, rest)) => (word, rest.trim_start_matches(apart)),

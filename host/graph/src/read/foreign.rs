@@ -1,7 +1,31 @@
 //! Files that hold no graph that is read here: recognised by their first bytes or lines, so that a message can name
 //! them with the cure.
 
+use std::path::Path;
+
 use super::scan::{self, Fault};
+use gramer_base::error::{Error, Place, Result};
+
+/// Refuses what is not text at all.
+pub(super) fn check_text(path: &Path, head: &[u8]) -> Result<()> {
+    let fault = |what: String| Err(Error::input(Place::file(path), what));
+    if head.is_empty() {
+        return fault("is empty".into());
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return fault("is text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > OUT".into());
+    }
+    if let Some(what) = binary(head) {
+        return fault(what.into());
+    }
+    if let Some(at) = memchr::memchr(0, head) {
+        return fault(format!(
+            "is neither text nor an image of this program (byte {at} is zero); the setting \
+             `format` lists those that can be read"
+        ));
+    }
+    Ok(())
+}
 
 /// Fault and remedy of a binary file, by its first bytes.
 pub(super) fn binary(head: &[u8]) -> Option<&'static str> {

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::edges::is_column_names;
+use super::foreign::check_text;
 use super::scan::{self, fields, is_comment, quote};
 use super::source::{self, Source};
-use super::text::check_text;
 use crate::{Graph, Label, NO_LABEL, VertexId};
 use gramer_base::context::Cancel;
 use gramer_base::counted::{counted, noun};

@@ -172,8 +172,13 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// What to do with a text that is not UTF-8. Windows-1252 has the letters of Latin-1 at the same bytes, and more.
+pub(crate) const TO_UTF8: &str =
+    "convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > OUT (for Latin-1 too)";
+
 /// The range of ids, for messages.
-const ID_RANGE: &str = "vertex ids are whole numbers from 0 to 18446744073709551615 (2^64 - 1)";
+pub(super) const ID_RANGE: &str =
+    "vertex ids are whole numbers from 0 to 18446744073709551615 (2^64 - 1)";
 
 /// A vertex id.
 #[inline]
@@ -188,7 +193,7 @@ pub(crate) fn id(field: &[u8]) -> Result<u64, String> {
 fn bad_id(field: &[u8]) -> String {
     let shown = quote(field);
     if field.is_empty() {
-        return format!("a vertex id is missing between two commas; {ID_RANGE}");
+        return "a vertex id is missing between two commas; write it, or remove the line".into();
     }
     let all_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     if all_digits(field) {

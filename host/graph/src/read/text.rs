@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::chunk::{Chunk, FinishContext, Parser};
 use super::claims::Claims;
+use super::foreign::check_text;
 use super::heads::{Head, Header, ReadHead};
 use super::loops::FirstLoop;
 use super::scan::Fault;
@@ -223,11 +224,14 @@ fn check_columns(path: &Path, format: Format, options: &ReadOptions) -> Result<(
     let told = told.into_iter().find(|(column, _, fits)| column.is_some() && !fits);
     let Some((_, setting, _)) = told else { return Ok(()) };
     Err(Error::usage(format!(
-        "{}: the setting `{setting}` names {}, but the format is {format}",
+        "{}: the setting `{setting}` names {}",
         Place::file(path),
         match setting {
-            "label" => "an attribute of vertices, or a column of the setting `vertex_table`",
-            _ => "a column of a table",
+            "label" => format!(
+                "an attribute of vertices, or a column of the setting `vertex_table`, but the format is {format}: name a \
+                 table of vertices there, or a column of labels of edges with the setting `edge_label`"
+            ),
+            _ => format!("a column of a table, but the format is {format}"),
         }
     )))
 }
@@ -365,8 +369,9 @@ fn fault_of_format(
 ) -> Error {
     let line = first_line + line_of(text, fault.at) - 1;
     let mut what = fault.what;
-    if format == Format::Edges && super::text_at(text, fault.at).is_some() {
-        what += " (the setting `ids` can be text)";
+    let of_id = what.ends_with(scan::ID_RANGE) || super::text_at(text, fault.at).is_some();
+    if format == Format::Edges && of_id {
+        what += " (with the setting `ids` text, an id is any text)";
     } else if !forced {
         what += &format!(" (read as {format}; the setting `format` names another)");
     }
@@ -380,27 +385,6 @@ fn content_lines(head: &[u8]) -> usize {
         .filter(|(_, line)| !line.is_empty() && !scan::is_comment(line))
         .take(2)
         .count()
-}
-
-/// Refuses what is not text at all.
-pub(super) fn check_text(path: &Path, head: &[u8]) -> Result<()> {
-    let fault = |what: String| Err(Error::input(Place::file(path), what));
-    if head.is_empty() {
-        return fault("is empty".into());
-    }
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return fault("is text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > OUT".into());
-    }
-    if let Some(what) = foreign::binary(head) {
-        return fault(what.into());
-    }
-    if let Some(at) = memchr::memchr(0, head) {
-        return fault(format!(
-            "is neither text nor an image of this program (byte {at} is zero); the setting \
-             `format` lists those that can be read"
-        ));
-    }
-    Ok(())
 }
 
 /// The extension in lower case, without that of the compression.

@@ -155,11 +155,10 @@ fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>, name: &str, open: Open) -
             }
             if let Some(end) = [u, v].into_iter().find(|&end| texts[end].is_empty()) {
                 let column = schema.fields()[wanted[end]].name();
-                let what = format!(
-                    "row {row_number}: column {} is empty, but it holds an end of an edge",
-                    quote(column)
-                );
-                return Err(sink.fault(what));
+                let what =
+                    "is empty, but it holds an end of an edge; write a name, or remove the row";
+                let column = quote(column);
+                return Err(sink.fault(format!("row {row_number}: column {column} {what}")));
             }
             if let Some(weight) =
                 weight.map(|at| &texts[at]).filter(|w| !w.is_empty() && !is_number(w))

@@ -71,7 +71,9 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
             let (source, target) = (field(row.get(u), shape.trims), field(row.get(v), shape.trims));
             if source.is_empty() || target.is_empty() {
                 let which = 1 + if source.is_empty() { u } else { v };
-                let what = format!("column {which} is empty, but it holds an end of an edge");
+                let what = format!(
+                    "column {which} is empty, but it holds an end of an edge; write a name, or remove the row"
+                );
                 return Err(sink.fault_at(line, what));
             }
             let (source, target) =

@@ -12,6 +12,7 @@ use super::{has_more, note_open, other_width};
 use crate::format::Sink;
 use crate::names::Interner;
 use crate::read::names as column_names;
+use crate::read::scan::TO_UTF8;
 use crate::read::{Separator, VertexTable, is_number, whole};
 use crate::{Dictionaries, Graph, Label, NO_LABEL, Name};
 use gramer_base::counted::counted;
@@ -80,10 +81,7 @@ pub(crate) fn read_vertices(
             continue;
         };
         if std::str::from_utf8(text).is_err() {
-            let what = format!(
-                "the label {} is not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8 FILE",
-                quote(text)
-            );
+            let what = format!("the label {} is not UTF-8; {TO_UTF8}", quote(text));
             return Err(sink.fault_at(line, what));
         }
         let number = texts.number(text)?;
