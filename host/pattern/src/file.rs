@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::input::{LabelPlace, LabelText, Origin, PatternInput, stand_in};
 use super::{MAX_VERTICES, Pattern, parse_text};
+use gramer_base::counted::counted;
 use gramer_base::error::{Error, Place, Result, quote, said};
 use gramer_base::input::check_yaml;
 use gramer_graph::{Label, NO_LABEL};
@@ -385,8 +386,9 @@ impl<'a> PatternLines<'a> {
             let degree = ends.filter(|&end| end == id).count() as u64;
             if degree != number {
                 return Err(line.fault(format!(
-                    "{number} is not the degree of vertex {id}, which is {degree}; if it is a second label, keep \
-                     one label"
+                    "the degree of vertex {id} is given as {number}, but {}: write {degree}; if the number is a \
+                     second label, keep one label",
+                    counted(degree, "edge ends there", "edges end there")
                 )));
             }
         }

@@ -127,7 +127,8 @@ fn numbers_behind_labels_are_degrees() {
     assert_eq!((turbo.vertex_label(0), turbo.edge_label(0, 1)), (0, Some(5)));
     assert!(parse("v 0 3 1\nv 1 3 1\ne 0 1\n").is_ok());
     for text in ["v 0 3 4\nv 1 3 1\ne 0 1\n", "v 0 3,4\nv 1 3\ne 0 1\n"] {
-        let said = "q.graph:1: 4 is not the degree of vertex 0, which is 1; if it is a second label, keep one label";
+        let said = "q.graph:1: the degree of vertex 0 is given as 4, but 1 edge ends there: write 1; if the number is a second \
+                    label, keep one label";
         assert_eq!(message(text), said);
     }
 }
