@@ -198,7 +198,7 @@ fn closed(graph: &Resident, sums: &[u128], triangles: u128, cliques: u128) -> Op
         cricket: of("CRICKET"),
         bull: of("BULL"),
         lollipop: of("TRIANGLE_ENDS").checked_sub(of("TAILS"))?,
-        butterfly: of("BUTTERFLY"),
+        hourglass: of("BUTTERFLY"),
         diamond: of("DIAMOND"),
         dart: of("DART"),
         kite: of("KITE"),

@@ -66,7 +66,7 @@ impl Parts for Sums {
             self.tailed += triangles * (d - 2);
             self.cricket += triangles * choose(d - 2, 2);
             self.lollipop += triangles * ends - tails;
-            self.butterfly += choose(triangles, 2);
+            self.hourglass += choose(triangles, 2);
         }
         if cycles > 0 {
             self.banner += cycles * (d - 2);

@@ -37,7 +37,7 @@ pub struct Sums {
     /// Over vertices: triangles × the edges of neighbours outside of both.
     pub lollipop: u128,
     /// Over vertices: C(t, 2).
-    pub butterfly: u128,
+    pub hourglass: u128,
     /// Over edges: C(t, 2).
     pub diamond: u128,
     /// Over edges: C(t, 2) · (d_u + d_v − 6).
@@ -93,7 +93,7 @@ impl Sums {
             &mut self.cricket,
             &mut self.bull,
             &mut self.lollipop,
-            &mut self.butterfly,
+            &mut self.hourglass,
             &mut self.diamond,
             &mut self.dart,
             &mut self.kite,
@@ -141,7 +141,7 @@ impl Sums {
             (&[(0, 1), (1, 2), (2, 0), (0, 3), (1, 4)], less(self.bull, 2 * diamond)?),
             (&[(0, 1), (1, 2), (2, 0), (0, 3), (3, 4)], less(self.lollipop, 4 * diamond)?),
             (&[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4)], less(self.banner, 2 * diamond)?),
-            (&[(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0)], less(self.butterfly, 2 * diamond)?),
+            (&[(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0)], less(self.hourglass, 2 * diamond)?),
             (&[(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (0, 4)], self.dart),
             (&[(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 4)], less(self.kite, 12 * clique4)?),
             (&[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], less(self.house, 4 * diamond)?),
