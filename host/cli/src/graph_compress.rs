@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::graph::{Target, grouped, save};
 use super::graph_args::GraphArgs;
 use super::limit::Threads;
-use super::mine::Output;
+use super::output::{Output, OutputArgs};
 use crate::report::pretty;
 use crate::report::symbols::seconds;
 use gramer_base::context::Context;
@@ -47,9 +47,8 @@ pub struct CompressArgs {
     #[command(flatten)]
     pub(super) threads: Threads,
 
-    /// How results are printed
-    #[arg(long, value_enum, default_value = "table")]
-    output: Output,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Options of `gramer graph restore`.
@@ -144,7 +143,7 @@ pub fn compress(args: &CompressArgs, context: &Context) -> Result<()> {
         })?;
     }
     let report = Report::new(&args.graph.graph, graph, &compressed, seconds);
-    super::print(|out| match args.output {
+    super::print(|out| match args.output.output() {
         Output::Json => pretty(&report, out),
         Output::Table => out.write_all(report.table().as_bytes()),
     })

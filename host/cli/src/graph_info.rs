@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::graph::grouped;
 use super::graph_args::GraphArgs;
 use super::limit::Threads;
-use super::mine::Output;
+use super::output::{Output, OutputArgs};
 use crate::report::pretty;
 use crate::report::symbols::seconds;
 use gramer_base::context::Context;
@@ -25,9 +25,8 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub(super) threads: Threads,
 
-    /// How results are printed
-    #[arg(long, value_enum, default_value = "table")]
-    output: Output,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Output of `info`.
@@ -67,7 +66,7 @@ pub(super) fn info(args: &InfoArgs, context: &Context) -> Result<()> {
         summary: loaded.graph.guarded(|| Summary::new(&loaded.graph, &context.cancel))?,
         notes: loaded.notes,
     };
-    super::print(|out| match args.output {
+    super::print(|out| match args.output.output() {
         Output::Json => pretty(&info, out),
         Output::Table => out.write_all(info.table().as_bytes()),
     })

@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 
 use super::graph_args::GraphArgs;
-use super::mine::Output;
+use super::output::{Output, OutputArgs};
 use crate::report::pretty;
 use crate::report::symbols::{new_table, seconds};
 use crate::usage::threads;
@@ -65,9 +65,8 @@ pub struct RankArgs {
     #[arg(long, short, value_name = "N", value_parser = threads)]
     pub(super) threads: Option<u16>,
 
-    /// How results are printed
-    #[arg(long, value_enum, default_value = "table")]
-    output: Output,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Understands `clique:5`, `motif:4` and `fsm:3:100`.
@@ -162,7 +161,7 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
     }
     let graph = args.graph.load_in(Order::RankOn1.into(), context)?.graph;
     let ranking = graph.guarded(|| ranking(args, &graph, context))?;
-    super::print(|out| match args.output {
+    super::print(|out| match args.output.output() {
         Output::Json => pretty(&ranking, out),
         Output::Table => ranking.table(out),
     })

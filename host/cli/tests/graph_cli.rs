@@ -54,6 +54,9 @@ fn what_is_left_out_is_said() {
         assert!(said.contains(&lines), "{args:?}: {said}");
     }
     assert_eq!(info(&[&text])["notes"], serde_json::json!(notes));
+    let short = gramer().args(["graph", "info", "--json", &text]).output().unwrap();
+    let short: serde_json::Value = serde_json::from_slice(&short.stdout).unwrap();
+    assert_eq!(short["notes"], serde_json::json!(notes));
     assert_eq!(info(&[&image])["notes"], serde_json::json!([]));
 }
 

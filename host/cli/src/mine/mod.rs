@@ -160,15 +160,6 @@ impl Task {
     }
 }
 
-/// How results of other commands are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Output {
-    /// For people
-    Table,
-    /// For programs
-    Json,
-}
-
 /// Options that every task has.
 #[derive(Debug, clap::Args)]
 pub struct Common {

@@ -1,0 +1,29 @@
+//! How commands other than tasks print their results.
+
+/// Format of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Output {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+/// Options of the format.
+#[derive(Debug, clap::Args)]
+pub struct OutputArgs {
+    /// How results are printed
+    #[arg(long, short, value_enum, default_value = "table")]
+    output: Output,
+
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl OutputArgs {
+    /// Returns the format.
+    pub fn output(&self) -> Output {
+        if self.json { Output::Json } else { self.output }
+    }
+}
