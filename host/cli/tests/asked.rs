@@ -211,7 +211,7 @@ fn options_of_devices_act_or_are_refused() {
         ),
         (
             [&["clique", "-k", "3", "--strategy", "local"][..], &list, &gpu].concat(),
-            1,
+            2,
             "does not answer it with a list of embeddings",
         ),
     ] {
@@ -276,6 +276,16 @@ fn a_time_limit_ends_every_task_and_no_number_looks_whole() {
     let said = text(&output.stdout);
     assert!(said.contains("INCOMPLETE") && (said.contains("≥ ") || said.contains("? │")), "{said}");
     assert!(text(&output.stderr).contains("the time limit was reached"));
+    // Numbers per vertex are known at the end: there are no rows, rather than an empty table.
+    let table = folder.path("rows.csv");
+    for more in [&["--output", "csv"][..], &["--to", table.to_str().unwrap()]] {
+        let words = [&["motif", "-k", "4", "--per", "vertex", "--time-limit", "0.01"], more];
+        let output = run(&words.concat(), &graph);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(124), "{said}");
+        assert!(said.contains("no row is written"), "{said}");
+        assert!(output.stdout.is_empty() && !table.exists());
+    }
     // One that isn't reached changes nothing.
     let small = folder.graph();
     assert_eq!(document(&["clique", "-k", "3", "--time-limit", "1h"], &small, 0)["total"], 2);

@@ -121,9 +121,22 @@ impl Common {
             notes: &notes,
             times: Times { load, prepare, mine, first },
         };
-        self.write(output, self.drawn(), &answer)?;
+        self.write_known(output, &query.answer, &answer)?;
         kept.filter(|_| outcome.complete).map_or(Ok(()), |kept| kept.remove())?;
         ended(stopped)
+    }
+
+    /// Writes an answer. Numbers per item and estimates are known at the end of a run: a stopped one has no rows of
+    /// them.
+    fn write_known(&self, output: Form, kind: &query::Answer, answer: &Answer<'_>) -> Result<()> {
+        let is_counts = matches!(kind, query::Answer::Counts);
+        if output.rows().is_none() || is_counts || answer.outcome.complete {
+            return self.write(output, self.drawn(), answer);
+        }
+        warn(
+            "no row is written: numbers per vertex, edge or graph and estimates need the whole run",
+        );
+        Ok(())
     }
 
     /// The question.
@@ -211,9 +224,9 @@ impl Common {
             (memory.map(|_| "--memory"), query.clone(), None),
             (form, query.clone().answer(query::Answer::Counts), memory),
         ];
-        let mut ways = ways.into_iter().filter_map(|(option, query, memory)| {
-            option.filter(|_| is_answered(&query, memory))
-        });
+        let mut ways = ways
+            .into_iter()
+            .filter_map(|(option, query, memory)| option.filter(|_| is_answered(&query, memory)));
         match ways.next() {
             Some(option) => Error::usage(format!("{what}; leave {option} out")),
             None => Error::Usage(what),
