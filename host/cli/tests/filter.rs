@@ -191,7 +191,7 @@ fn patterns_and_supports_are_refused_where_they_mean_nothing() {
     let (code, said) = motifs("reference", &["--support=2", "--induced=edge"]);
     assert!(code == 2 && said.contains("leave --support out"), "{said}");
     let (code, said) = motifs("reference,reference", &["--support=2"]);
-    assert!(code == 1 && said.contains("answers it only as a whole"), "{said}");
+    assert!(code == 2 && said.contains("answers it only as a whole"), "{said}");
     let (code, said) = motifs("reference", &["--filter=pattern != trangle"]);
     assert!(code == 2 && said.contains("character 12: ") && said.contains("triangle?"), "{said}");
     let (code, said) = folder.refused(&[&CLIQUES[..], &["--filter=pattern != wedge"]].concat());
@@ -223,7 +223,7 @@ fn what_can_t_be_filtered_says_what_can() {
     assert!(said.contains("does not answer it with a filter; choose --device reference"), "{said}");
     let (code, said) = on("emulator", &[]);
     assert!(
-        code == 1 && said.contains("has no room for a filter (`applications.filter_words` is 0)"),
+        code == 2 && said.contains("has no room for a filter (`applications.filter_words` is 0)"),
         "{said}"
     );
     for more in ["--checkpoint=kept", "--distribute", "--per=vertex", "--estimate=5", "--up-to=4"] {
