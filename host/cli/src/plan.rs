@@ -83,6 +83,10 @@ pub struct Args {
     /// How the plan is shown
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
+
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
 }
 
 impl Args {
@@ -118,7 +122,8 @@ impl Args {
         }
         let plan = SearchPlan::of(pattern, induced, mappings, self.list);
         let own = Described { plan: &plan, input: &input };
-        print(|out| match self.output {
+        let output = if self.json { Output::Json } else { self.output };
+        print(|out| match output {
             Output::Text => {
                 out.write_all(own.text().as_bytes())?;
                 let other = if self.list { String::new() } else { other_ways(&plan) };
@@ -144,7 +149,11 @@ fn list_of_names() -> String {
             }
             (None, None) => String::new(),
         };
-        let _ = writeln!(text, "{name:<18}{what}");
+        let also = match gramer_pattern::other_names(&name) {
+            also if also.is_empty() => String::new(),
+            also => format!("; also {}", also.join(", ")),
+        };
+        let _ = writeln!(text, "{name:<18}{what}{also}");
     }
     let _ = writeln!(text, "{:<18}several components: triangle+edge", "A+B");
     let _ = writeln!(text, "{:<18}the patterns of results without another name: 6v8e.3", "VvEe.N");

@@ -23,7 +23,7 @@ pub use info::TaskInfo;
 pub use input::{LabelPlace, LabelText, Origin, PatternInput, read_pattern};
 pub use name::{
     FAMILIES, label_text, labelled_name, labelled_name_as, labelled_name_in, name, named, names,
-    similar,
+    other_names, similar,
 };
 pub use statistic::Statistic;
 pub use task::Task;

@@ -32,13 +32,12 @@ const NAMED: &[NamedPattern] = &[
     ("dart", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4)]),
     ("kite", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 4)]),
     ("gem", 5, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4)]),
-    ("4-wheel", 5, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4), (4, 1)]),
 ];
 
 /// The canonical name of an unlabelled pattern (labels are ignored).
 ///
-/// Well-known graphs have the field's names: `wedge`, `triangle`, `k-path`, `(k-1)-star` (by
-/// leaves), `k-cycle`, `k-clique`, and a few more of 4 and 5 vertices. Other graphs of up to 6
+/// Well-known graphs have the field's names: `wedge`, `triangle`, a few more of 4 and 5 vertices, and those of
+/// [`FAMILIES`], such as `5-path` and `K2,3`. Other graphs of up to 6
 /// vertices are called `VvEe.N`: the N-th connected graph of V vertices and E edges, from 0, by
 /// the smallest adjacency bits (`6v8e.3`). Larger ones are named by the bits of their canonical
 /// form, in hexadecimal (`8v-a3f…`), and those of more than [`SMALL_VERTICES`] by their numbers of vertices
@@ -55,21 +54,8 @@ pub fn name(pattern: &Pattern) -> String {
     }
     let edges = pattern.edge_count();
     let plain = Pattern::from_edges(n, &pattern.edges());
-    if n >= 4 {
-        let degrees: Vec<usize> = (0..n).map(|i| plain.degree(i)).collect();
-        let largest = degrees.iter().copied().max().unwrap_or(0);
-        if edges == n * (n - 1) / 2 {
-            return format!("{n}-clique");
-        }
-        if edges == n - 1 && largest == n - 1 {
-            return format!("{}-star", n - 1);
-        }
-        if edges == n - 1 && largest == 2 {
-            return format!("{n}-path");
-        }
-        if edges == n && largest == 2 {
-            return format!("{n}-cycle");
-        }
+    if let Some(name) = family::name_of(&plain) {
+        return name;
     }
     if n > SMALL_VERTICES {
         return format!("{n}v{edges}e");
@@ -125,6 +111,9 @@ pub fn named(wanted: &str) -> Option<Pattern> {
     if let Some(&(_, n, edges)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
         return Some(Pattern::from_edges(n, edges).canonical().0);
     }
+    if let Some((_, name)) = OTHER_NAMES.iter().find(|(words, _)| words.contains(&wanted)) {
+        return named(name);
+    }
     if let Some(pattern) = family::named(wanted) {
         return Some(canonical(pattern));
     }
@@ -152,23 +141,45 @@ pub fn names() -> Vec<String> {
     single.chain(family::FAMILIES.iter().map(|(name, _)| name.to_string())).collect()
 }
 
-/// Other words of the field for patterns.
-const OTHER_WORDS: &[(&[&str], &str)] = &[
-    (&["square", "rectangle", "quadrilateral", "quadrangle", "cycle", "ring", "circle"], "4-cycle"),
+/// Other names of patterns, which are accepted, and the name in answers.
+const OTHER_NAMES: &[(&[&str], &str)] = &[
+    (&["cherry", "open-triangle"], "wedge"),
+    (&["paw"], "tailed-triangle"),
+    (&["chordal-square", "chordal-cycle"], "diamond"),
+    (&["chair"], "fork"),
+    (&["butterfly", "bowtie", "bow-tie"], "hourglass"),
+    (&["square", "rectangle", "quadrilateral", "quadrangle"], "4-cycle"),
     (&["pentagon"], "5-cycle"),
     (&["hexagon"], "6-cycle"),
+    (&["claw"], "3-star"),
+    (&["tetrahedron"], "4-clique"),
+];
+
+/// Words without a size, which lead to a similar name.
+const WORDS: &[(&[&str], &str)] = &[
+    (&["cycle", "ring", "circle"], "4-cycle"),
     (&["wheel"], "4-wheel"),
     (&["biclique", "bipartite", "utility"], "K3,3"),
-    (&["star", "claw"], "3-star"),
-    (&["clique", "tetrahedron", "complete"], "4-clique"),
+    (&["star"], "3-star"),
+    (&["clique", "complete"], "4-clique"),
     (&["path", "chain", "line"], "4-path"),
-    (&["paw"], "tailed-triangle"),
-    (&["butterfly", "bowtie", "bow-tie"], "hourglass"),
-    (&["chordal-square", "chordal-cycle"], "diamond"),
-    (&["cherry", "open-triangle"], "wedge"),
-    (&["chair"], "fork"),
     (&["fan"], "gem"),
 ];
+
+/// Other names of a pattern or of the members of a family, such as `paw` and `square (4-cycle)`.
+pub fn other_names(name: &str) -> Vec<String> {
+    let family = |member: &str| member.split_once('-').map(|(_, family)| format!("k-{family}"));
+    let of = |(words, member): &(&[&str], &str)| {
+        let is_member = family(member).as_deref() == Some(name);
+        let text = |word: &&str| match is_member {
+            true => format!("{word} ({member})"),
+            false => word.to_string(),
+        };
+        let words = if is_member || *member == name { *words } else { &[] };
+        words.iter().map(text).collect::<Vec<_>>()
+    };
+    OTHER_NAMES.iter().flat_map(of).collect()
+}
 
 /// Names similar to an unknown word (`K_4`, `square`, `triange`), the nearest first.
 ///
@@ -182,15 +193,15 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
 /// ```
 pub fn similar(wanted: &str) -> Vec<String> {
     let wanted = wanted.to_lowercase().replace(['_', ' '], "-");
-    if named(&wanted).is_some() {
-        return vec![wanted];
+    if let Some(pattern) = named(&wanted) {
+        return vec![name(&pattern)];
     }
     if let Some((part, rest)) = wanted.split_once('+') {
         let (part, rest) = (similar(part), similar(rest));
         let both = part.first().zip(rest.first());
         return both.map(|(part, rest)| format!("{part}+{rest}")).into_iter().collect();
     }
-    if let Some((_, name)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*wanted)) {
+    if let Some((_, name)) = WORDS.iter().find(|(words, _)| words.contains(&&*wanted)) {
         return vec![name.to_string()];
     }
     // A size and a family in either order: `clique4`, `cycle-5`, `4clique`, `K4`, `C5`.
@@ -310,8 +321,23 @@ mod tests {
     }
 
     #[test]
+    fn other_names_are_accepted() {
+        for &(words, wanted) in OTHER_NAMES {
+            for word in words {
+                assert_eq!(named(word).map(|pattern| name(&pattern)).as_deref(), Some(wanted));
+            }
+        }
+        for &(words, name) in WORDS {
+            assert!(named(name).is_some() && words.iter().all(|word| named(word).is_none()));
+        }
+        assert_eq!(other_names("tailed-triangle"), ["paw"]);
+        assert_eq!(other_names("k-star"), ["claw (3-star)"]);
+    }
+
+    #[test]
     fn large_patterns_have_names() {
-        for wanted in ["20-clique", "31-star", "32-path", "17-cycle"] {
+        for wanted in ["20-clique", "31-star", "32-path", "17-cycle", "K3,15", "20-wheel", "K19-e"]
+        {
             assert_eq!(name(&named(wanted).unwrap()), wanted);
         }
         for (wanted, size) in [("33-clique", 33), ("32-star", 33), ("33-path", 33)] {

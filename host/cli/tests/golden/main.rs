@@ -174,7 +174,7 @@ fn two_ranks_of_mpi() {
         rows.map(|(row, mut cells)| (row, cells.remove(0))).collect();
     let mut answered = 0;
     for (row, cell) in answers("cpu", &extent, [&mpirun, &["--distribute"]]) {
-        if !cell.starts_with("exit 1") {
+        if !cell.starts_with("exit ") {
             assert_eq!(cell, alone[&row], "{row:?}");
             answered += 1;
         }

@@ -45,6 +45,44 @@ pub fn named(wanted: &str) -> Option<Pattern> {
     }
 }
 
+/// The name of a connected pattern of four or more vertices without labels that is of a family.
+pub fn name_of(pattern: &Pattern) -> Option<String> {
+    let (n, edges) = (pattern.vertices(), pattern.edge_count());
+    if n < 4 {
+        return None;
+    }
+    let all = n * (n - 1) / 2;
+    let largest = (0..n).map(|i| pattern.degree(i)).max().unwrap_or(0);
+    match edges {
+        _ if edges == all => Some(format!("{n}-clique")),
+        _ if edges == n - 1 && largest == n - 1 => Some(format!("{}-star", n - 1)),
+        _ if edges == n - 1 && largest == 2 => Some(format!("{n}-path")),
+        _ if edges == n && largest == 2 => Some(format!("{n}-cycle")),
+        // Of four vertices it is the diamond.
+        _ if n > 4 && edges == all - 1 => Some(format!("K{n}-e")),
+        _ if is_wheel(pattern) => Some(format!("{}-wheel", n - 1)),
+        _ => biclique_sides(pattern).map(|(m, n)| format!("K{m},{n}")),
+    }
+}
+
+/// Whether a vertex is joined to all of a ring, and there are no other edges.
+fn is_wheel(pattern: &Pattern) -> bool {
+    let n = pattern.vertices();
+    let Some(hub) = (0..n).find(|&i| pattern.degree(i) == n - 1) else { return false };
+    let ring: Vec<usize> = (0..n).filter(|&i| i != hub).collect();
+    ring.iter().all(|&i| pattern.degree(i) == 3) && pattern.induced(&ring).is_connected()
+}
+
+/// The smaller and the larger side of a complete bipartite pattern.
+fn biclique_sides(pattern: &Pattern) -> Option<(usize, usize)> {
+    let n = pattern.vertices();
+    let is_right = |i| pattern.has_edge(0, i);
+    let fits = |i, j| pattern.has_edge(i, j) == (is_right(i) != is_right(j));
+    let right = pattern.degree(0);
+    let complete = (0..n).all(|i| (0..i).all(|j| fits(i, j)));
+    (complete && right > 0).then(|| (right.min(n - right), right.max(n - right)))
+}
+
 fn size(text: &str) -> Option<usize> {
     let is_number = text.chars().all(|c| c.is_ascii_digit());
     text.parse().ok().filter(|&k| is_number && k <= MAX_VERTICES)
@@ -89,6 +127,10 @@ mod tests {
             (&["C6", "cycle6"], "6-cycle"),
             (&["K4-e", "diamond"], "diamond"),
             (&["K2,2"], "4-cycle"),
+            (&["K2,3", "K3,2", "k2,3"], "K2,3"),
+            (&["K4,3"], "K3,4"),
+            (&["W5", "5-wheel"], "5-wheel"),
+            (&["K5-e"], "K5-e"),
             (&["W4", "wheel4", "wheel-4"], "4-wheel"),
             (&["W3"], "4-clique"),
             (&["K3-e"], "wedge"),
