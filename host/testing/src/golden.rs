@@ -39,6 +39,15 @@ fn parts(cell: &str) -> (&str, &str) {
     cell.split_at(cell.find(APART).unwrap_or(cell.len()))
 }
 
+/// The parts of a cell, between commas and semicolons, that another one lacks.
+fn only_in(cell: &str, other: &str) -> String {
+    let parts =
+        |text: &'_ str| text.split([',', ';']).map(|p| p.trim().to_string()).collect::<Vec<_>>();
+    let others = parts(other);
+    let own: Vec<String> = parts(cell).into_iter().filter(|part| !others.contains(part)).collect();
+    if own.is_empty() { cell.to_string() } else { own.join(", ") }
+}
+
 impl Table {
     /// Compares the answers of one engine to some of the questions, or writes them.
     ///
@@ -57,7 +66,8 @@ impl Table {
             let of_file = kept.get(question).map_or("no such row", |cells| &cells[at]);
             if of_file != answer {
                 let question = question.join(", ");
-                differences.push(format!("{question}:\n  file  {of_file}\n  found {answer}"));
+                let (file, found) = (only_in(of_file, answer), only_in(answer, of_file));
+                differences.push(format!("{question}:\n  file  {file}\n  found {found}"));
             }
         }
         let count = differences.len();
