@@ -279,7 +279,7 @@ fn a_time_limit_ends_every_task_and_no_number_looks_whole() {
     // Numbers per vertex are known at the end: there are no rows, rather than an empty table.
     let table = folder.path("rows.csv");
     for more in [&["--output", "csv"][..], &["--to", table.to_str().unwrap()]] {
-        let words = [&["motif", "-k", "4", "--per", "vertex", "--time-limit", "0.01"], more];
+        let words = [&["clique", "-k", "9", "--per", "vertex", "--time-limit", "0.5"], more];
         let output = run(&words.concat(), &graph);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(124), "{said}");

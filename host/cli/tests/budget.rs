@@ -149,7 +149,7 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
         assert!(stderr.contains(message), "{args:?}: {stderr}");
     }
     let fsm = ["mine", "fsm", "--support", "2", "--max-vertices", "2", &none, "--memory", "1G"];
-    let stderr = fails(&fsm, 1);
+    let stderr = fails(&fsm, 2);
     assert!(
         stderr.contains("does not answer it within a memory limit; leave --memory out"),
         "{stderr}"

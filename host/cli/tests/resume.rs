@@ -242,7 +242,7 @@ fn a_file_of_another_run_is_refused_and_stays() {
     let mni = ["fsm", "--measure", "mni", "--max-edges", "2", "--support", "5", &labelled];
     refused(&mni, 1, &["by the rule `in phases, levels`"]);
     let whole = ["a checkpoint keeps shares or phases", "leave --checkpoint out"];
-    refused(&["clique", "--maximum", &mine], 1, &whole);
+    refused(&["clique", "--maximum", &mine], 2, &whole);
     let with = |more: &[&'static str]| [&clique[..], &[&mine], more].concat();
     let list = with(&["--list", "list.tsv"]);
     refused(&list, 2, &["--checkpoint", "--list"]);

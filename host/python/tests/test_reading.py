@@ -96,7 +96,7 @@ def test_a_graph_of_networkx_is_a_pattern():
     for pattern, kind, message in [
         (networkx.DiGraph([(0, 1)]), TypeError, "the pattern is a directed graph"),
         (networkx.Graph(), ValueError, "the pattern is empty"),
-        ("5-wheal", gramer.InputError, "5-wheal: there is no such file, and no pattern has this name; did you mean"),
+        ("5-wheal", ValueError, "5-wheal: there is no such file, and no pattern has this name; did you mean"),
         (5, TypeError, "a pattern is a Pattern, a name, a line of text, a graph of NetworkX, or pairs"),
         ([0, 1], TypeError, "a pattern is a Pattern"),
         ([("a", "b")], TypeError, "a pattern is a Pattern"),

@@ -173,6 +173,12 @@ mod tests {
     }
 
     #[test]
+    fn only_the_parts_that_differ_are_shown() {
+        assert_eq!(only_in("3 a, 4 b; 2 of 2", "3 a, 5 b; 2 of 2"), "4 b");
+        assert_eq!(only_in("3 a", "3 a, 5 b"), "3 a");
+    }
+
+    #[test]
     #[should_panic(expected = "1 of 2 answers differ")]
     fn a_difference_fails() {
         let folder = tempfile::tempdir().unwrap();
