@@ -4,7 +4,7 @@
 // The host sets K, W (words of a row), LANES (lanes that walk together), WALKERS (of them in a work-group), HASH
 // and HASH_BITS (the table's size), and the words of a level (the candidates that are left, the branches that wait,
 // and held | pivots << 16), of a stack of levels, of a work-group's state (whether it is on its way, its task, the
-// next branch that it deals out), and of a walker's (depth, branches of the first and second level, its turn).
+// next branch that it deals out), and of a walker's (depth, branches that hold one vertex so far, its turn).
 //
 // A state is a set of candidates, the vertices that are held, and the pivots, of which each may be taken or
 // left. With the pivot u of a set, cliques are those with u or among u's neighbours, and for each other
@@ -13,30 +13,19 @@
 //
 // A work-group makes the rows of a root in local memory, and its walkers share the branches: those that hold one
 // vertex are dealt out in turn; a walker that is out of work then is given half of the branches that wait lowest
-// on another's stack. The chain of states that hold nothing each walks by itself. Parts of a root share the
-// branches that hold two vertices.
+// on another's stack. The chain of states that hold nothing each walks by itself. Of the branches that
+// hold one vertex a part of a root takes each `parts`-th.
 //
 // The set of a walker is spread over its lanes, word by word; each lane examines other candidates for the pivot.
 // Pending branches are in global memory: after its share of steps a walker saves its state, and the next launch
 // continues there.
 
-#define STRIDE (W | 1)
 #define CONTROL_NEXT 0
 #define CONTROL_CUT 1
 #define T (LANES * WALKERS)
-// Vertices of a root's graph that a clique has.
-#define SOUGHT (K - 1)
-// The branches of two levels, numbered so that parts get some of each.
-#define BRANCH(first, second) ((first) * 37 + (second))
-// Words of sets lie in registers, which have no index. A lane alone has a cache, and nobody to wait for: its compiler
-// takes minutes for loops that are written out, and for barriers among branches.
 #if LANES == 1
-#define UNROLL _Pragma("nounroll")
-#define UNROLL_BITS UNROLL
 #define SYNC
 #else
-#define UNROLL _Pragma("unroll")
-#define UNROLL_BITS
 #define SYNC barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
 #define NO_TURN 0xffffffffu
@@ -55,19 +44,11 @@
 #define MAIL_FULL 2
 // Candidates of a level that is worth being shared.
 #define WORTH 8
-// Adds C(of, need) to the walker's sum.
-#define COUNT(of, code)                                                                              \
-    {                                                                                                \
-        const ulong2 ways = binomials[INDEX((of) * K + need, (32 * W + 1) * K, code)];               \
-        low += ways.x;                                                                               \
-        high += ways.y + (low < ways.x ? 1 : 0);                                                     \
-    }
 
 // The lowest level from `at` on, below `depth`, with branches to share, and their words and number; `depth` if there is
-// none. A single branch is shared only if there is a level above: in dense graphs most levels have one. Levels with
-// fewer than `least` are shared in other ways.
-inline uint level_to_share(__global const uint *stack, uint at, const uint depth, const uint least,
-                           uint *waiting, uint *waits) {
+// none. A single branch is shared only if there is a level above: in dense graphs most levels have one. Levels that
+// hold nothing are dealt out.
+inline uint level_to_share(__global const uint *stack, uint at, const uint depth, uint *waiting, uint *waits) {
     for (; at < depth; at++) {
         __global const uint *const level = stack + at * LEVEL_WORDS;
         uint candidates = 0, sum = 0;
@@ -78,7 +59,7 @@ inline uint level_to_share(__global const uint *stack, uint at, const uint depth
             candidates += popcount(level[x]);
         }
         *waits = sum;
-        if (sum > (at + 1 < depth ? 0 : 1) && candidates >= WORTH && (level[2 * W] & 0xffff) >= least)
+        if (sum > (at + 1 < depth ? 0 : 1) && candidates >= WORTH && (level[2 * W] & 0xffff) != 0)
             break;
     }
     return at;
@@ -96,11 +77,10 @@ inline uint given(const uint waiting, uint *keep) {
 
 #if WALKERS > 1
 // Hands half of the branches that wait on the lowest level that has some to a walker of the group.
-inline void give(__global uint *stack, const uint depth, uint *base, const uint least, const uint first,
-                 const uint second, const uint lane, volatile __local uint *shared,
-                 volatile __local uint *mail) {
+inline void give(__global uint *stack, const uint depth, uint *base, const uint lane,
+                 volatile __local uint *shared, volatile __local uint *mail) {
     uint waiting[W], waits = 0;
-    const uint at = level_to_share(stack, *base, depth, least, waiting, &waits);
+    const uint at = level_to_share(stack, *base, depth, waiting, &waits);
     *base = at;
     if (at == depth)
         return;
@@ -131,8 +111,6 @@ inline void give(__global uint *stack, const uint depth, uint *base, const uint 
     }
     if (lane == 0) {
         mail[2 * W] = level[2 * W];
-        mail[2 * W + 1] = first;
-        mail[2 * W + 2] = second;
     }
     mem_fence(CLK_LOCAL_MEM_FENCE);
     lanes_sync_all();
@@ -144,8 +122,7 @@ inline void give(__global uint *stack, const uint depth, uint *base, const uint 
 // Between launches, once all tasks have begun: from each walker of a group that goes on, half of the
 // branches of its lowest level that has some to the same walker of a group that is out of work, which goes on
 // with them. A pair is these two groups.
-__kernel void share_branches(__global const uint2 *restrict tasks, const uint count,
-                             __global uint *states, __global uint *stacks,
+__kernel void share_branches(__global uint *states, __global uint *stacks,
                              __global const uint2 *restrict pairs, const uint number, const uint groups,
                              __global uint *restrict fault) {
     const uint at = get_global_id(0), walker = at % WALKERS;
@@ -163,9 +140,9 @@ __kernel void share_branches(__global const uint2 *restrict tasks, const uint co
         states[to * STATE_WORDS + 1] = task;
         states[to * STATE_WORDS + 2] = 0;
     }
-    const uint parts = tasks[INDEX(task, count, 97)].y >> 16, depth = giver[0];
+    const uint depth = giver[0];
     uint waiting[W], waits = 0;
-    const uint level = level_to_share(stack, 0, depth, parts > 1 ? 2 : 1, waiting, &waits);
+    const uint level = level_to_share(stack, 0, depth, waiting, &waits);
     taker[0] = level == depth ? 0 : 1;
     if (level == depth)
         return;
@@ -190,9 +167,10 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                   volatile __global uint *control, __global uint *states, __global uint *stacks,
                   const uint budget, __global uint *restrict sums, __global uint *restrict fault) {
     __local uint table[HASH], ids[32 * W], rows[32 * W * STRIDE];
+    __local uint small[WALKERS * SMALL_WORDS];
     volatile __local uint shared[7];
 #if WALKERS > 1
-    volatile __local uint mail[2 * W + 3];
+    volatile __local uint mail[2 * W + 1];
 #endif
     LANES_ROOM
 
@@ -203,7 +181,8 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
     __global uint *const stack = stacks + (ulong)walker * STACK_WORDS;
     bool active = state[0] != 0, cut = false;
     uint number = state[1], work = 0;
-    ulong low = 0, high = 0;
+    ulong2 counted = 0;
+    ulong2 *const sum = &counted;
 
     for (;;) {
         if (place == 0) {
@@ -259,14 +238,13 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
             set[x] = n >= 32 * x + 32 ? 0xffffffff : n > 32 * x ? (1u << n % 32) - 1 : 0;
         bool enter = !active, late = false;
         uint held = 0, pivots = 0;
-        uint depth = 0, first = 0, second = 0, turn = NO_TURN;
+        uint depth = 0, first = 0, turn = NO_TURN;
         // No level below has branches for others.
         uint base = 0;
         if (active) {
             depth = own[0];
             first = own[1];
-            second = own[2];
-            turn = own[3];
+            turn = own[2];
         }
         active = false;
         for (;;) {
@@ -282,18 +260,22 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 const uint need = SOUGHT - held;
                 if (held + pivots + size < SOUGHT)
                     continue;
-                // The end of a chain that holds nothing is everyone's, of one that holds a vertex all parts'.
-                const bool mine = held > 1 || (held == 1 && BRANCH(first, 0) % parts == part) ||
-                                  (held == 0 && part == 0 && place < LANES);
+                // Every walker of every part comes to the end of the chain that holds nothing.
+                const bool mine = lane == 0 && (held > 0 || (part == 0 && place < LANES));
                 if (need == 0 || size == 0) {
                     if (mine)
-                        COUNT(pivots, 89)
+                        COUNT(1, pivots, need, 89)
                     continue;
                 }
                 if (need == 1) {
-                    const ulong ways = mine ? pivots + size : 0;
-                    low += ways;
-                    high += low < ways ? 1 : 0;
+                    if (mine)
+                        COUNT(1, pivots + size, 1, 89)
+                    continue;
+                }
+                // Those that hold nothing are dealt out.
+                if (size <= SMALL && held > 0) {
+                    steps += small_sets(set, held, pivots, rows, lane, small + place / LANES * SMALL_WORDS, binomials,
+                                        sum, fault);
                     continue;
                 }
                 // The candidate with most neighbours among them, and whether each is a neighbour of all.
@@ -315,7 +297,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                         }
                 if (lanes_ballot(lacks) == 0) {
                     if (mine)
-                        COUNT(pivots + size, 90)
+                        COUNT(1, pivots + size, need, 89)
                     continue;
                 }
                 best = lanes_max(best);
@@ -372,8 +354,6 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 mem_fence(CLK_LOCAL_MEM_FENCE);
                 for (uint i = lane; i < 2 * W + 1; i += LANES)
                     stack[i] = mail[i];
-                first = mail[2 * W + 1];
-                second = mail[2 * W + 2];
                 lanes_sync_all();
                 if (lane == 0)
                     atomic_xchg(shared + MAIL, MAIL_EMPTY);
@@ -394,9 +374,8 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
             }
             steps += 1;
 #if WALKERS > 1
-            if (lanes_ballot(shared[HUNGRY] != 0 && shared[MAIL] == MAIL_EMPTY) != 0) {
-                give(stack, depth, &base, parts > 1 ? 2 : 1, first, second, lane, shared, mail);
-            }
+            if (lanes_ballot(shared[HUNGRY] != 0 && shared[MAIL] == MAIL_EMPTY) != 0)
+                give(stack, depth, &base, lane, shared, mail);
 #endif
             __global uint *const level = stack + INDEX(depth - 1, MOST_LEVELS, 93) * LEVEL_WORDS;
             const uint kept = level[2 * W];
@@ -421,7 +400,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                     const uint next = lane == 0 ? atomic_inc(shared + TURN) : 0;
                     turn = lanes_from(next, 0);
                 }
-                skipped = min(waits, turn - first);
+                skipped = min(waits, turn * parts + part - first);
                 first += skipped;
                 finished = skipped == waits;
             }
@@ -460,11 +439,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
             enter = true;
             if (held == 0) {
                 first += 1;
-                second = 0;
                 turn = NO_TURN;
-            } else if (held == 1) {
-                second += 1;
-                enter = BRANCH(first, second) % parts == part;
             }
             held += 1;
         }
@@ -474,8 +449,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 atomic_or(shared + CUT, 1u);
             own[0] = depth;
             own[1] = first;
-            own[2] = second;
-            own[3] = turn;
+            own[2] = turn;
         }
         SYNC;
         work = shared[STEPS];
@@ -493,6 +467,8 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         if (cut)
             atomic_inc(control + CONTROL_CUT);
     }
-    if (lane == 0 && (low != 0 || high != 0))
-        add_wide(sums + 4 * (walker % SLOTS), low, high);
+    const ulong low = lanes_sum(counted.x & 0xffffffff), middle = lanes_sum(counted.x >> 32);
+    const ulong words = low + (middle << 32), high = lanes_sum(counted.y) + (middle >> 32) + (words < low ? 1 : 0);
+    if (lane == 0 && (words != 0 || high != 0))
+        add_wide(sums + 4 * (walker % SLOTS), words, high);
 }

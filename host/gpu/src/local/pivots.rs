@@ -17,18 +17,21 @@ use crate::program::Program;
 use crate::resident::Resident;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
+const SMALL_SETS: &str = include_str!("../../kernels/small_sets.clh");
 const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
 
 /// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
-/// Target duration of a slice once all tasks have started: idle groups get work after each slice.
+/// Target duration of a slice once all tasks have started: idle groups get work after each slice. In long runs it is a
+/// share of the time so far, since a slice has a cost of about half a millisecond.
 const LAST_SLICE: Duration = Duration::from_millis(3);
+const LAST_SHARE: u32 = 64;
 /// Groups at most that are given work by the same one at a time.
 const TAKERS: usize = 7;
 /// Steps of a work-group in the first slice, and the least and most.
-const STEPS: (f64, f64, f64) = (5_000.0, 64.0, 1e9);
-/// Walkers for each compute unit.
-const WALKERS_EACH: usize = 64;
+const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
+/// Walkers for each compute unit, as many as its registers hold: others would only begin when these end.
+const WALKERS_EACH: usize = 32;
 /// Walkers of a work-group where one is a warp, which share the rows of a root; elsewhere one is a work-group.
 const WALKERS: usize = 8;
 /// Lanes of a work-group that shares out branches.
@@ -37,7 +40,7 @@ const SHARE_LANES: usize = 64;
 const CONTROL_WORDS: usize = 2;
 /// Words of a work-group's state, and of a walker's.
 const STATE_WORDS: usize = 3;
-const WALKER_WORDS: usize = 4;
+const WALKER_WORDS: usize = 3;
 
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
@@ -148,8 +151,8 @@ impl CliqueCount<'_> {
         let states = Buffer::of(&place, &vec![0u32; groups * state], "states of groups")?;
         let mut control = Buffer::of(&place, &[0u32; CONTROL_WORDS], "the control block")?;
         let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
-        let (mut steps, mut next) = (STEPS.0, 0u32);
-        let walks = Walks { tasks: list, states: &states, stacks: &stacks, groups, walkers };
+        let (mut steps, mut next, start) = (STEPS.0, 0u32, Instant::now());
+        let walks = Walks { states: &states, stacks: &stacks, groups, walkers };
         loop {
             if context.cancel.is_cancelled() {
                 return Ok(false);
@@ -184,7 +187,8 @@ impl CliqueCount<'_> {
             }
             // A slice that ended for want of tasks says nothing of the time that steps take.
             let all_begun = next == tasks as u32;
-            let slice = if all_begun { LAST_SLICE } else { SLICE };
+            let last = LAST_SLICE.max(start.elapsed() / LAST_SHARE);
+            let slice = if all_begun { last } else { SLICE };
             let factor = (slice.as_secs_f64() / took).clamp(0.25, 4.0);
             if cut || factor < 1.0 {
                 steps = (steps * factor).clamp(STEPS.1, STEPS.2);
@@ -221,13 +225,12 @@ impl CliqueCount<'_> {
         }
         let name = format!("pivots_{words} of {}", self.k);
         let form = device.form()?.source();
-        device.program(&name, &[COMMON, &defines, &form, TARGETS, PIVOTS])
+        device.program(&name, &[COMMON, &defines, &form, TARGETS, SMALL_SETS, PIVOTS])
     }
 }
 
 /// Walks that lie on the device between launches.
 struct Walks<'a> {
-    tasks: &'a List,
     states: &'a Buffer<u32>,
     stacks: &'a Buffer<u32>,
     groups: usize,
@@ -254,8 +257,6 @@ impl Walks<'_> {
                 busy.iter().zip(takers).map(|(&from, &to)| [from, to]).collect();
             let buffer = Buffer::of(&device.place(), &pairs, "groups that share work")?;
             let args = [
-                Arg::Buffer(self.tasks.buffer.raw()),
-                Arg::U32(self.tasks.tasks.len() as u32),
                 Arg::Buffer(self.states.raw()),
                 Arg::Buffer(self.stacks.raw()),
                 Arg::Buffer(buffer.raw()),

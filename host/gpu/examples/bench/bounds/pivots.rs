@@ -72,7 +72,8 @@ impl Arcs {
     }
 }
 
-/// Branches that hold two vertices are divided at random into this many groups; of too much work some of them are walked.
+/// Branches that hold two vertices, and small sets that hold one, are divided at random into this many groups; of too
+/// much work some of them are walked.
 const GROUPS: u64 = 64;
 /// Groups of the smallest sample.
 const LEAST: u64 = 4;
@@ -93,7 +94,7 @@ struct Walk<'a, const W: usize> {
     /// Vertices of a clique in the root's graph.
     sought: u32,
     sample: Sample<'a>,
-    /// Branches that hold two vertices.
+    /// Branches that hold two vertices, and small sets that hold one.
     branches: u64,
     /// Branches that the current one stands for.
     factor: u64,
@@ -123,12 +124,16 @@ impl<'a, const W: usize> Walk<'a, W> {
 
     /// A state and all below it: the pivot is chosen by the neighbours that each candidate has among the others. Each
     /// lane of a warp takes other candidates of a word, and one word that has some takes all lanes. Words of rows where the
-    /// set has none are not counted.
+    /// set has none are not counted. A small set that holds a vertex is walked by [`Small`].
     fn state(&mut self, mut set: [u64; W], held: u32, mut pivots: u32) {
         loop {
             let size: u32 = set.iter().map(|w| w.count_ones()).sum();
             if held + pivots + size < self.sought || held + 1 >= self.sought || size == 0 {
                 return;
+            }
+            if size <= SMALL && held > 0 {
+                let walk = |walk: &mut Self| walk.small(set, held, pivots);
+                return if held == 1 { self.sampled(walk) } else { walk(self) };
             }
             let (mut best, mut complete) = ((0, 0), true);
             let mut halves = 0;
@@ -168,7 +173,7 @@ impl<'a, const W: usize> Walk<'a, W> {
                     let row = &self.rows[64 * x + bit.trailing_zeros() as usize];
                     let branch: [u64; W] = std::array::from_fn(|y| set[y] & row[y]);
                     if held == 1 {
-                        self.branch(branch, pivots);
+                        self.sampled(|walk| walk.state(branch, 2, pivots));
                     } else {
                         self.state(branch, held + 1, pivots);
                     }
@@ -178,8 +183,8 @@ impl<'a, const W: usize> Walk<'a, W> {
         }
     }
 
-    /// A branch that holds two vertices, if its group is walked.
-    fn branch(&mut self, set: [u64; W], pivots: u32) {
+    /// A walk below a branch, if its group is walked.
+    fn sampled(&mut self, walk: impl FnOnce(&mut Self)) {
         self.branches += 1;
         let Sample { groups, root, by_group } = self.sample;
         let mixed = (u64::from(root) << 32 | self.branches).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -189,9 +194,80 @@ impl<'a, const W: usize> Walk<'a, W> {
         }
         let before = self.tests.words;
         self.factor = GROUPS / groups;
-        self.state(set, 2, pivots);
+        walk(self);
         let words = (self.tests.words - before) / self.factor;
         by_group[group as usize].fetch_add(words, Relaxed);
         self.factor = 1;
     }
+
+    /// All states below a small set: its candidates are numbered again, by a lane each.
+    fn small(&mut self, set: [u64; W], held: u32, pivots: u32) {
+        let mut members = vec![];
+        for (x, &word) in set.iter().enumerate() {
+            (0..64).filter(|bit| word >> bit & 1 != 0).for_each(|bit| members.push(64 * x + bit));
+        }
+        let is_near = |i: usize, j: usize| u32::from(self.rows[i][j / 64] >> (j % 64) & 1 != 0);
+        let near =
+            |&i: &usize| (0..).zip(&members).fold(0, |near, (at, &j)| near | is_near(i, j) << at);
+        let near: Vec<u32> = members.iter().map(near).collect();
+        let mut small = Small { near: &near, sought: self.sought, states: 0, candidates: 0 };
+        small.state(u32::MAX >> (SMALL - members.len() as u32), held, pivots);
+        self.tests.states += self.factor * small.states;
+        self.tests.candidates += self.factor * small.candidates;
+        // The lanes take a word for the neighbours of each candidate, and one for the set of each branch.
+        self.tests.words += self.factor * 2 * LANES * small.states;
+    }
+}
+
+/// Most candidates of a small set (`kernels/small_sets.clh`).
+const SMALL: u32 = 32;
+
+/// A walk below a small set.
+struct Small<'a> {
+    /// Neighbours of each candidate.
+    near: &'a [u32],
+    sought: u32,
+    states: u64,
+    /// Candidates and branches that were examined.
+    candidates: u64,
+}
+
+impl Small<'_> {
+    /// A state and all below it.
+    fn state(&mut self, mut all: u32, held: u32, mut pivots: u32) {
+        let size = all.count_ones();
+        self.states += 1;
+        self.candidates += u64::from(size);
+        let (mut whole, mut best) = (0, (0, 0));
+        for i in bits(all) {
+            match (all & self.near[i]).count_ones() {
+                near if near + 1 == size => whole |= 1 << i,
+                near => best = best.max((near, i)),
+            }
+        }
+        all ^= whole;
+        pivots += whole.count_ones();
+        if all == 0 {
+            return;
+        }
+        let pivot = best.1;
+        all ^= 1 << pivot;
+        let beside = all & !self.near[pivot];
+        for i in bits(beside | 1 << pivot) {
+            let is_pivot = u32::from(i == pivot);
+            let gone = if i == pivot { 0 } else { beside & ((1 << i) - 1) };
+            let branch = all & self.near[i] & !gone;
+            let (left, held) = (branch.count_ones(), held + 1 - is_pivot);
+            let need = self.sought - held;
+            self.candidates += 1;
+            if need > 1 && left > 3 && pivots + is_pivot + left >= need {
+                self.state(branch, held, pivots + is_pivot);
+            }
+        }
+    }
+}
+
+/// Positions of the bits that are set.
+fn bits(word: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |bit| word >> bit & 1 != 0)
 }
