@@ -4,12 +4,13 @@
 // The host sets K, W (words of a row), LANES (lanes that walk together), WALKERS (of them in a work-group), HASH
 // and HASH_BITS (the table's size), and the words of a level (the candidates that are left, the branches that wait,
 // and held | pivots << 16), of a stack of levels, of a work-group's state (whether it is on its way, its task, the
-// next branch that it deals out), and of a walker's (depth, branches that hold one vertex so far, its turn).
+// next turn; turn t is branch t · parts + part of those that hold one vertex), and of a walker's (depth, branches that
+// hold one vertex so far, its turn).
 //
 // A state is a set of candidates, the vertices that are held, and the pivots, of which each may be taken or
 // left. With the pivot u of a set, cliques are those with u or among u's neighbours, and for each other
 // vertex v in turn those with v among what is left. Once the set is complete or empty a state stands for
-// C(pivots, K − held) cliques at once. So the number of states follows the graph's structure, not its cliques.
+// C(pivots, K − 1 − held) cliques at once. So the number of states follows the graph's structure, not its cliques.
 //
 // A work-group makes the rows of a root in local memory, and its walkers share the branches: those that hold one
 // vertex are dealt out in turn; a walker that is out of work then is given half of the branches that wait lowest
@@ -109,9 +110,8 @@ inline void give(__global uint *stack, const uint depth, uint *base, const uint 
             level[W + x] = waiting[x] ^ left;
         }
     }
-    if (lane == 0) {
+    if (lane == 0)
         mail[2 * W] = level[2 * W];
-    }
     mem_fence(CLK_LOCAL_MEM_FENCE);
     lanes_sync_all();
     if (lane == 0)
@@ -146,8 +146,6 @@ __kernel void share_branches(__global uint *states, __global uint *stacks,
     taker[0] = level == depth ? 0 : 1;
     if (level == depth)
         return;
-    for (uint i = 1; i < WALKER_WORDS; i++)
-        taker[i] = giver[i];
     __global uint *const shared = stack + level * LEVEL_WORDS;
     uint keep = waits / 2;
     UNROLL
@@ -260,7 +258,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 const uint need = SOUGHT - held;
                 if (held + pivots + size < SOUGHT)
                     continue;
-                // Every walker of every part comes to the end of the chain that holds nothing.
+                // Every walker of every part comes to the end of the chain that holds nothing; one counts it.
                 const bool mine = lane == 0 && (held > 0 || (part == 0 && place < LANES));
                 if (need == 0 || size == 0) {
                     if (mine)
@@ -272,7 +270,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                         COUNT(1, pivots + size, 1, 89)
                     continue;
                 }
-                // Those that hold nothing are dealt out.
+                // On the chain that holds nothing branches are dealt out.
                 if (size <= SMALL && held > 0) {
                     steps += small_sets(set, held, pivots, rows, lane, small + place / LANES * SMALL_WORDS, binomials,
                                         sum, fault);

@@ -129,11 +129,28 @@ fn pivots_of_every_width() {
         let right = choose(u128::from(vertices), k as u128);
         assert_eq!(outcome.results[0].count, right, "{k} of {vertices}");
     }
+    // Many pivots above small sets: products of more than 64 bits.
+    let sparse = random(Model::ErdosRenyiProbability { vertices: 60, p: 0.5 }, 5, [0, 0]);
+    compare(&gpu, "joined", &joined(200, &sparse), &Task::Clique { k: 16 });
     // Walks that take several launches, and heavy roots in parts.
     let model = Model::ErdosRenyiProbability { vertices: 150, p: 0.6 };
     compare(&gpu, "a long walk", &random(model, 7, [0, 0]), &Task::Clique { k: 9 });
     compare(&gpu, "bipartite", &bipartite(200), &Task::Clique { k: 9 });
     compare(&gpu, "tiers", &tiers(), &Task::Clique { k: 9 });
+}
+
+/// A graph and vertices that are joined to all of it and to each other.
+fn joined(vertices: u64, graph: &Graph) -> Graph {
+    let (view, mut builder) = (graph.view(), Builder::new());
+    let all = view.vertices() as u64;
+    for u in 0..view.vertices() as u32 {
+        let larger = view.neighbours(u).iter().filter(|&&v| u < v);
+        larger.for_each(|&v| builder.edge(u64::from(u), u64::from(v)));
+    }
+    for u in all..all + vertices {
+        (0..u).for_each(|v| builder.edge(u, v));
+    }
+    builder.build()
 }
 
 /// One graph of several, without an edge between them: what compilers take time for is then built once.

@@ -22,15 +22,16 @@ const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
 
 /// Target duration of a slice.
 const SLICE: Duration = Duration::from_millis(20);
-/// Target duration of a slice once all tasks have started: idle groups get work after each slice. In long runs it is a
-/// share of the time so far, since a slice has a cost of about half a millisecond.
-const LAST_SLICE: Duration = Duration::from_millis(3);
+/// Least and most target duration of a slice once all tasks have started: idle groups get work after each slice, and a
+/// slice can't be cancelled.
+const LAST_SLICE: (Duration, Duration) = (Duration::from_millis(3), Duration::from_millis(100));
+/// Its share of the time so far: each slice costs about half a millisecond more.
 const LAST_SHARE: u32 = 64;
 /// Groups at most that are given work by the same one at a time.
 const TAKERS: usize = 7;
-/// Steps of a work-group in the first slice, and the least and most.
+/// Steps of a walker in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
-/// Walkers for each compute unit, as many as its registers hold: others would only begin when these end.
+/// Walkers for each compute unit. On an H200 24 to 40 took the same time, 64 a fifth more for 12-cliques.
 const WALKERS_EACH: usize = 32;
 /// Walkers of a work-group where one is a warp, which share the rows of a root; elsewhere one is a work-group.
 const WALKERS: usize = 8;
@@ -41,6 +42,8 @@ const CONTROL_WORDS: usize = 2;
 /// Words of a work-group's state, and of a walker's.
 const STATE_WORDS: usize = 3;
 const WALKER_WORDS: usize = 3;
+/// Words of a walker in local memory: neighbours of 32 candidates, and 17 levels of three words (`small_sets.clh`).
+const SMALL_WORDS: usize = 32 + 17 * 3;
 
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
@@ -55,6 +58,13 @@ fn most_levels(words: usize) -> usize {
 /// Words of all levels of a walk.
 fn stack_words(words: usize) -> usize {
     most_levels(words) * level_words(words)
+}
+
+/// Bytes of local memory of a work-group, for a table of `hash` entries.
+pub(super) fn local_bytes(words: usize, hash: usize) -> usize {
+    let targets = 32 * words;
+    let (shared, mail) = (7, 2 * words + 1);
+    4 * (hash + targets + targets * (words | 1) + WALKERS * SMALL_WORDS + shared + mail)
 }
 
 /// Bytes of the walks of one group over roots with up to `span` targets, for cliques of `k`.
@@ -84,7 +94,7 @@ impl Group {
 /// Parts for each compute unit, about: the work of a part isn't known beforehand.
 pub(super) const PARTS_EACH: usize = 64;
 
-/// All parts of a root walk over the branches of its first pivot.
+/// Maximum number of parts of a root: each takes every `parts`-th of the branches that hold one vertex.
 pub(super) fn most_parts(targets: usize) -> u32 {
     (targets / 2).clamp(1, u16::MAX.into()) as u32
 }
@@ -187,7 +197,7 @@ impl CliqueCount<'_> {
             }
             // A slice that ended for want of tasks says nothing of the time that steps take.
             let all_begun = next == tasks as u32;
-            let last = LAST_SLICE.max(start.elapsed() / LAST_SHARE);
+            let last = (start.elapsed() / LAST_SHARE).clamp(LAST_SLICE.0, LAST_SLICE.1);
             let slice = if all_begun { last } else { SLICE };
             let factor = (slice.as_secs_f64() / took).clamp(0.25, 4.0);
             if cut || factor < 1.0 {

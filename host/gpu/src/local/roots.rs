@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use gramer_base::error::Result;
 
+use super::pivots;
 use crate::device::Limits;
 use crate::large::Arcs;
 use crate::memory::{Buffer, Place};
@@ -70,7 +71,8 @@ impl ClassShape {
         let rows = targets * (self.words | 1);
         let residues = self.residues() / 32;
         let words = (1 << self.table_bits()) + residues + targets + rows + targets + 1;
-        4 * self.roots * words + 8 * self.lanes * self.roots
+        let bytes = 4 * self.roots * words + 8 * self.lanes * self.roots;
+        bytes.max(pivots::local_bytes(self.words, 1 << self.table_bits()))
     }
 }
 

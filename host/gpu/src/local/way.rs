@@ -3,7 +3,7 @@
 use crate::device::Device;
 
 /// Vertices of a clique up to which sets are met one by one: on an H200 6-cliques took 0.4 to 7 ms by sets and 1 to
-/// 54 ms by pivots, 7-cliques 0.8 to 92 and 1 to 133 ms, each ahead twice, 8-cliques 7 to 1,441 and 1 to 297 ms.
+/// 54 ms by pivots, 7-cliques 0.8 to 92 and 1 to 42 ms, 8-cliques 7 to 1,441 ms by sets.
 const MOST_VERTICES: usize = 6;
 /// Sets of a compute unit that take less time than a walk needs to begin.
 const FEW: f64 = 1e5;
