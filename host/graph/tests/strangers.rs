@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{parse, parse_named, refused};
+use common::{pairs, parse, parse_named, refused};
 use gramer_graph::Graph;
 use gramer_graph::read::Format;
 
@@ -228,9 +228,41 @@ fn lists_and_times_are_not_taken_for_ends() {
     assert_eq!(parse("from,to\na,b\nb,a b\na b,a\n").graph.edges(), 3);
     let times = "1278401881 1 2\n1278401882 2 3\n1278401883 3 1\n";
     assert!(refused(times).contains("1: `1278401881 1 2` may be an edge with a time in front"));
+    for times in [
+        "date,person,friend\n2021-01-01,1,2\n2021-01-02,2,3\n2021-01-03,1,3\n",
+        "Datum;Kunde;Freund\n01.01.2021;1;2\n02.01.2021;2;3\n",
+        "share,one,other\n10%,1,2\n20%,2,3\n",
+    ] {
+        assert!(
+            refused(times).contains("may be an edge with a time in front"),
+            "{}",
+            refused(times)
+        );
+    }
+    assert_eq!(
+        pairs(&parse("date,source,target\n2021-01-01,1,2\n2021-01-02,2,3\n")),
+        [(1, 2), (2, 3)]
+    );
     // Ids of that size, and times behind.
     assert_eq!(parse("1278401881 1278401882 2\n1278401882 1278401883 2\n").graph.edges(), 2);
     assert_eq!(parse("1278401881 1 7\n1278401882 2 8\n").graph.edges(), 2);
+}
+
+#[test]
+fn equal_numbers_of_two_kinds_are_a_note() {
+    let what = "equal numbers in the columns `user_id` and `item_id` are one vertex";
+    let read = parse("date,user_id,item_id\n2021-01-01,1,7\n2021-01-02,1,8\n");
+    assert!(read.notes.iter().any(|note| note.starts_with(what)), "{:?}", read.notes);
+    assert_eq!(pairs(&read), [(1, 7), (1, 8)]);
+    let usual = parse("source,target\n1,7\n1,8\n");
+    assert!(!usual.notes.iter().any(|note| note.starts_with("equal")), "{:?}", usual.notes);
+    assert_eq!(parse("user,item\nu1,i1\nu1,i2\n").graph.vertices(), 3);
+}
+
+#[test]
+fn a_comment_behind_an_edge_is_refused_as_one() {
+    let message = refused("ann bob\nbob carl # strong\n");
+    assert!(message.contains("a comment is a line by itself"), "{message}");
 }
 
 #[test]

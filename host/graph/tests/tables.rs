@@ -74,7 +74,10 @@ fn names_that_leave_the_ends_open_are_refused() {
     ] {
         let message = refused(text);
         assert!(message.starts_with("g:1: the columns `"), "{text:?}: {message}");
-        assert!(message.contains("call these `source` and `target`"), "{text:?}: {message}");
+        assert!(
+            message.contains("name them with the setting `source` and the setting `target`"),
+            "{text:?}: {message}"
+        );
         let forced = parse_named("g", text, Some(Format::Edges));
         assert!(forced.is_ok(), "{text:?}: {forced:?}");
     }

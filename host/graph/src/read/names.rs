@@ -41,6 +41,18 @@ const ENDS: &[(&str, &str)] = &[
     ("row", "col"),
 ];
 
+/// Usual names of ends of two kinds.
+const KINDS: &[(&str, &str)] = &[
+    ("user", "item"),
+    ("user", "product"),
+    ("user", "movie"),
+    ("customer", "item"),
+    ("customer", "product"),
+    ("customer", "shop"),
+    ("author", "paper"),
+    ("actor", "movie"),
+];
+
 /// Names of both ends that columns of a matrix may have as well.
 const LETTERS: &[(&str, &str)] = &[("i", "j"), ("x", "y"), ("a", "b")];
 
@@ -136,7 +148,14 @@ pub(crate) fn is_header(line: &[u8], next: Option<&[u8]>, separator: Separator) 
 /// The columns whose names are those of both ends.
 pub(crate) fn ends(names: &[String]) -> Option<EndColumns> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
-    usual(&plain, ENDS).or_else(|| usual(&plain, LETTERS)).or_else(|| numbered(&plain))
+    let known = usual(&plain, ENDS).or_else(|| usual(&plain, KINDS));
+    known.or_else(|| usual(&plain, LETTERS)).or_else(|| numbered(&plain))
+}
+
+/// Whether the ends have names of two kinds, so that equal numbers may be two vertices.
+pub(crate) fn are_kinds(names: &[String], ends: EndColumns) -> bool {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    usual(&plain, KINDS) == Some(ends)
 }
 
 /// The columns with names that hardly anything but ends of edges has: not those that vertices may have as well.
@@ -144,6 +163,7 @@ pub(crate) fn usual_ends(names: &[String]) -> Option<EndColumns> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     let stem = |name: &str| AROUND.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()));
     usual(&plain, ENDS)
+        .or_else(|| usual(&plain, KINDS))
         .or_else(|| numbered(&plain).filter(|&(u, v)| stem(&plain[u]) && stem(&plain[v])))
 }
 

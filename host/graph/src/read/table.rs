@@ -289,9 +289,8 @@ impl Table {
         }
         let refused = |what: String| {
             let what = format!(
-                "the columns {} don't say which hold the two ends of an edge{what}: call these \
-                 `source` and `target`, or, if the first two are the ids, name the format with the \
-                 setting `format`",
+                "the columns {} don't say which hold the two ends of an edge{what}: name them with \
+                 the setting `source` and the setting `target`",
                 quote(header.text)
             );
             Err(Fault { at: header.at, what })
@@ -311,8 +310,15 @@ impl Table {
             if let Some(what) = names::rivals(&names, ends).filter(|_| !forced) {
                 return Err(Fault { at: header.at, what });
             }
+            let (u, v) = ends;
+            if names::are_kinds(&names, ends) {
+                notes.push(format!(
+                    "equal numbers in the columns {} and {} are one vertex: if they are two, give one kind other ids",
+                    quote(&names[u]),
+                    quote(&names[v])
+                ));
+            }
             if ends != (0, 1) {
-                let (u, v) = ends;
                 notes.push(format!(
                     "columns {} and {}, {} and {}, are taken as the ends of the edges",
                     u + 1,

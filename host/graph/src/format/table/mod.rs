@@ -151,7 +151,9 @@ fn note_first(line: u64, u: u64, v: u64, sink: &mut Sink<'_>) {
 fn check_weight(field: &[u8], line: u64, sink: &Sink<'_>) -> Result<()> {
     let none: [&[u8]; 5] = [b"", b"na", b"nan", b"null", b"none"];
     let is_none = || none.iter().any(|none| field.eq_ignore_ascii_case(none));
-    if is_number(field) || is_none() {
+    let with_points =
+        || field.iter().map(|&b| if b == b',' { b'.' } else { b }).collect::<Vec<_>>();
+    if is_number(field) || is_none() || is_number(&with_points()) {
         return Ok(());
     }
     let what = format!("the weight {} is no number: name another column", quote(field));
@@ -183,6 +185,8 @@ fn other_width(row: &[&[u8]], width: usize, line: u64, sink: &Sink<'_>) -> Error
         counted(row.len(), "column", "columns"),
         match row.len() < width {
             true => "write the separator of an empty column, and remove the line if it is cut",
+            false if row.iter().any(|field| field.starts_with(b"#")) =>
+                "a comment is a line by itself: remove it (sed 's/ *#.*//' FILE)",
             false => "a name with a separator in it belongs in quotes",
         }
     );

@@ -230,8 +230,8 @@ impl Shape {
         let quantities = |column: usize| fields(column).all(is_quantity);
         let numbers = |column: usize| fields(column).all(is_number);
         let behind = (1..self.width).all(quantities);
-        let time =
-            !self.header && quantities(0) && !numbers(0) && !fields(0).any(|f| f.ends_with(b":"));
+        let is_id = |f: &[u8]| is_number(f) || f.ends_with(b":");
+        let time = quantities(0) && !fields(0).any(is_id);
         self.width > 2 && (!quantities(0) && behind || time && numbers(1) && numbers(2))
     }
 
