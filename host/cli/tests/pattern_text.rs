@@ -130,6 +130,9 @@ fn what_is_no_pattern_is_refused_and_a_file_comes_first() {
     assert!(said.contains("read from the file triangle, not the pattern of this name"), "{said}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["results"][0]["name"], "wedge");
+    // A folder hides no name.
+    fs::create_dir(folder.0.path().join("square")).unwrap();
+    assert_eq!(folder.count("square", &[]), 0);
 }
 
 #[test]
@@ -153,6 +156,10 @@ fn rows_hold_what_the_document_does() {
         let induced = ["--induced", "vertex"];
         assert_eq!(folder.count(&row[3], &induced).to_string(), row[4], "{row:?}");
     }
+    // An answer without patterns has the same columns.
+    let none = ["mine", "fsm", "--support", "1000", "g.lg", "--output", "csv"];
+    let none = String::from_utf8(folder.gramer(&none).stdout).unwrap();
+    assert_eq!(none, "pattern,vertices,edges,form,count\n");
     let per = ["mine", "clique", "-k", "3", "g.lg", "--per", "vertex", "--output", "csv"];
     let per = String::from_utf8(folder.gramer(&per).stdout).unwrap();
     assert_eq!(per, "vertex,triangle\n0,1\n1,1\n2,1\n3,0\n4,0\n");

@@ -186,8 +186,8 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<PatternInput> {
         (None, true) => Some(Origin::Text),
         (None, false) => None,
     };
-    // A text may be no path at all.
-    let file = match other.is_none() || path.exists() {
+    // A text may be no path at all, and a folder is no pattern.
+    let file = match other.is_none() || path.exists() && !path.is_dir() {
         true => read_small(path, MAX_SMALL_FILE, "pattern", cancel).map(Some),
         false => Ok(None),
     };

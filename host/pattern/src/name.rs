@@ -143,7 +143,7 @@ pub fn names() -> Vec<String> {
 
 /// Other names of patterns, which are accepted, and the name in answers.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
-    (&["cherry", "open-triangle"], "wedge"),
+    (&["cherry"], "wedge"),
     (&["paw"], "tailed-triangle"),
     (&["chordal-square", "chordal-cycle"], "diamond"),
     (&["chair"], "fork"),
@@ -225,9 +225,12 @@ pub fn similar(wanted: &str) -> Vec<String> {
     }
     // A slip of the pen: a letter in four, and one in short words.
     let most = (wanted.chars().count() / 4).max(1);
+    let others = OTHER_NAMES.iter().flat_map(|(words, name)| words.iter().map(move |w| (w, name)));
     let mut near: Vec<(usize, String)> = NAMED
         .iter()
-        .map(|(name, ..)| (strsim::damerau_levenshtein(name, &wanted), name.to_string()))
+        .map(|(name, ..)| (name, name))
+        .chain(others)
+        .map(|(word, name)| (strsim::damerau_levenshtein(word, &wanted), name.to_string()))
         .chain(families.iter().map(|family| {
             let distance = strsim::damerau_levenshtein(family, &wanted);
             (distance, similar(family).concat())
@@ -366,6 +369,8 @@ mod tests {
             ("dimond", "diamond"),
             ("tailed_triangle", "tailed-triangle"),
             ("bowtie", "hourglass"),
+            ("squre", "4-cycle"),
+            ("claws", "3-star"),
             ("clqiue", "4-clique"),
         ];
         for (word, name) in cases {

@@ -11,9 +11,9 @@ pub const HEADING: &str = "Counts";
 pub struct PerArgs {
     /// Count per vertex, per edge or per graph
     ///
-    /// The number of occurrences that contain the vertex or edge, or the number that the task gives it (core
-    /// number, layer). CPU engine only; motifs of 3 and 4 vertices by orbit, with ORCA's numbers. `graph` counts
-    /// cliques, motifs or matches in each graph of a file of several. `--list` writes all numbers.
+    /// The number of cliques, or of motifs of 3 and 4 vertices by orbit (ORCA's numbers), that contain the vertex or
+    /// edge; core numbers and layers of vertices; truss numbers of edges. CPU engine only. `graph` counts cliques, motifs
+    /// or matches in each graph of a file of several; matches have no other numbers. `--list` writes all numbers.
     #[arg(long, value_name = "WHAT", value_parser = choice::<Per>(), help_heading = HEADING)]
     #[arg(hide_possible_values = true)]
     pub per: Option<Per>,
