@@ -123,7 +123,9 @@ fn graphml_of_several_tools() {
         "&amp; c\"/></graph>",
         &format!("&amp; c\"><data key=\"g\">{}</data></node></graph>", shape("Bob")),
     );
-    assert_eq!(vertices(&parse(&yed)), ["Ada:<x>", "Bob:none", "Group:none"]);
+    let yed = parse(&yed);
+    assert_eq!(vertices(&yed), ["Ada:<x>", "Bob:none", "Group:none"]);
+    assert!(!notes(&yed, "attributes of vertices are left out: `g`"), "{:?}", yed.notes);
     // igraph's names.
     let igraph = parse(&std::fs::read_to_string("tests/formats/graphml-igraph").unwrap());
     assert_eq!(vertices(&igraph), ["Ada", "B & C", "Carl", "Dora", "e"]);

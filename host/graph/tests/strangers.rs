@@ -256,6 +256,12 @@ fn equal_numbers_of_two_kinds_are_a_note() {
 }
 
 #[test]
+fn a_title_above_the_names_of_columns_is_refused_as_one() {
+    let message = refused("Friends 2021;;\n;;\nVon;Nach;Anzahl\nann;bob;3\nbob;carl;1\n");
+    assert!(message.contains("has text in one of 3 columns: if it is a title"), "{message}");
+}
+
+#[test]
 fn a_comment_behind_an_edge_is_refused_as_one() {
     let message = refused("ann bob\nbob carl # strong\n");
     assert!(message.contains("a comment is a line by itself"), "{message}");

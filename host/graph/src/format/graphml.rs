@@ -97,6 +97,8 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
                 NODE_LABEL | EDGE_LABEL => {
                     if let (Some(open), false) = (open.last_mut(), text.trim().is_empty()) {
                         open.values.set_default("label", text.trim());
+                        // yEd's label is what the key is for.
+                        data = None;
                     }
                 }
                 "data" => {

@@ -198,7 +198,14 @@ impl Shape {
     fn open_ends(&self, sample: &Sample, value: bool, is_doubtful: bool) -> String {
         let shown = quote(sample.rows[0].iter().collect::<Vec<_>>().join(&b' ').as_slice());
         let has = |name: &str| sample.rows[0].iter().any(|field| field == name.as_bytes());
-        if self.header && has("shared name") && has("shared interaction") {
+        let texts = sample.rows[0].iter().filter(|field| !trim(field).is_empty()).count();
+        if texts == 1 && sample.rows.len() > 1 {
+            format!(
+                "{shown} has text in one of {} columns: if it is a title, remove all lines above the names of the \
+                 columns (tail -n +2 FILE without the first line)",
+                self.width
+            )
+        } else if self.header && has("shared name") && has("shared interaction") {
             "Cytoscape's table of edges has both ends in one column: export the network as GraphML or .cyjs".into()
         } else if value {
             format!("the columns {shown} {}", column_names::OF_VERTICES)
