@@ -152,10 +152,25 @@ pub(crate) fn ends(names: &[String]) -> Option<EndColumns> {
     known.or_else(|| usual(&plain, LETTERS)).or_else(|| numbered(&plain))
 }
 
-/// Whether the ends have names of two kinds, so that equal numbers may be two vertices.
-pub(crate) fn are_kinds(names: &[String], ends: EndColumns) -> bool {
+/// Notes on the ends of edges between numbers: equal ones in two columns may be two vertices, and others than the first two
+/// columns were taken.
+pub(crate) fn notes(names: &[String], ends: EndColumns) -> Vec<String> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
-    usual(&plain, KINDS) == Some(ends)
+    let (u, v) = ends;
+    let [source, target] = [u, v].map(|column| scan::quote(&names[column]));
+    let kinds = (usual(&plain, KINDS) == Some(ends)).then(|| {
+        format!(
+            "equal numbers in the columns {source} and {target} are one vertex: if they are two, give one kind other ids"
+        )
+    });
+    let others = (ends != (0, 1)).then(|| {
+        format!(
+            "columns {} and {}, {source} and {target}, are taken as the ends of the edges",
+            u + 1,
+            v + 1
+        )
+    });
+    kinds.into_iter().chain(others).collect()
 }
 
 /// The columns with names that hardly anything but ends of edges has: not those that vertices may have as well.

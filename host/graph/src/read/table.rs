@@ -310,23 +310,7 @@ impl Table {
             if let Some(what) = names::rivals(&names, ends).filter(|_| !forced) {
                 return Err(Fault { at: header.at, what });
             }
-            let (u, v) = ends;
-            if names::are_kinds(&names, ends) {
-                notes.push(format!(
-                    "equal numbers in the columns {} and {} are one vertex: if they are two, give one kind other ids",
-                    quote(&names[u]),
-                    quote(&names[v])
-                ));
-            }
-            if ends != (0, 1) {
-                notes.push(format!(
-                    "columns {} and {}, {} and {}, are taken as the ends of the edges",
-                    u + 1,
-                    v + 1,
-                    quote(&names[u]),
-                    quote(&names[v])
-                ));
-            }
+            notes.extend(names::notes(&names, ends));
             self.ends = ends;
             return Ok(());
         }
