@@ -42,8 +42,11 @@ const CONTROL_WORDS: usize = 2;
 /// Words of a work-group's state, and of a walker's.
 const STATE_WORDS: usize = 3;
 const WALKER_WORDS: usize = 3;
-/// Words of a walker in local memory: neighbours of 32 candidates, and 17 levels of three words (`small_sets.clh`).
-const SMALL_WORDS: usize = 32 + 17 * 3;
+/// Most candidates of a small set, words of a level of its walk, and words of a walker in local memory: the neighbours of
+/// each candidate, and levels, of which each has two candidates less than the one above.
+const SMALL: usize = 32;
+const SMALL_LEVEL: usize = 3;
+const SMALL_WORDS: usize = SMALL + (SMALL / 2 + 1) * SMALL_LEVEL;
 
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
@@ -230,6 +233,9 @@ impl CliqueCount<'_> {
             ("STACK_WORDS", stack_words(words)),
             ("STATE_WORDS", STATE_WORDS),
             ("WALKER_WORDS", WALKER_WORDS),
+            ("SMALL", SMALL),
+            ("SMALL_LEVEL", SMALL_LEVEL),
+            ("SMALL_WORDS", SMALL_WORDS),
         ] {
             writeln!(defines, "#define {name} {value}").expect("text");
         }
