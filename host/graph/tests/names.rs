@@ -204,7 +204,10 @@ fn faults_have_their_line() {
     let error = read_bytes(Path::new("g"), latin1, &ReadOptions::default(), &Context::default());
     assert!(error.unwrap_err().to_string().contains("is not UTF-8; convert the file"));
     let said = parse("source,target\na,b\nNaN,a\nb,NaN\nNA,c\n").notes;
-    for what in ["2 edges have the end `NaN`, which", "1 edge has the end `NA`, which"] {
+    for what in [
+        "`NaN` is read as the name of a vertex with 2 edges;",
+        "`NA` is read as the name of a vertex with 1 edge;",
+    ] {
         assert!(said.iter().any(|note| note.starts_with(what)), "{said:?}");
     }
     for (text, hint) in [("1 2\n3.5 1\n", true), ("1 2\n-3 1\n", true), ("0 1\n1,,2\n", false)] {

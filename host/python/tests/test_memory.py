@@ -7,9 +7,9 @@ import sys
 import numpy
 import pytest
 
-#: So many vertices and edges that one array of either needs more than what is kept for small allocations.
+#: One array of all vertices or edges exceeds the reserve for small allocations.
 VERTICES, EDGES = 3_000_000, 5_000_000
-#: Mebibytes that are left; each call reads the graph in a process of its own, which takes seconds.
+#: Memory limits above the current use, in mebibytes. Each limit starts one process per call and takes seconds.
 LEFT = [70, 110, 160, 240, 2000] if os.environ.get("GRAMER_LONG") == "1" else [70, 160, 2000]
 
 CODE = """

@@ -402,11 +402,10 @@ impl<'a> Sink<'a> {
                 block.for_each(|u, v| edges += u64::from(is_end(u) || is_end(v)));
             }
             let (name, count) =
-                (quote(self.vertices.text(vertex)), counted(edges, "edge has", "edges have"));
+                (quote(self.vertices.text(vertex)), counted(edges, "edge", "edges"));
             if edges > 0 {
                 self.notes.push(format!(
-                    "{count} the end {name}, which is read as a vertex but often marks a missing value: remove such \
-                     rows if it does"
+                    "{name} is read as the name of a vertex with {count}; if it marks missing values, remove these rows"
                 ));
             }
         }
