@@ -719,7 +719,7 @@ fn small_candidate() -> Option<(Accelerator, std::path::PathBuf)> {
 /// Memories for filters of up to four words, and in long tests of one.
 #[test]
 fn random_tasks_with_short_filters() {
-    for words in [4, 1].into_iter().take(if environment::long() { 2 } else { 1 }) {
+    for words in [4, 1].into_iter().take(environment::most_cases(1)) {
         let other = format!("applications: {{filter_words: {words}}}");
         let Some((a, library)) = small_with("small_filter", &other) else { return };
         random_cases_on(&a, &library, 120, 60, "random_tasks_with_short_filters", |_| Ok(()));

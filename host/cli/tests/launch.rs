@@ -191,7 +191,7 @@ fn the_set_core_counts_as_the_cpu_does() {
     let folder = tempfile::tempdir().unwrap();
     let (graph, _) = graphs(folder.path());
     let devices = [("emulator:set-small", 1), ("emulator:set", 2), ("emulator:set-hbm", 2)];
-    for (device, units) in devices.into_iter().take(if environment::long() { 3 } else { 2 }) {
+    for (device, units) in devices.into_iter().take(environment::most_cases(2)) {
         for task in [&["clique", "-k", "4"][..], &["motif", "-k", "4"]] {
             let words = [&["mine"], task, &[&graph, "--json"]].concat();
             let expected = mined(&words);
@@ -366,7 +366,7 @@ fn the_set_core_counts_motifs_of_five() {
     let expected = mined(&[&motifs[..], &["cpu"]].concat());
     // The second is a model of a minute's compilation.
     let devices = ["emulator:set-small", "emulator:set-plans"];
-    for device in devices.into_iter().take(if environment::long() { 2 } else { 1 }) {
+    for device in devices.into_iter().take(environment::most_cases(1)) {
         let found = mined(&[&motifs[..], &[device]].concat());
         assert_eq!(found["results"], expected["results"], "{device}");
         assert_eq!(found["complete"], true);

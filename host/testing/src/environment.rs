@@ -71,6 +71,11 @@ pub fn long() -> bool {
     std::env::var("GRAMER_LONG").as_deref() == Ok("1")
 }
 
+/// Number of cases of a test: all in a long test, else `quick`.
+pub fn most_cases(quick: usize) -> usize {
+    if long() { usize::MAX } else { quick }
+}
+
 /// The folder of the real graphs: `$GRAMER_DATA`, or `../shared/data` beside the repository.
 pub fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("GRAMER_DATA")
