@@ -30,11 +30,56 @@ impl Completions {
     ///
     /// # Errors
     /// Those of writing.
-    pub fn run(self, program: &str, mut command: clap::Command) -> Result<()> {
+    pub fn run(self, program: &str, command: clap::Command) -> Result<()> {
+        let names = pattern_names();
+        let mut command = with_pattern_names(command, &names);
         let mut text = vec![];
         clap_complete::generate(self.shell, &mut command, program, &mut text);
-        print(|out| out.write_all(&text))
+        let text = String::from_utf8(text).expect("completions are UTF-8");
+        let text = with_files(self.shell, text, &names);
+        print(|out| out.write_all(text.as_bytes()))
     }
+}
+
+/// Every name of one pattern: `house`, `paw`, `4-clique`. Leaked, since clap takes static texts.
+fn pattern_names() -> Vec<&'static str> {
+    let mut all: Vec<&'static str> = vec![];
+    for name in gramer_pattern::names() {
+        let others = gramer_pattern::other_names(&name);
+        let parts = others.iter().flat_map(|other| other.split([' ', '(', ')']));
+        for name in std::iter::once(name.as_str()).chain(parts) {
+            if !all.contains(&name) && gramer_pattern::named(name).is_some() {
+                all.push(String::leak(name.to_string()));
+            }
+        }
+    }
+    all
+}
+
+/// Gives these values to each argument for a pattern. For completions alone: as a parser, it would refuse files.
+fn with_pattern_names(command: clap::Command, names: &[&'static str]) -> clap::Command {
+    let command = command.mut_args(|argument| match argument.get_id() == "pattern" {
+        true => argument.value_parser(names.to_vec()),
+        false => argument,
+    });
+    command.mut_subcommands(|command| with_pattern_names(command, names))
+}
+
+/// Completes files in addition to the names of patterns. Bash does so where no name fits.
+fn with_files(shell: Shell, text: String, names: &[&'static str]) -> String {
+    let (from, to) = match shell {
+        Shell::Zsh => {
+            let words = format!("({})", names.join(" "));
+            let both = format!(r#"{{_alternative "names\:name\:{words}" "files\:file\:_files"}}"#);
+            (words, both)
+        }
+        Shell::Fish => {
+            let first = format!(r#"-a "{}\t''"#, names[0]);
+            (format!("-f {first}"), format!("-F {first}"))
+        }
+        _ => return text,
+    };
+    text.replace(&from, &to)
 }
 
 /// Options of `gramer man`.

@@ -544,6 +544,16 @@ fn completions_and_manual_pages_are_printed() {
         let output = gramer().args(["completions", shell]).output().unwrap();
         let text = text(&output.stdout);
         assert!(output.status.success() && text.contains("maximal"), "{shell}: {text}");
+        // Names of patterns, and files.
+        let offer = match shell {
+            "bash" => r#"compgen -W "vertex edge wedge cherry triangle tailed-triangle paw"#,
+            "zsh" => r#":{_alternative "names\:name\:(vertex edge wedge cherry"#,
+            "fish" => {
+                r#"-l pattern -d 'Name (triangle, K3,3), edges (\'a-b, b-c\') or file' -r -F -a "vertex\t''"#
+            }
+            _ => "",
+        };
+        assert!(text.contains(offer), "{shell}: {offer} in {text}");
     }
     let output = gramer().arg("man").output().unwrap();
     assert!(text(&output.stdout).contains(".TH gramer 1"));
