@@ -124,6 +124,18 @@ fn what_only_the_cpu_engine_does_is_refused_by_others() {
             &["clique", "--maximal", "--per", "vertex"],
             "does not answer it per vertex; leave --per out",
         ),
+        (
+            &["match", "-p", "diamond", "--per", "edge"],
+            "does not answer it per edge; leave --per out, or count with `gramer mine motif -k 4 --induced edge --per edge`",
+        ),
+        (
+            &["match", "-p", "5-clique", "--per", "vertex"],
+            "or count with `gramer mine clique -k 5 --per vertex`",
+        ),
+        (&["match", "-p", "house", "--per", "vertex"], "or write every match with --list"),
+        (&["match", "-p", "edge", "--per", "vertex"], "or write every match with --list"),
+        (&["match", "-p", "a:1-b", "--per", "vertex"], "or write every match with --list"),
+        (&["match", "-p", "house+edge", "--per", "vertex"], "at once; leave --per out\n"),
         (&["clique", "-k", "3", "--top", "3"], "--per"),
         (
             &["clique", "--maximal", "--estimate", "1%"],

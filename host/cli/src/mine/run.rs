@@ -45,6 +45,28 @@ fn ended(stopped: Option<StopReason>) -> Result<()> {
     }
 }
 
+/// Way to numbers per vertex or edge, which matches lack: another task with `--per`, or a list.
+fn instead_of_columns(
+    query: &Query,
+    per: Per,
+    is_answered: impl Fn(&Query) -> bool,
+) -> Option<String> {
+    let counted = query.clone().answer(query::Answer::Counts);
+    if let Task::Match { pattern, induced, mappings: false } = &query.task
+        && counted.needs(None).is_none()
+    {
+        let (k, induced) = (pattern.vertices(), *induced);
+        let (task, words) = match pattern.edge_count() == k * (k - 1) / 2 {
+            true => (Task::Clique { k }, format!("clique -k {k}")),
+            false => (Task::Motif { k, induced }, format!("motif -k {k} --induced {induced}")),
+        };
+        if task.check().is_ok() && is_answered(&Query::new(task).answer(query.answer)) {
+            return Some(format!(", or count with `gramer mine {words} --per {per}`"));
+        }
+    }
+    is_answered(&counted.list(true)).then(|| ", or write every match with --list".into())
+}
+
 impl Common {
     pub(super) fn run(
         &self,
@@ -227,9 +249,13 @@ impl Common {
         let mut ways = ways
             .into_iter()
             .filter_map(|(option, query, memory)| option.filter(|_| is_answered(&query, memory)));
-        match ways.next() {
-            Some(option) => Error::usage(format!("{what}; leave {option} out")),
-            None => Error::Usage(what),
+        match (ways.next(), query.answer.per()) {
+            (Some(option @ "--per"), Some(per)) if matches!(query.task, Task::Match { .. }) => {
+                let other = instead_of_columns(query, per, |query| is_answered(query, memory));
+                Error::usage(format!("{what}; leave {option} out{}", other.unwrap_or_default()))
+            }
+            (Some(option), _) => Error::usage(format!("{what}; leave {option} out")),
+            (None, _) => Error::Usage(what),
         }
     }
 
