@@ -509,6 +509,12 @@ fn an_answer_has_the_form_that_its_name_ends_with() {
         }
         assert!(!place.at(out).exists());
     }
+    let help = place.run("mine clique --help", "", false).stdout;
+    let help = String::from_utf8_lossy(&help);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for also in ["This build also writes parquet.", "This build also writes .parquet"] {
+        assert_eq!(help.contains(also), cfg!(feature = "columnar"), "{help}");
+    }
     if cfg!(feature = "columnar") {
         assert!(run("", "out.parquet").status.success());
         assert!(fs::read(place.at("out.parquet")).unwrap().starts_with(b"PAR1"));

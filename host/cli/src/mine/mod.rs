@@ -182,6 +182,7 @@ pub struct Common {
     ///
     /// The format of the results: table, json, jsonl, csv, tsv, md, html or svg. Without this option the ending of
     /// --to decides.
+    #[cfg_attr(feature = "columnar", doc = " This build also writes parquet.")]
     #[arg(
         long,
         short,
@@ -197,6 +198,10 @@ pub struct Common {
     /// The name ends with .txt, .json, .jsonl, .csv, .tsv, .md, .html or .svg. The file is written atomically.
     /// Without an ending, and with .log or .out, it is a table. With --per, .csv, .tsv, .jsonl and .md have a row for
     /// each vertex or edge. A page is written to a file or a pipe.
+    #[cfg_attr(
+        feature = "columnar",
+        doc = " This build also writes .parquet, with the rows of .csv."
+    )]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
 
