@@ -16,14 +16,21 @@ pub struct OutputArgs {
     #[arg(long, short, value_enum, default_value = "table")]
     output: Output,
 
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// The option `--json` of commands with an option `--output`.
+#[derive(Debug, clap::Args)]
+pub struct JsonArgs {
     /// The same as `--output json`
-    #[arg(long, conflicts_with = "output")]
-    json: bool,
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
+    pub json: bool,
 }
 
 impl OutputArgs {
     /// Returns the format.
     pub fn output(&self) -> Output {
-        if self.json { Output::Json } else { self.output }
+        if self.json.json { Output::Json } else { self.output }
     }
 }

@@ -19,6 +19,7 @@ use gramer_pattern::{
 
 use crate::choice::choice;
 use crate::mine::matching::ambiguity;
+use crate::output::JsonArgs;
 use crate::program::print_note;
 use crate::report::{SCHEMA, pretty};
 use crate::{device, methods, mine, print};
@@ -84,9 +85,8 @@ pub struct Args {
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 
-    /// The same as `--output json`
-    #[arg(long, conflicts_with = "output")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 impl Args {
@@ -122,7 +122,7 @@ impl Args {
         }
         let plan = SearchPlan::of(pattern, induced, mappings, self.list);
         let own = Described { plan: &plan, input: &input };
-        let output = if self.json { Output::Json } else { self.output };
+        let output = if self.json.json { Output::Json } else { self.output };
         print(|out| match output {
             Output::Text => {
                 out.write_all(own.text().as_bytes())?;

@@ -684,6 +684,24 @@ fn short_help_fits_a_screen() {
 }
 
 #[test]
+fn json_is_the_same_option_in_all_commands() {
+    for words in ["mine clique", "mine core", "plan", "graph info", "graph rank", "graph compress"]
+    {
+        let run = |more: &str| {
+            let words = format!("{words} {more}");
+            gramer().args(words.split_whitespace()).output().unwrap()
+        };
+        let [short, long] = ["-h", "--help"].map(|help| text(&run(help).stdout));
+        let what = "The same as `--output json`";
+        assert!(!short.contains(what) && long.contains(what), "{words}");
+        let both = run("--json --output json");
+        assert_eq!(both.status.code(), Some(2), "{words}");
+        let said = text(&both.stderr);
+        assert!(said.contains("cannot be used with"), "{words}: {said}");
+    }
+}
+
+#[test]
 fn faults_begin_alike_and_say_what_is_allowed() {
     let folder = Folder::new();
     let graph = folder.graph();

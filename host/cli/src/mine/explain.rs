@@ -48,7 +48,7 @@ impl Common {
         ask.check()?;
         let engine = self.options.unopened(&self.device)?;
         let choices = engine.choose(&ask);
-        let json = self.json || self.output == Some(Form::Json);
+        let json = self.json.json || self.output == Some(Form::Json);
         crate::print(|out| match json {
             true => self.explain_json(&query, &choices, out),
             false => self.explain_table(&query, &choices, out),

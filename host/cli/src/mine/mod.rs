@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
+use crate::output::JsonArgs;
 use crate::program::warn;
 use crate::report::{Answer, Counts, Drawing, ListFormat, json, rows, table};
 use crate::usage::threads;
@@ -215,10 +216,9 @@ pub struct Common {
     #[arg(hide_short_help = true)]
     pub counts: Counts,
 
-    /// The same as `--output json`
-    #[arg(long, conflicts_with = "output", help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub json: bool,
+    // Options below name their own headings, since this one stays.
+    #[command(flatten, next_help_heading = "Output")]
+    pub json: JsonArgs,
 
     /// Write every embedding to FILE (.jsonl, .tsv)
     ///
@@ -327,7 +327,7 @@ impl Common {
         if let Some(file) = &self.kept.checkpoint {
             check_own(file, "checkpoint", &inputs)?;
         }
-        let asked = if self.json { Some(Form::Json) } else { self.output };
+        let asked = if self.json.json { Some(Form::Json) } else { self.output };
         let output = match &self.to {
             Some(to) => Form::of(to, asked)?,
             None => asked.unwrap_or(Form::Table),
