@@ -210,7 +210,17 @@ fn faults_have_their_line() {
     ] {
         assert!(said.iter().any(|note| note.starts_with(what)), "{said:?}");
     }
-    for (text, hint) in [("1 2\n3.5 1\n", true), ("1 2\n-3 1\n", true), ("0 1\n1,,2\n", false)] {
+    for (text, hint) in [
+        ("1 2\n3.5 1\n", true),
+        ("1 2\n-3 1\n", true),
+        ("1 2\n\"3.5\" 1\n", true),
+        ("weight source target\n0.5 1 2\n0.5 1 2.5\n", true),
+        ("weight source target\n0.5 1 2\n0.5 1 2 3\n", false),
+        ("0 1 0.5\n1 2 0.5 3\n", false),
+        ("0 1\n1;2 3\n", false),
+        ("0 1\nalice\n", false),
+        ("0 1\n1,,2\n", false),
+    ] {
         let number = ReadOptions { ids: Ids::Number, ..ReadOptions::default() };
         let message = read_with(text, &number).unwrap_err().to_string();
         assert_eq!(message.contains("the setting `ids` text"), hint, "{message}");

@@ -116,6 +116,11 @@ pub(crate) trait Parser: Sync {
         true
     }
 
+    /// Whether an id of the line at `at` is a number, but not a whole one from 0 to 2^64 - 1.
+    fn has_other_number(&self, _text: &[u8], _at: usize) -> bool {
+        false
+    }
+
     /// Reads the lines of a block.
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault>;
 

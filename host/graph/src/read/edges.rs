@@ -199,6 +199,14 @@ impl Parser for EdgeList {
         true
     }
 
+    fn has_other_number(&self, text: &[u8], at: usize) -> bool {
+        let line = trim(&text[at..line_end(text, at)]);
+        let (u, v) = self.table.ends;
+        let ends = |at: usize| at == u || at == v;
+        let mut ids = self.table.separator.split(line).enumerate().filter(|&(at, _)| ends(at));
+        ids.any(|(_, field)| scan::is_number(unquoted(field)) && id(field, &mut false).is_err())
+    }
+
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         let mut at = 0;
         // Lines to be read one by one, and how many these are where the next ones can't be read together.

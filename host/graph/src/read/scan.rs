@@ -177,8 +177,7 @@ pub(crate) const TO_UTF8: &str =
     "convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > OUT (for Latin-1 too)";
 
 /// The range of ids, for messages.
-pub(super) const ID_RANGE: &str =
-    "vertex ids are whole numbers from 0 to 18446744073709551615 (2^64 - 1)";
+const ID_RANGE: &str = "vertex ids are whole numbers from 0 to 18446744073709551615 (2^64 - 1)";
 
 /// A vertex id.
 #[inline]

@@ -139,8 +139,6 @@ fn in_blocks(
     let FormatChoice { format, forced, guessed, texts } = chosen;
     let (path, compression) = (source.path.clone(), source.compression);
     let mut claims = Claims::of(&head, forced);
-    let fault_in =
-        |fault, text: &[u8], line| fault_of_format(&path, format, forced, fault, text, line);
     let begun = header(&mut Head { text: &head, forced, claims: &mut claims });
     if let Some(texts) = texts.filter(|texts| begun.is_err() && has_texts(&head, texts)) {
         return as_texts(source, head, texts, options, context).map(ParsedInput::Text);
@@ -148,7 +146,7 @@ fn in_blocks(
     let Header { parser, body } = begun.map_err(|fault| match format {
         // What is wrong with names of columns is no fault of a format.
         Format::Edges => Error::input(Place::line(&path, line_of(&head, fault.at)), fault.what),
-        _ => fault_in(fault, &head, 1),
+        _ => fault_of_format(&path, (format, forced), fault, &head, 1, None),
     })?;
     let line = 1 + memchr::memchr_iter(b'\n', &head[..body]).count() as u64;
     if let Some(texts) = texts
@@ -168,7 +166,7 @@ fn in_blocks(
             let mut later = later.lock().unwrap_or_else(|e| e.into_inner());
             later.get_or_insert_with(|| (texts, remark(texts, number, shown)));
         }
-        fault_in(fault, text, line)
+        fault_of_format(&path, (format, forced), fault, text, line, Some(&*parser))
     };
     let before = body as u64;
     head.drain(..body);
@@ -361,15 +359,16 @@ fn line_of(text: &[u8], at: usize) -> u64 {
 /// A fault at its line, with what helps where the format may be another.
 fn fault_of_format(
     path: &Path,
-    format: Format,
-    forced: bool,
+    (format, forced): (Format, bool),
     fault: Fault,
     text: &[u8],
     first_line: u64,
+    parser: Option<&dyn Parser>,
 ) -> Error {
     let line = first_line + line_of(text, fault.at) - 1;
     let mut what = fault.what;
-    let of_id = what.ends_with(scan::ID_RANGE) || super::text_at(text, fault.at).is_some();
+    let of_id = super::text_at(text, fault.at).is_some()
+        || parser.is_some_and(|parser| parser.has_other_number(text, fault.at));
     if format == Format::Edges && of_id {
         what += " (with the setting `ids` text, an id is any text)";
     } else if !forced {
