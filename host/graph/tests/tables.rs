@@ -152,6 +152,22 @@ fn a_last_line_without_an_end_is_a_note() {
     );
 }
 
+/// A shorter line of numbers is refused with its line, and one without an end with the likely cause.
+#[test]
+fn a_shorter_last_line_of_numbers_says_whether_it_has_an_end() {
+    for (text, line) in
+        [("0 1\n1 2\n2", "g:3: "), ("0 1 5\n1 2 5\n2 0", "g:3: "), ("u,v,w\n1,2,7\n2", "g:3: ")]
+    {
+        let (cut, whole) = (refused(text), refused(&format!("{text}\n")));
+        let end = "the line has no end: the file may be cut off";
+        assert!(cut.starts_with(line) && cut.contains(end), "{cut}");
+        assert!(whole.starts_with(line) && !whole.contains("no end"), "{whole}");
+    }
+    // All columns, and a fault of another kind.
+    assert!(parse("0 1\n1 2\n2 0").notes.is_empty());
+    assert!(!refused("0 1\n1 2.5").contains("no end"));
+}
+
 #[test]
 fn whole_numbers_with_decimals_are_ids() {
     for text in [

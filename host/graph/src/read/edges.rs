@@ -139,6 +139,17 @@ impl EdgeList {
         Ok(ends)
     }
 
+    /// The fault of a line of a text, with the likely cause if it is a shorter last one.
+    #[cold]
+    fn fault(&self, text: &[u8], (at, end): (usize, usize), mut what: String) -> Fault {
+        let line = &text[at..end];
+        let is_shorter = self.table.separator.split(trim(line)).count() < self.table.columns;
+        if is_shorter && !line.ends_with(b"\n") {
+            what += "; the line has no end: the file may be cut off";
+        }
+        Fault { at, what }
+    }
+
     /// Describes the fault of a line with another number of columns than the first one.
     #[cold]
     fn other_width(&self, line: &[u8], count: usize) -> String {
@@ -235,7 +246,7 @@ impl Parser for EdgeList {
                     chunk.decimal_ids |= ends.decimal;
                 }
                 Ok(None) => {}
-                Err(what) => return Err(Fault { at, what }),
+                Err(what) => return Err(self.fault(text, (at, end), what)),
             }
             at = end;
         }
