@@ -181,6 +181,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
     uint number = state[1], work = 0;
     ulong2 counted = 0;
     ulong2 *const sum = &counted;
+    __local uint *const room = small + place / LANES * SMALL_WORDS;
 
     for (;;) {
         if (place == 0) {
@@ -235,7 +236,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         for (uint x = 0; x < W; x++)
             set[x] = n >= 32 * x + 32 ? 0xffffffff : n > 32 * x ? (1u << n % 32) - 1 : 0;
         bool enter = !active, late = false;
-        uint held = 0, pivots = 0;
+        uint held = 0, pivots = 0, collected = 0;
         uint depth = 0, first = 0, turn = NO_TURN;
         // No level below has branches for others.
         uint base = 0;
@@ -272,8 +273,12 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 }
                 // On the chain that holds nothing branches are dealt out.
                 if (size <= SMALL && held > 0) {
-                    steps += small_sets(set, held, pivots, rows, lane, small + place / LANES * SMALL_WORDS, binomials,
-                                        sum, fault);
+                    collect_set(set, held, pivots, collected, rows, lane, room);
+                    collected += 1;
+                    if (collected == SMALL_SETS) {
+                        steps += small_sets(collected, lane, room, binomials, sum, fault);
+                        collected = 0;
+                    }
                     continue;
                 }
                 // The candidate with most neighbours among them, and whether each is a neighbour of all.
@@ -328,6 +333,10 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 pivots += 1;
                 enter = true;
                 continue;
+            }
+            if (collected > 0 && (depth == 0 || steps >= budget)) {
+                steps += small_sets(collected, lane, room, binomials, sum, fault);
+                collected = 0;
             }
             if (depth == 0) {
 #if WALKERS > 1

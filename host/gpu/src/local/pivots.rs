@@ -33,7 +33,8 @@ const TAKERS: usize = 7;
 const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
 /// Walkers for each compute unit. On an H200 24 to 40 took the same time, 64 a fifth more for 12-cliques.
 const WALKERS_EACH: usize = 32;
-/// Walkers of a work-group where one is a warp, which share the rows of a root; elsewhere one is a work-group.
+/// Walkers of a work-group where one is a warp, which share the rows of a root, if there is local memory for them; elsewhere
+/// one is a work-group.
 const WALKERS: usize = 8;
 /// Lanes of a work-group that shares out branches.
 const SHARE_LANES: usize = 64;
@@ -42,11 +43,22 @@ const CONTROL_WORDS: usize = 2;
 /// Words of a work-group's state, and of a walker's.
 const STATE_WORDS: usize = 3;
 const WALKER_WORDS: usize = 3;
-/// Most candidates of a small set, words of a level of its walk, and words of a walker in local memory: the neighbours of
-/// each candidate, and levels, of which each has two candidates less than the one above.
+/// Most candidates of a small set.
 const SMALL: usize = 32;
-const SMALL_LEVEL: usize = 3;
-const SMALL_WORDS: usize = SMALL + (SMALL / 2 + 1) * SMALL_LEVEL;
+/// Entries of a pool beside the states that wait: states below one that is taken alone, and leaves of two rounds.
+const SMALL_SPARE: usize = SMALL + 64;
+
+/// Small sets that a walker collects, and entries of its pool. On an H200 4 and 8 sets took up to a tenth longer, 1 set half
+/// as long again; with 12 sets and 240 entries states are often taken alone. Rows of 16 words leave less local memory.
+fn small_shape(words: usize) -> (usize, usize) {
+    if words < 16 { (6, 352) } else { (2, 208) }
+}
+
+/// Words of a walker's small sets: the neighbours of each candidate, and the pool.
+fn small_words(words: usize) -> usize {
+    let (sets, pool) = small_shape(words);
+    sets * SMALL + 2 * pool
+}
 
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
@@ -63,11 +75,11 @@ fn stack_words(words: usize) -> usize {
     most_levels(words) * level_words(words)
 }
 
-/// Bytes of local memory of a work-group, for a table of `hash` entries.
-pub(super) fn local_bytes(words: usize, hash: usize) -> usize {
+/// Bytes of local memory of a work-group of so many walkers, for a table of `hash` entries.
+pub(super) fn local_bytes(words: usize, hash: usize, walkers: usize) -> usize {
     let targets = 32 * words;
     let (shared, mail) = (7, 2 * words + 1);
-    4 * (hash + targets + targets * (words | 1) + WALKERS * SMALL_WORDS + shared + mail)
+    4 * (hash + targets + targets * (words | 1) + walkers * small_words(words) + shared + mail)
 }
 
 /// Bytes of the walks of one group over roots with up to `span` targets, for cliques of `k`.
@@ -86,16 +98,20 @@ struct Group {
 }
 
 impl Group {
-    fn of(device: &Device) -> Result<Self> {
+    fn of(device: &Device, class: ClassShape) -> Result<Self> {
         // A processor takes lanes one after the other.
         let lanes = if device.limits.portable { 1 } else { device.lanes(LANES) };
-        let walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
+        let mut walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
+        let bytes = |walkers| local_bytes(class.words, 1 << class.table_bits(), walkers);
+        while walkers > 1 && bytes(walkers) > device.limits.local {
+            walkers /= 2;
+        }
         Ok(Group { lanes, walkers })
     }
 }
 
 /// Parts for each compute unit, about: the work of a part isn't known beforehand.
-pub(super) const PARTS_EACH: usize = 64;
+pub(super) const PARTS_EACH: usize = 32;
 
 /// Maximum number of parts of a root: each takes every `parts`-th of the branches that hold one vertex.
 pub(super) fn most_parts(targets: usize) -> u32 {
@@ -150,7 +166,7 @@ impl CliqueCount<'_> {
         if tasks == 0 {
             return Ok(true);
         }
-        let Group { lanes, walkers } = Group::of(device)?;
+        let Group { lanes, walkers } = Group::of(device, class)?;
         let program = self.program(class)?;
         let place = device.place();
         let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
@@ -218,9 +234,10 @@ impl CliqueCount<'_> {
     /// [`gramer_base::Error::Device`].
     fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
         let device = &self.graph.device;
-        let Group { lanes, walkers } = Group::of(device)?;
+        let Group { lanes, walkers } = Group::of(device, class)?;
         let mut defines = String::new();
         let (words, bits) = (class.words, class.table_bits());
+        let (sets, pool) = small_shape(words);
         for (name, value) in [
             ("K", self.k),
             ("W", words),
@@ -234,8 +251,10 @@ impl CliqueCount<'_> {
             ("STATE_WORDS", STATE_WORDS),
             ("WALKER_WORDS", WALKER_WORDS),
             ("SMALL", SMALL),
-            ("SMALL_LEVEL", SMALL_LEVEL),
-            ("SMALL_WORDS", SMALL_WORDS),
+            ("SMALL_SETS", sets),
+            ("SMALL_POOL", pool),
+            ("SMALL_WAITING", pool - SMALL_SPARE),
+            ("SMALL_WORDS", small_words(words)),
         ] {
             writeln!(defines, "#define {name} {value}").expect("text");
         }

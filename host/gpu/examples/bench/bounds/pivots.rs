@@ -214,8 +214,8 @@ impl<'a, const W: usize> Walk<'a, W> {
         small.state(u32::MAX >> (SMALL - members.len() as u32), held, pivots);
         self.tests.states += self.factor * small.states;
         self.tests.candidates += self.factor * small.candidates;
-        // The lanes take a word for the neighbours of each candidate, and one for the set of each branch.
-        self.tests.words += self.factor * 2 * LANES * small.states;
+        // A lane takes a word for the neighbours of each candidate, and one for the set of each branch.
+        self.tests.words += self.factor * small.candidates;
     }
 }
 
