@@ -58,23 +58,24 @@ const COLUMNS: [&str; 15] = [
 /// Cycles and hit ratios on graphs of Mico's size.
 pub fn of_mico(lab: &Lab<'_>) -> Result<Section> {
     section(lab, OF_MICO, "table-3-mico", |table| {
-        lab.mico.iter().try_for_each(|input| table.graph(lab, input, &TASKS))
+        table.graphs(lab, &lab.mico.iter().collect::<Vec<_>>(), &TASKS)
     })
 }
 
 /// The same on larger ones.
 pub fn of_large(lab: &Lab<'_>) -> Result<Section> {
     section(lab, OF_LARGE, "table-3-large", |table| {
-        for &(name, paper, scale, edge_factor) in GRAPHS.iter().filter(|_| !lab.quick) {
+        let made = |&(name, paper, scale, edge_factor): &(&str, _, _, _)| {
             let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
             let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
             let raw = generate(&recipe, lab.context)?;
             let graph = renumber(&raw, lab.context)?;
             let (name, paper) = (name.to_string(), Some(paper));
-            let input = Input { name, paper, graph, raw, four_motifs: false, fsm: "" };
-            table.graph(lab, &input, &TASKS[..TASKS_OF_LARGE])?;
-        }
-        Ok(())
+            Ok(Input { name, paper, graph, raw, four_motifs: false, fsm: "" })
+        };
+        let inputs = GRAPHS.iter().filter(|_| !lab.quick).map(made);
+        let inputs: Vec<Input> = inputs.collect::<Result<_>>()?;
+        table.graphs(lab, &inputs.iter().collect::<Vec<_>>(), &TASKS[..TASKS_OF_LARGE])
     })
 }
 
@@ -99,6 +100,13 @@ fn section(
     Ok(Section { title: title.into(), blocks: table.blocks(lab, file), claims: vec![] })
 }
 
+/// A task on a graph in an order.
+struct Case<'a> {
+    input: &'a Input,
+    name: &'static str,
+    order: &'static str,
+}
+
 #[derive(Default)]
 struct Table {
     rows: Vec<Vec<String>>,
@@ -107,39 +115,44 @@ struct Table {
 }
 
 impl Table {
-    /// All tasks on a graph in both orders, several at a time.
-    fn graph(&mut self, lab: &Lab<'_>, input: &Input, tasks: &[&str]) -> Result<()> {
-        let (vertices, edges) = (input.graph.vertices(), input.graph.edges());
-        self.graphs.push(format!("{} ({vertices} vertices, {edges} edges)", input.name));
-        let cases: Vec<(&str, &str)> =
-            tasks.iter().flat_map(|&name| ORDERS.map(|order| (name, order))).collect();
-        let (core, graph) = ((&lab.simulator, &lab.base), &input.graph);
-        let (context, tell) = (lab.context, lab.tell);
+    /// All tasks on all graphs in both orders, several at a time.
+    fn graphs(&mut self, lab: &Lab<'_>, inputs: &[&Input], tasks: &[&'static str]) -> Result<()> {
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        for Input { name, graph, .. } in inputs {
+            let (vertices, edges) = (graph.vertices(), graph.edges());
+            self.graphs.push(format!("{name} ({vertices} vertices, {edges} edges)"));
+        }
+        let both = |input, name| ORDERS.map(|order| Case { input, name, order });
+        let of_graph = |&input| tasks.iter().flat_map(move |&name| both(input, name));
+        let cases: Vec<Case<'_>> = inputs.iter().flat_map(of_graph).collect();
+        let (core, context, tell) = ((&lab.simulator, &lab.base), lab.context, lab.tell);
         *lab.model.borrow_mut() = lab.simulator.identity(&lab.base, context)?;
-        let outcomes = for_items(context.threads(), &cases, |_, &(name, order)| {
+        let outcomes = for_items(context.threads(), &cases, |_, &Case { input, name, order }| {
             let settings = Variation::parse(&format!("order={order}"))?.values;
             let usual = |_: &TaskWork<'_>| SampleSettings::default();
-            let found = sampled(core, graph, (name, &settings), &usual, context)?;
+            let found = sampled(core, &input.graph, (name, &settings), &usual, context)?;
             tell(&format!("  {} {name} {order}: {}", input.name, in_words(&found)));
             Ok(found)
         });
         let outcomes: Vec<Sampled> = outcomes.into_iter().collect::<Result<_>>()?;
         for (case, outcomes) in cases.chunks(ORDERS.len()).zip(outcomes.chunks(ORDERS.len())) {
-            self.add(lab, input, case, outcomes);
+            self.add(lab, case, outcomes);
         }
         Ok(())
     }
 
     /// A task in both orders.
-    fn add(&mut self, lab: &Lab<'_>, input: &Input, case: &[(&str, &str)], outcomes: &[Sampled]) {
-        let name = case[0].0;
+    fn add(&mut self, lab: &Lab<'_>, case: &[Case<'_>], outcomes: &[Sampled]) {
+        let Case { input, name, .. } = case[0];
         let at = TASKS.iter().position(|task| *task == name).unwrap_or(0);
         let of = PAPER.iter().find(|(graph, _)| Some(*graph) == input.paper);
         let paper = of.map(|(_, seconds)| seconds[at] * 1e3 - set_up(name));
         let paper = paper.map_or("–".into(), |ms| format!("{ms:.0}"));
         let machine = &lab.base.machine;
         let mut row = vec![format!("{} {}", short(name), input.name)];
-        for ((_, order), outcome) in case.iter().zip(outcomes) {
+        for (Case { order, .. }, outcome) in case.iter().zip(outcomes) {
             let measured = match outcome {
                 Ok(estimate) => {
                     let (estimate, pus) = (estimate.clone(), machine.processing_units);
