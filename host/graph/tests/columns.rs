@@ -271,6 +271,6 @@ fn rows_of_a_table_of_vertices_fit_its_names() {
     assert!(load("a,b\n", "id,label\na,x,\nb,y,\n").is_ok());
     assert!(load("a,b\n", "id,label,since\na,x\nb,y\n").is_ok());
     let notes = |vertices: &str| load("a,b\n", vertices).unwrap().notes.join("\n");
-    assert!(notes("id,label\na,x\nb,y").contains("the last line has no end"));
-    assert!(!notes("id,label\na,x\nb,y\n").contains("no end"));
+    assert!(notes("id,label\na,x\nb,y").contains("the last line does not end with a newline"));
+    assert!(!notes("id,label\na,x\nb,y\n").contains("newline"));
 }

@@ -258,7 +258,7 @@ fn trivial_graph_format() {
     let alone = parse_named("g.tgf", "7 x\n9 x\n#\n", None).unwrap();
     assert!(notes(&alone, "no edge follows the line `#`"));
     assert_eq!(vertices(&alone), ["7:x", "9:x"]);
-    assert!(notes(&parse("1\n2\n#\n1 2"), "the last line has no end"));
+    assert!(notes(&parse("1\n2\n#\n1 2"), "the last line does not end with a newline"));
     // An empty comment within an edge list.
     assert_eq!(parse("1 2\n2 3\n#\n").format, Format::Edges);
     for (text, message) in [
@@ -326,7 +326,7 @@ fn graph6_and_sparse6_with_and_without_heads() {
         let error = parse_named(name, text, None).map(|read| pairs(&read)).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
-    assert!(notes(&parse(">>sparse6<<:Fa@x^"), "the line has no end"));
+    assert!(notes(&parse(">>sparse6<<:Fa@x^"), "the last line does not end with a newline"));
 }
 
 #[test]

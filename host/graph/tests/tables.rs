@@ -144,11 +144,12 @@ fn separators_quotes_and_further_columns_of_any_kind() {
 fn a_last_line_without_an_end_is_a_note() {
     let notes = |text: &str| parse(text).notes.join("\n");
     let (cut, whole) = ("from,to\nann,bob\nbob,carl\nann,c", "from,to\nann,bob\nbob,carl\n");
-    assert!(notes(cut).contains("the last line has no end"), "{}", notes(cut));
-    assert!(!notes(whole).contains("no end"), "{}", notes(whole));
+    assert!(notes(cut).contains("the last line does not end with a newline"), "{}", notes(cut));
+    assert!(!notes(whole).contains("newline"), "{}", notes(whole));
     // Quotes are read in another way, and blank lines have no names.
     assert!(
-        notes("a,b\n\"b\",c").contains("no end") && !notes("a,b\n\"b\",c\n \n").contains("no end")
+        notes("a,b\n\"b\",c").contains("newline")
+            && !notes("a,b\n\"b\",c\n \n").contains("newline")
     );
 }
 
@@ -159,13 +160,13 @@ fn a_shorter_last_line_of_numbers_says_whether_it_has_an_end() {
         [("0 1\n1 2\n2", "g:3: "), ("0 1 5\n1 2 5\n2 0", "g:3: "), ("u,v,w\n1,2,7\n2", "g:3: ")]
     {
         let (cut, whole) = (refused(text), refused(&format!("{text}\n")));
-        let end = "the line has no end: the file may be cut off";
+        let end = "; the last line does not end with a newline, so the file may be cut off";
         assert!(cut.starts_with(line) && cut.contains(end), "{cut}");
-        assert!(whole.starts_with(line) && !whole.contains("no end"), "{whole}");
+        assert!(whole.starts_with(line) && !whole.contains("newline"), "{whole}");
     }
     // All columns, and a fault of another kind.
     assert!(parse("0 1\n1 2\n2 0").notes.is_empty());
-    assert!(!refused("0 1\n1 2.5").contains("no end"));
+    assert!(!refused("0 1\n1 2.5").contains("newline"));
 }
 
 #[test]

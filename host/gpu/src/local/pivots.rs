@@ -75,7 +75,7 @@ fn stack_words(words: usize) -> usize {
     most_levels(words) * level_words(words)
 }
 
-/// Bytes of local memory of a work-group of so many walkers, for a table of `hash` entries.
+/// Bytes of local memory of a work-group, given its number of walkers and of entries of its hash table.
 pub(super) fn local_bytes(words: usize, hash: usize, walkers: usize) -> usize {
     let targets = 32 * words;
     let (shared, mail) = (7, 2 * words + 1);

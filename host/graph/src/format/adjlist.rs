@@ -167,7 +167,7 @@ pub(super) fn read_list(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<
     }
     waiting.finish(sink);
     if !lines.is_ended() {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(scan::NO_NEWLINE);
     }
     Ok(())
 }
@@ -220,7 +220,7 @@ pub(super) fn read_multiline(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Re
     }
     waiting.finish(sink);
     if !lines.is_ended() {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(scan::NO_NEWLINE);
     }
     if attributes {
         sink.note("attributes of edges are left out");

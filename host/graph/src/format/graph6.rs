@@ -44,7 +44,7 @@ fn sixes(
         return Err(sink.fault_at(line, what));
     }
     if !lines.is_ended() {
-        sink.note("the line has no end: the file may be cut off");
+        sink.note(crate::read::scan::NO_NEWLINE);
     }
     Ok(bytes)
 }

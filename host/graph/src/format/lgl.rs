@@ -68,7 +68,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         sink.edge(source, target, None)?;
     }
     if !lines.is_ended() {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(scan::NO_NEWLINE);
     }
     if weights {
         sink.note("weights are left out");

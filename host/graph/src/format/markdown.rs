@@ -9,7 +9,7 @@ use std::io::BufRead;
 use std::ops::Range;
 
 use super::{Sink, table};
-use crate::read::scan::TO_UTF8;
+use crate::read::scan::{NO_NEWLINE, TO_UTF8};
 use gramer_base::error::{Result, quote};
 
 /// Lines in front of the rule below the names of the columns, or around it.
@@ -196,7 +196,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let is_ended = lines.is_ended();
     table::read(&mut &text[..], sink)?;
     if !is_ended {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(NO_NEWLINE);
     }
     Ok(())
 }

@@ -243,7 +243,7 @@ impl Sections<'_> {
         if self.section == Section::Vertices && numbered.count > 0 {
             sink.note("no section of edges follows the vertices: the file may be cut off");
         } else if !is_ended {
-            sink.note("the last line has no end: the file may be cut off");
+            sink.note(scan::NO_NEWLINE);
         }
         if self.section == Section::Matrix && self.row < numbered.count {
             let (row, count) = (self.row, numbered.count);

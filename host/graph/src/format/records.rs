@@ -206,7 +206,7 @@ pub(crate) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             sink.claim_edges(e);
         }
         None if !ended && !lines.is_ended() => {
-            sink.note("the last line has no end: the file may be cut off");
+            sink.note(scan::NO_NEWLINE);
         }
         None => {}
     }

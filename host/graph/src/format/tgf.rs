@@ -95,7 +95,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     if graph.edges() == 0 {
         sink.note("no edge follows the line `#`: the file may be cut off");
     } else if !lines.is_ended() {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(scan::NO_NEWLINE);
     }
     graph.finish(sink)
 }

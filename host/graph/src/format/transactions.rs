@@ -85,7 +85,7 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
         }
     }
     if !ended && !lines.is_ended() {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(scan::NO_NEWLINE);
     }
     empty += u64::from(graphs > 0 && own.is_empty());
     if empty > 0 {

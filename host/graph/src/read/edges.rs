@@ -145,7 +145,7 @@ impl EdgeList {
         let line = &text[at..end];
         let is_shorter = self.table.separator.split(trim(line)).count() < self.table.columns;
         if is_shorter && !line.ends_with(b"\n") {
-            what += "; the line has no end: the file may be cut off";
+            what += &format!("; {}", scan::NO_NEWLINE);
         }
         Fault { at, what }
     }

@@ -176,6 +176,10 @@ impl<'a> Iterator for Fields<'a> {
 pub(crate) const TO_UTF8: &str =
     "convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > OUT (for Latin-1 too)";
 
+/// A note on a last line that may be half of one.
+pub(crate) const NO_NEWLINE: &str =
+    "the last line does not end with a newline, so the file may be cut off";
+
 /// The range of ids, for messages.
 const ID_RANGE: &str = "vertex ids are whole numbers from 0 to 18446744073709551615 (2^64 - 1)";
 

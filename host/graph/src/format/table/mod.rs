@@ -21,7 +21,7 @@ use self::rows::Rows;
 use self::sample::field;
 use super::Sink;
 use crate::names::AHEAD;
-use crate::read::scan::trim;
+use crate::read::scan::{NO_NEWLINE, trim};
 use crate::read::{is_number, names as column_names};
 use crate::write::each_edge;
 use crate::{Graph, VertexId};
@@ -113,7 +113,7 @@ pub(crate) fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> 
 /// Adds a note on a last line without a line end.
 fn note_open(rows: &Rows<'_>, sink: &mut Sink<'_>) {
     if rows.is_open() {
-        sink.note("the last line has no end: the file may be cut off");
+        sink.note(NO_NEWLINE);
     }
 }
 
