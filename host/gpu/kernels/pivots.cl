@@ -276,7 +276,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                     collect_set(set, held, pivots, collected, rows, lane, room);
                     collected += 1;
                     if (collected == SMALL_SETS) {
-                        steps += small_sets(collected, lane, room, binomials, sum, fault);
+                        steps += small_sets(collected, lane, room, binomials, sum, fault LANES_ARGUMENTS);
                         collected = 0;
                     }
                     continue;
@@ -335,7 +335,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 continue;
             }
             if (collected > 0 && (depth == 0 || steps >= budget)) {
-                steps += small_sets(collected, lane, room, binomials, sum, fault);
+                steps += small_sets(collected, lane, room, binomials, sum, fault LANES_ARGUMENTS);
                 collected = 0;
             }
             if (depth == 0) {

@@ -58,7 +58,8 @@ impl Form {
     }
 }
 
-fn source(lanes: Lanes) -> String {
+/// Returns the source text of a form.
+pub(crate) fn source(lanes: Lanes) -> String {
     let define = match lanes {
         Lanes::Ptx => "#define LANES_PTX\n",
         Lanes::Subgroups => "#define LANES_SUBGROUPS\n",

@@ -11,6 +11,7 @@ mod heads;
 mod pivots;
 mod roots;
 mod slots;
+mod small_sets;
 mod together;
 mod way;
 

@@ -10,6 +10,7 @@ use gramer_base::error::Result;
 
 use super::TARGETS;
 use super::roots::{ClassShape, List, Roots};
+use super::small_sets::{self, SmallSets};
 use crate::device::{Arg, Device};
 use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
@@ -17,7 +18,6 @@ use crate::program::Program;
 use crate::resident::Resident;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
-const SMALL_SETS: &str = include_str!("../../kernels/small_sets.clh");
 const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
 
 /// Target duration of a slice.
@@ -43,23 +43,6 @@ const CONTROL_WORDS: usize = 2;
 /// Words of a work-group's state, and of a walker's.
 const STATE_WORDS: usize = 3;
 const WALKER_WORDS: usize = 3;
-/// Most candidates of a small set.
-const SMALL: usize = 32;
-/// Entries of a pool beside the states that wait: states below one that is taken alone, and leaves of two rounds.
-const SMALL_SPARE: usize = SMALL + 64;
-
-/// Small sets that a walker collects, and entries of its pool. On an H200 4 and 8 sets took up to a tenth longer, 1 set up to
-/// 70 %; with 12 sets and 240 entries states are often taken alone. Rows of 16 words leave less local memory.
-fn small_shape(words: usize) -> (usize, usize) {
-    if words < 16 { (6, 352) } else { (2, 208) }
-}
-
-/// Words of a walker's small sets: the neighbours of each candidate, and the pool.
-fn small_words(words: usize) -> usize {
-    let (sets, pool) = small_shape(words);
-    sets * SMALL + 2 * pool
-}
-
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
     2 * words + 1
@@ -79,7 +62,12 @@ fn stack_words(words: usize) -> usize {
 pub(super) fn local_bytes(words: usize, hash: usize, walkers: usize) -> usize {
     let targets = 32 * words;
     let (shared, mail) = (7, 2 * words + 1);
-    4 * (hash + targets + targets * (words | 1) + walkers * small_words(words) + shared + mail)
+    4 * (hash
+        + targets
+        + targets * (words | 1)
+        + walkers * SmallSets::of(words).words()
+        + shared
+        + mail)
 }
 
 /// Bytes of the walks of one group over roots with up to `span` targets, for cliques of `k`.
@@ -119,7 +107,7 @@ pub(super) fn most_parts(targets: usize) -> u32 {
 }
 
 /// C(n, i) for n up to `most` and i below `k`, as low and high words.
-fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
+pub(super) fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
     let mut all: Vec<u128> = vec![0; (most + 1) * k];
     for n in 0..=most {
         all[n * k] = 1;
@@ -237,8 +225,7 @@ impl CliqueCount<'_> {
         let Group { lanes, walkers } = Group::of(device, class)?;
         let mut defines = String::new();
         let (words, bits) = (class.words, class.table_bits());
-        let (sets, pool) = small_shape(words);
-        for (name, value) in [
+        let own = [
             ("K", self.k),
             ("W", words),
             ("LANES", lanes),
@@ -250,17 +237,13 @@ impl CliqueCount<'_> {
             ("STACK_WORDS", stack_words(words)),
             ("STATE_WORDS", STATE_WORDS),
             ("WALKER_WORDS", WALKER_WORDS),
-            ("SMALL", SMALL),
-            ("SMALL_SETS", sets),
-            ("SMALL_POOL", pool),
-            ("SMALL_WAITING", pool - SMALL_SPARE),
-            ("SMALL_WORDS", small_words(words)),
-        ] {
+        ];
+        for (name, value) in own.into_iter().chain(SmallSets::of(words).defines()) {
             writeln!(defines, "#define {name} {value}").expect("text");
         }
         let name = format!("pivots_{words} of {}", self.k);
         let form = device.form()?.source();
-        device.program(&name, &[COMMON, &defines, &form, TARGETS, SMALL_SETS, PIVOTS])
+        device.program(&name, &[COMMON, &defines, &form, TARGETS, small_sets::SOURCE, PIVOTS])
     }
 }
 

@@ -1,0 +1,180 @@
+//! Small sets of a walk by pivots (`kernels/small_sets.clh`).
+
+use crate::lanes::LANES;
+
+pub(super) const SOURCE: &str = include_str!("../../kernels/small_sets.clh");
+
+/// Maximum number of candidates.
+const CANDIDATES: usize = 32;
+/// Entries of a pool besides those of waiting states: for the states below one that is taken alone, and for the leaves of two
+/// rounds.
+const SPARE: usize = CANDIDATES + 2 * LANES;
+
+/// Sizes of a walker's local memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SmallSets {
+    /// Sets that are collected before their states are examined.
+    sets: usize,
+    /// Entries of the pool.
+    pool: usize,
+}
+
+impl SmallSets {
+    /// For rows of this many words. On an H200 4 and 8 sets took up to a tenth longer, 1 set up to 70 %; with 12 sets and
+    /// 240 entries states are often taken alone. Rows of 16 words leave less local memory.
+    pub fn of(words: usize) -> Self {
+        match words {
+            ..16 => SmallSets { sets: 6, pool: 352 },
+            _ => SmallSets { sets: 2, pool: 208 },
+        }
+    }
+
+    /// Words of local memory: the neighbours of each candidate, and the pool.
+    pub fn words(self) -> usize {
+        self.sets * CANDIDATES + 2 * self.pool
+    }
+
+    /// Definitions of the kernel.
+    pub fn defines(self) -> [(&'static str, usize); 5] {
+        [
+            ("SMALL", CANDIDATES),
+            ("SMALL_SETS", self.sets),
+            ("SMALL_POOL", self.pool),
+            ("SMALL_WAITING", self.pool - SPARE),
+            ("SMALL_WORDS", self.words()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::pivots::binomials;
+    use super::*;
+    use crate::Settings;
+    use crate::device::{Arg, Device};
+    use crate::lanes::{Lanes, source};
+    use crate::memory::Buffer;
+    use crate::select::select;
+
+    const COMMON: &str = include_str!("../../kernels/common.clh");
+    /// A group collects sets of the same candidates, each with one held vertex more, and adds up their cliques.
+    const TRIAL: &str = "
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void trial(__global const uint *restrict given, const uint candidates, const uint held, const uint pivots,
+           __global const ulong2 *restrict binomials, __global ulong *restrict sums, __global uint *restrict fault) {
+    __local uint rows[32 * STRIDE], room[SMALL_WORDS];
+    LANES_ROOM
+    const uint lane = get_local_id(0);
+    for (uint i = lane; i < 32; i += LANES)
+        rows[i * STRIDE] = given[i];
+    lanes_sync();
+    const uint set[W] = {candidates};
+    for (uint number = 0; number < SMALL_SETS; number++)
+        collect_set(set, held + number, pivots, number, rows, lane, room);
+    ulong2 counted = 0;
+    const uint states = small_sets(SMALL_SETS, lane, room, binomials, &counted, fault LANES_ARGUMENTS);
+    const ulong low = lanes_sum(counted.x), high = lanes_sum(counted.y);
+    if (lane == 0) {
+        sums[0] = low;
+        sums[1] = high;
+        sums[2] = states;
+    }
+}
+";
+    const K: usize = 12;
+
+    /// Cliques of each size among these candidates.
+    fn cliques(near: &[u32], candidates: u32, held: usize, found: &mut [u64]) {
+        found[held] += 1;
+        for i in (0..32).filter(|i| candidates >> i & 1 != 0) {
+            let later = u32::MAX.checked_shl(i + 1).unwrap_or(0);
+            cliques(near, candidates & near[i as usize] & later, held + 1, found);
+        }
+    }
+
+    /// Random neighbours of 32 vertices: `share` of 8 edges are there.
+    fn random(share: u32, seed: u64) -> Vec<u32> {
+        let mut near = vec![0u32; 32];
+        let mut state = seed;
+        for (i, j) in (0..32).flat_map(|j| (0..j).map(move |i| (i, j))) {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+            if (state >> 33) as u32 % 8 < share {
+                near[i] |= 1 << j;
+                near[j] |= 1 << i;
+            }
+        }
+        near
+    }
+
+    #[test]
+    fn lanes_count_the_cliques_of_collected_sets() {
+        let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+        let Ok(handle) = select(&name) else {
+            assert_ne!(std::env::var("GRAMER_REQUIRE_OPENCL").as_deref(), Ok("1"), "no OpenCL");
+            return;
+        };
+        let device =
+            Device::open(handle, &Settings { checked: true, ..Settings::default() }).unwrap();
+        let place = device.place();
+        let table = binomials(32, K);
+        let binomial = |n: usize, i: usize| if i < K { table[n * K + i][0] } else { 0 };
+        let ways = Buffer::of(&place, &table, "binomial coefficients").unwrap();
+        let fault = Buffer::of(&place, &[0u32; 2], "faults").unwrap();
+        // Room for few states forces lanes to wait; with 32 lanes states that are taken alone, too.
+        for (lanes, sizes) in [
+            (8, SmallSets::of(4)),
+            (8, SmallSets { sets: 3, pool: SPARE + 4 }),
+            (32, SmallSets { sets: 6, pool: SPARE + 6 }),
+        ] {
+            let mut defines = String::new();
+            for (name, value) in
+                [("K", K), ("W", 1), ("LANES", lanes)].into_iter().chain(sizes.defines())
+            {
+                writeln!(defines, "#define {name} {value}").unwrap();
+            }
+            let form = source(Lanes::Local);
+            let text = [COMMON, &defines, &form, SOURCE, TRIAL];
+            let program = device.program("small sets", &text).unwrap();
+            for (share, candidates, held, pivots) in [
+                (4, u32::MAX, 1, 0),
+                (6, u32::MAX, 1, 2),
+                (7, 0x00ff_ffff, 2, 3),
+                (8, 0xffff, 1, 0),
+                (0, 0x3ff, 4, 5),
+            ] {
+                let near = random(share, u64::from(share));
+                let given = Buffer::of(&place, &near, "neighbours").unwrap();
+                let sums = Buffer::of(&place, &[0u64; 3], "sums").unwrap();
+                let args = [
+                    Arg::Buffer(given.raw()),
+                    Arg::U32(candidates),
+                    Arg::U32(held),
+                    Arg::U32(pivots),
+                    Arg::Buffer(ways.raw()),
+                    Arg::Buffer(sums.raw()),
+                    Arg::Buffer(fault.raw()),
+                ];
+                device.launch(&program, "trial", &args, 1, lanes).unwrap();
+                let mut found = [0; 3];
+                sums.read(&device.queue, &mut found).unwrap();
+                let mut faults = [0; 2];
+                fault.read(&device.queue, &mut faults).unwrap();
+                assert_eq!(faults[0], 0);
+                let mut all = vec![0; 33];
+                cliques(&near, candidates, 0, &mut all);
+                let of_set = |held: usize| -> u64 {
+                    let need = K - 1 - held;
+                    (0..=need).map(|size| all[size] * binomial(pivots as usize, need - size)).sum()
+                };
+                let expected: u64 =
+                    (0..sizes.sets).map(|number| of_set(held as usize + number)).sum();
+                let case =
+                    format!("{lanes} lanes, {sizes:?}, {share}, {candidates:x}, {held}, {pivots}");
+                assert_eq!(found[..2], [expected, 0], "{case}");
+                assert!(found[2] >= sizes.sets as u64, "{case}: {} states", found[2]);
+            }
+        }
+    }
+}
