@@ -122,12 +122,9 @@ void trial(__global const uint *restrict given, const uint candidates, const uin
         let binomial = |n: usize, i: usize| if i < K { table[n * K + i][0] } else { 0 };
         let ways = Buffer::of(&place, &table, "binomial coefficients").unwrap();
         let fault = Buffer::of(&place, &[0u32; 2], "faults").unwrap();
-        // Room for few states forces lanes to wait; with 32 lanes states that are taken alone, too.
-        for (lanes, sizes) in [
-            (8, SmallSets::of(4)),
-            (8, SmallSets { sets: 3, pool: SPARE + 4 }),
-            (32, SmallSets { sets: 6, pool: SPARE + 6 }),
-        ] {
+        // Where there is room for few states, lanes wait and states are taken alone.
+        for (lanes, sizes) in [(8, SmallSets::of(4)), (32, SmallSets { sets: 6, pool: SPARE + 6 })]
+        {
             let mut defines = String::new();
             for (name, value) in
                 [("K", K), ("W", 1), ("LANES", lanes)].into_iter().chain(sizes.defines())
