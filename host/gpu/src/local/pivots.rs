@@ -58,9 +58,10 @@ fn stack_words(words: usize) -> usize {
     most_levels(words) * level_words(words)
 }
 
-/// Bytes of local memory of a work-group, given its number of walkers and of entries of its hash table.
-pub(super) fn local_bytes(words: usize, hash: usize, walkers: usize) -> usize {
-    let targets = 32 * words;
+/// Bytes of local memory of a work-group for roots of this class.
+pub(super) fn local_bytes(class: ClassShape, walkers: usize) -> usize {
+    let words = class.words;
+    let (hash, targets) = (1 << class.table_bits(), 32 * words);
     let (shared, mail) = (7, 2 * words + 1);
     4 * (hash
         + targets
@@ -90,8 +91,7 @@ impl Group {
         // A processor takes lanes one after the other.
         let lanes = if device.limits.portable { 1 } else { device.lanes(LANES) };
         let mut walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
-        let bytes = |walkers| local_bytes(class.words, 1 << class.table_bits(), walkers);
-        while walkers > 1 && bytes(walkers) > device.limits.local {
+        while walkers > 1 && local_bytes(class, walkers) > device.limits.local {
             walkers /= 2;
         }
         Ok(Group { lanes, walkers })

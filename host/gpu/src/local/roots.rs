@@ -72,7 +72,7 @@ impl ClassShape {
         let residues = self.residues() / 32;
         let words = (1 << self.table_bits()) + residues + targets + rows + targets + 1;
         let bytes = 4 * self.roots * words + 8 * self.lanes * self.roots;
-        bytes.max(pivots::local_bytes(self.words, 1 << self.table_bits(), 1))
+        bytes.max(pivots::local_bytes(self, 1))
     }
 }
 
