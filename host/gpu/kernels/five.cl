@@ -1,8 +1,9 @@
 // The sums that the motifs of five vertices follow from, over arcs (u, v) with t triangles, vertices of degree d
 // and pairs of vertices with n common neighbours. The numbers of the sums are defined by the host.
 //
-// The common neighbours of the ends of each arc are listed first, ascending. What is summed over pairs is
-// tallied from one of the two: a group has a counter for each vertex, which is 0 between its tasks.
+// The common neighbours of the ends of each arc are listed first, ascending, and where each of them stands among the
+// neighbours of both ends. What is summed over pairs is tallied from one of the two: a group has a counter for each vertex,
+// which is 0 between its tasks, or one in local memory for each neighbour of a vertex.
 
 // Work-groups take one task after the other; tasks are sorted by falling work.
 #define EACH_TASK(task) (uint task = get_group_id(0); task < count; task += get_num_groups(0))
@@ -52,43 +53,49 @@ inline uint arc_of(__global const uint *restrict starts, __global const uint *re
     return lower_bound(targets, starts[min(a, b)], starts[min(a, b) + 1], max(a, b));
 }
 
-// Lists the common neighbours of the ends of arcs.
+// Lists the common neighbours of the ends of arcs, and their positions among the neighbours of both if there is room.
 __kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void five_lists(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                 __global const uint *restrict sources, __global const uint *restrict targets,
                 __global const uint *restrict edges, __global const uint *restrict places,
                 __global const uint *restrict tasks, const uint first, const uint count, const uint vertices,
                 const uint entries, const uint words, __global uint *restrict lists,
+                __global ushort *restrict at_sources, __global ushort *restrict at_targets, const uint positions,
                 __global uint *restrict fault) {
     LANES_ROOM
     const uint lane = get_local_id(0);
     for EACH_TASK(task) {
         const uint arc = tasks[first + task];
-        uint u = INDEX(sources[arc], vertices, 101), v = INDEX(targets[arc], vertices, 102);
-        if (offsets[v + 1] - offsets[v] < offsets[u + 1] - offsets[u]) {
-            const uint other = u;
-            u = v;
-            v = other;
-        }
+        const uint source = INDEX(sources[arc], vertices, 101), target = INDEX(targets[arc], vertices, 102);
+        // The shorter row is read, the other one searched.
+        const bool turned = offsets[target + 1] - offsets[target] < offsets[source + 1] - offsets[source];
+        const uint u = turned ? target : source, v = turned ? source : target;
         const uint from = offsets[v], to = offsets[v + 1], end = offsets[u + 1];
         uint written = places[arc];
         for (uint at = offsets[u]; at < end; at += LANES) {
             bool hit = false;
-            uint w = 0;
+            uint w = 0, found = 0;
             if (at + lane < end) {
                 w = neighbours[INDEX(at + lane, entries, 103)];
-                const uint found = lower_bound(neighbours, from, to, w);
+                found = lower_bound(neighbours, from, to, w);
                 hit = found < to && neighbours[found] == w;
             }
             const uint all = lanes_ballot(hit);
-            if (hit)
-                lists[INDEX(written + popcount(all & ((1u << lane) - 1)), words, 104)] = w;
+            if (hit) {
+                const uint place = INDEX(written + popcount(all & ((1u << lane) - 1)), words, 104);
+                const uint at_u = at + lane - offsets[u], at_v = found - from;
+                lists[place] = w;
+                if (positions != 0) {
+                    at_sources[place] = turned ? at_v : at_u;
+                    at_targets[place] = turned ? at_u : at_v;
+                }
+            }
             written += popcount(all);
         }
     }
 }
 
-// Sums over triangles, each at its three arcs, and 4-cliques as the triangles' common neighbours.
+// Sums over triangles, each at its three arcs.
 __kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void five_arcs(__global const uint *restrict starts, __global const uint *restrict sources,
                __global const uint *restrict targets, __global const uint *restrict degrees,
@@ -98,8 +105,7 @@ void five_arcs(__global const uint *restrict starts, __global const uint *restri
                __global uint *restrict sums, __global uint *restrict fault) {
     __local ulong low[LANES], high[LANES];
     const uint lane = get_local_id(0);
-    wide kite = {0, 0}, gem = {0, 0}, cliques = {0, 0}, tail = {0, 0}, roof = {0, 0}, nearly = {0, 0};
-    wide meeting = {0, 0};
+    wide kite = {0, 0}, gem = {0, 0}, meeting = {0, 0};
     for EACH_TASK(task) {
         const uint arc = tasks[first + task];
         const uint u = sources[arc], v = targets[arc], t = edges[arc], own = places[arc];
@@ -114,58 +120,37 @@ void five_arcs(__global const uint *restrict starts, __global const uint *restri
             if (w > v)
                 more(&meeting, (ulong)(starts[u + 1] - uw - 1) + (starts[v + 1] - vw - 1) +
                                    (starts[w + 1] - starts[w]));
-            if (t == 1 || edges[uw] == 1)
-                continue;
-            // Of the common neighbours of u and v and those of u and w, the shorter list is looked up.
-            const bool other = edges[uw] < t;
-            const uint from = other ? places[uw] : own, to = from + (other ? edges[uw] : t);
-            const uint in = other ? own : places[uw], end = in + (other ? t : edges[uw]);
-            ulong q = 0;
-            uint place = in;
-            for (uint at = from; at < to; at++) {
-                const uint x = lists[INDEX(at, words, 109)];
-                place = lower_bound(lists, place, end, x);
-                q += place < end && lists[place] == x ? 1 : 0;
-            }
-            if (q == 0)
-                continue;
-            more(&cliques, q);
-            product(&tail, q, d - 3);
-            product(&roof, q, t - 2);
-            pairs_of(&nearly, q, 1);
         }
     }
     // In the order of the sums, from KITE on.
-    const wide own[] = {kite, gem, cliques, tail, roof, nearly, meeting};
+    const wide own[] = {kite, gem, meeting};
     PUT(own, KITE, LANES);
 }
 
-// Sums over vertices, over arcs at their lower ends, and over pairs of vertices. TILE lanes take a list.
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+// Sums over vertices, over arcs at their lower ends, and over pairs of vertices. ROOTS_TILE lanes take a list.
+__kernel __attribute__((reqd_work_group_size(ROOTS_GROUP, 1, 1)))
 void five_roots(__global const uint *restrict offsets, __global const uint *restrict neighbours,
-                __global const uint *restrict starts, __global const uint *restrict targets,
-                __global const uint *restrict edges, __global const uint *restrict places,
-                __global const uint *restrict lists, __global const uint *restrict tasks, const uint first,
-                const uint count, const uint vertices, const uint entries, const uint arcs, const uint words,
-                __global uint *counters, __global uint *restrict sums, __global uint *restrict fault) {
-    __local ulong low[GROUP], high[GROUP], third[GROUP];
+                __global const uint *restrict tasks, const uint first, const uint count, const uint vertices,
+                const uint entries, __global uint *counters, __global uint *restrict sums,
+                __global uint *restrict fault) {
+    __local ulong low[ROOTS_GROUP], high[ROOTS_GROUP], third[ROOTS_GROUP];
     __global uint *const tally = counters + (ulong)get_group_id(0) * vertices;
-    const uint lane = get_local_id(0), tile = lane / TILE, in_tile = lane % TILE;
+    const uint lane = get_local_id(0), tile = lane / ROOTS_TILE, in_tile = lane % ROOTS_TILE;
     // Of the root's own.
     wide fork = {0, 0}, ends_pairs = {0, 0}, same = {0, 0}, tailed = {0, 0}, cricket = {0, 0};
     wide triangle_ends = {0, 0}, tails = {0, 0}, butterfly = {0, 0}, cycles = {0, 0}, banner = {0, 0};
     // Of its arcs, and of pairs with it.
     wide bull = {0, 0}, diamond = {0, 0}, dart = {0, 0}, book = {0, 0}, house = {0, 0};
-    wide triples = {0, 0}, on_edges = {0, 0};
+    wide triples = {0, 0};
     for EACH_TASK(task) {
         const uint x = INDEX(tasks[first + task], vertices, 111);
         const uint begin = offsets[x], end = offsets[x + 1];
         const ulong d = end - begin;
         ulong met = 0;
-        for (uint a = begin + tile; a < end; a += GROUP / TILE) {
+        for (uint a = begin + tile; a < end; a += ROOTS_GROUP / ROOTS_TILE) {
             const uint u = neighbours[a];
             const uint stop = INDEX(offsets[u + 1], entries + 1, 112);
-            for (uint e = offsets[u] + in_tile; e < stop; e += TILE) {
+            for (uint e = offsets[u] + in_tile; e < stop; e += ROOTS_TILE) {
                 const uint w = neighbours[e];
                 if (w == x)
                     continue;
@@ -177,7 +162,7 @@ void five_roots(__global const uint *restrict offsets, __global const uint *rest
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
         ulong near = 0, ends = 0;
-        for (uint a = begin + tile; a < end; a += GROUP / TILE) {
+        for (uint a = begin + tile; a < end; a += ROOTS_GROUP / ROOTS_TILE) {
             const uint u = neighbours[a];
             const ulong t = tally[u];
             const uint from = offsets[u], stop = offsets[u + 1];
@@ -203,37 +188,17 @@ void five_roots(__global const uint *restrict offsets, __global const uint *rest
                 }
             }
             // 4-cycles with the arc: other ways from x to the neighbours of u.
-            for (uint e = from + in_tile; e < stop; e += TILE) {
+            for (uint e = from + in_tile; e < stop; e += ROOTS_TILE) {
                 const uint w = neighbours[e];
                 if (w != x)
                     product(&house, tally[w] - 1, t);
-            }
-        }
-        // Edges among the common neighbours of x and a vertex below it.
-        for (uint a = begin + tile; a < end; a += GROUP / TILE) {
-            const uint u = neighbours[a];
-            if (tally[u] == 0)
-                continue;
-            const uint xu = INDEX(arc_of(starts, targets, x, u), arcs, 113);
-            for (uint i = places[xu]; i < places[xu] + edges[xu]; i++) {
-                const uint v = INDEX(lists[INDEX(i, words, 114)], vertices, 115);
-                if (v < u)
-                    continue;
-                const uint uv = INDEX(arc_of(starts, targets, u, v), arcs, 116);
-                const uint stop = places[uv] + edges[uv];
-                for (uint e = places[uv] + in_tile; e < stop; e += TILE) {
-                    const uint y = lists[INDEX(e, words, 117)];
-                    if (y >= x)
-                        break;
-                    more(&on_edges, tally[y] - 2);
-                }
             }
         }
         low[lane] = near;
         high[lane] = ends;
         third[lane] = met;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        for (uint step = GROUP / 2; step != 0; step /= 2) {
+        for (uint step = ROOTS_GROUP / 2; step != 0; step /= 2) {
             if (lane < step) {
                 low[lane] += low[lane + step];
                 high[lane] += high[lane + step];
@@ -254,57 +219,202 @@ void five_roots(__global const uint *restrict offsets, __global const uint *rest
             more(&cycles, met);
             product(&banner, met, d - 2);
         }
-        for (uint a = begin + tile; a < end; a += GROUP / TILE) {
+        for (uint a = begin + tile; a < end; a += ROOTS_GROUP / ROOTS_TILE) {
             const uint u = neighbours[a];
-            for (uint e = offsets[u] + in_tile; e < offsets[u + 1]; e += TILE)
+            for (uint e = offsets[u] + in_tile; e < offsets[u + 1]; e += ROOTS_TILE)
                 tally[neighbours[e]] = 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
     // In the order of the sums, from FORK on.
     const wide own[] = {fork, ends_pairs, same, tailed, cricket, triangle_ends, tails, butterfly,
-                        cycles, banner, bull, diamond, dart, book, house, triples, on_edges};
-    PUT(own, FORK, GROUP);
+                        cycles, banner, bull, diamond, dart, book, house, triples};
+    PUT(own, FORK, ROOTS_GROUP);
+}
+
+// Edges among the common neighbours of a vertex x and one below it, for each other common neighbour of the two. A task is x
+// and which part of its neighbours (part | parts << 16) takes the first end of an edge.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void five_edges(__global const uint *restrict offsets, __global const uint *restrict neighbours,
+                __global const uint *restrict starts, __global const uint *restrict targets,
+                __global const uint *restrict edges, __global const uint *restrict places,
+                __global const uint *restrict lists, __global const uint2 *restrict tasks, const uint first,
+                const uint count, const uint vertices, const uint entries, const uint arcs, const uint words,
+                __global uint *counters, __global uint *restrict sums, __global uint *restrict fault) {
+    __local ulong low[GROUP], high[GROUP];
+    __global uint *const tally = counters + (ulong)get_group_id(0) * vertices;
+    const uint lane = get_local_id(0), tile = lane / TILE, in_tile = lane % TILE;
+    wide on_edges = {0, 0};
+    for EACH_TASK(task) {
+        const uint x = INDEX(tasks[first + task].x, vertices, 113), share = tasks[first + task].y;
+        const uint part = share & 0xffff, parts = share >> 16;
+        const uint begin = offsets[x], end = offsets[x + 1];
+        for (uint clear = 0; clear < 2; clear++) {
+            for (uint a = begin + tile; a < end; a += GROUP / TILE) {
+                const uint u = neighbours[a];
+                const uint stop = INDEX(offsets[u + 1], entries + 1, 114);
+                for (uint e = offsets[u] + in_tile; e < stop; e += TILE) {
+                    const uint w = neighbours[e];
+                    if (w >= x)
+                        break;
+                    if (clear != 0)
+                        tally[w] = 0;
+                    else
+                        atomic_inc(tally + w);
+                }
+            }
+            barrier(CLK_GLOBAL_MEM_FENCE);
+            if (clear != 0)
+                break;
+            ulong own = 0;
+            for (uint a = begin + part * (GROUP / TILE) + tile; a < end; a += parts * (GROUP / TILE)) {
+                const uint u = neighbours[a];
+                const uint xu = INDEX(arc_of(starts, targets, x, u), arcs, 115);
+                for (uint i = places[xu]; i < places[xu] + edges[xu]; i++) {
+                    const uint v = INDEX(lists[INDEX(i, words, 116)], vertices, 117);
+                    if (v < u)
+                        continue;
+                    const uint uv = INDEX(arc_of(starts, targets, u, v), arcs, 118);
+                    const uint stop = places[uv] + edges[uv];
+                    for (uint e = places[uv] + in_tile; e < stop; e += TILE) {
+                        const uint y = lists[INDEX(e, words, 119)];
+                        if (y >= x)
+                            break;
+                        own += tally[y] - 2;
+                    }
+                }
+            }
+            more(&on_edges, own);
+            barrier(CLK_GLOBAL_MEM_FENCE);
+        }
+    }
+    const wide own[] = {on_edges};
+    PUT(own, ON_EDGES, GROUP);
 }
 
 // 4-cycles among the neighbours of a vertex v, by pairs of opposite corners: from one of them, a, over the
-// common neighbours b of v and a, the common neighbours of v and b below a. A task is an arc twice, and
-// which of its ends is v.
+// common neighbours b of v and a, the common neighbours c of v and b below a. Where c is a neighbour of a, its counter has the
+// 4-cliques with the triangle v, a, c, which comes at each of its corners v. A task is an arc, twice: each of its ends is v
+// once. Of those whose v has `least` to `most` neighbours.
+#define EACH_WHEEL                                                                                  \
+    for (uint task = get_group_id(0); task < 2 * count; task += get_num_groups(0)) {                \
+        const uint arc = tasks[first + task / 2], t = edges[arc];                                   \
+        const bool turned = task % 2 != 0;                                                          \
+        const uint v = INDEX(turned ? targets[arc] : sources[arc], vertices, 121);                  \
+        const uint a = INDEX(turned ? sources[arc] : targets[arc], vertices, 122);                  \
+        const uint degree = offsets[v + 1] - offsets[v];                                            \
+        if (t < 2 || degree < least || degree > most)                                               \
+            continue;
+
+#define WHEEL_SUMS                                                                                  \
+    wide cliques = {0, 0}, tail = {0, 0}, roof = {0, 0}, nearly = {0, 0}, wheel_pairs = {0, 0}
+
+// A triangle with q 4-cliques, whose arc from v to c is `vc`.
+#define PUT_TRIANGLE(q, vc)                                                                         \
+    if ((q) != 0) {                                                                                 \
+        more(&cliques, q);                                                                          \
+        product(&tail, q, degree - 3);                                                              \
+        product(&roof, q, t + edges[INDEX(vc, arcs, 120)] - 4);                                     \
+        pairs_of(&nearly, q, 1);                                                                    \
+    }
+
+// In the order of the sums, from CLIQUES on.
+#define PUT_WHEELS(lanes)                                                                           \
+    const wide own[] = {cliques, tail, roof, nearly, wheel_pairs};                                  \
+    PUT(own, CLIQUES, lanes)
+
 __kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
-void five_wheels(__global const uint *restrict starts, __global const uint *restrict sources,
-                 __global const uint *restrict targets, __global const uint *restrict edges,
-                 __global const uint *restrict places, __global const uint *restrict lists,
-                 __global const uint *restrict tasks, const uint first, const uint count, const uint vertices,
-                 const uint arcs, const uint words, __global uint *counters, __global uint *restrict sums,
+void five_wheels(__global const uint *restrict offsets, __global const uint *restrict starts,
+                 __global const uint *restrict sources, __global const uint *restrict targets,
+                 __global const uint *restrict edges, __global const uint *restrict places,
+                 __global const uint *restrict lists, __global const uint *restrict tasks, const uint first,
+                 const uint count, const uint vertices, const uint arcs, const uint words, const uint least,
+                 const uint most, __global uint *counters, __global uint *restrict sums,
                  __global uint *restrict fault) {
     __local ulong low[LANES], high[LANES];
     __global uint *const tally = counters + (ulong)get_group_id(0) * vertices;
     const uint lane = get_local_id(0), tile = lane / TILE, in_tile = lane % TILE;
-    wide pairs = {0, 0};
-    for EACH_TASK(task) {
-        const uint arc = tasks[first + task] / 2;
-        const bool turned = tasks[first + task] % 2 != 0;
-        const uint v = turned ? targets[arc] : sources[arc], a = turned ? sources[arc] : targets[arc];
-        const uint stop = places[arc] + edges[arc];
+    WHEEL_SUMS;
+    EACH_WHEEL
         for (uint clear = 0; clear < 2; clear++) {
-            for (uint i = places[arc] + tile; i < stop; i += LANES / TILE) {
-                const uint vb = INDEX(arc_of(starts, targets, v, lists[INDEX(i, words, 121)]), arcs, 122);
+            for (uint i = places[arc] + tile; i < places[arc] + t; i += LANES / TILE) {
+                const uint vb = INDEX(arc_of(starts, targets, v, lists[INDEX(i, words, 123)]), arcs, 124);
                 const uint end = places[vb] + edges[vb];
                 for (uint e = places[vb] + in_tile; e < end; e += TILE) {
-                    const uint c = INDEX(lists[INDEX(e, words, 123)], vertices, 124);
+                    const uint c = INDEX(lists[INDEX(e, words, 125)], vertices, 126);
                     if (c >= a)
                         break;
                     if (clear != 0)
                         tally[c] = 0;
                     else
-                        more(&pairs, atomic_inc(tally + c));
+                        more(&wheel_pairs, atomic_inc(tally + c));
                 }
+            }
+            barrier(CLK_GLOBAL_MEM_FENCE);
+            if (clear != 0)
+                break;
+            for (uint i = places[arc] + lane; i < places[arc] + t && lists[i] < a; i += LANES) {
+                const uint c = lists[i];
+                const ulong q = tally[c];
+                PUT_TRIANGLE(q, arc_of(starts, targets, v, c))
             }
             barrier(CLK_GLOBAL_MEM_FENCE);
         }
     }
-    const wide own[] = {pairs};
-    PUT(own, WHEEL_PAIRS, LANES);
+    PUT_WHEELS(LANES);
+}
+
+// The same with counters in local memory, two in a word, by the position among the neighbours of v: at most `most`, and less
+// than 2^16.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void five_wheels_local(__global const uint *restrict offsets, __global const uint *restrict neighbours,
+                       __global const uint *restrict starts, __global const uint *restrict sources,
+                       __global const uint *restrict targets, __global const uint *restrict edges,
+                       __global const uint *restrict places, __global const uint *restrict lists,
+                       __global const ushort *restrict at_sources, __global const ushort *restrict at_targets,
+                       __global const uint *restrict tasks, const uint first, const uint count,
+                       const uint vertices, const uint arcs, const uint words, const uint least, const uint most,
+                       __local uint *tally, __global uint *restrict sums, __global uint *restrict fault) {
+    __local ulong low[GROUP], high[GROUP];
+    const uint lane = get_local_id(0), tile = lane / TILE, in_tile = lane % TILE;
+    WHEEL_SUMS;
+    for (uint i = lane; i < most / 2 + 1; i += GROUP)
+        tally[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    EACH_WHEEL
+        // The arcs from v begin behind its neighbours below.
+        const uint below = degree - (starts[v + 1] - starts[v]);
+        const uint corner = turned ? lower_bound(neighbours, offsets[v], offsets[v + 1], a) - offsets[v]
+                                   : below + arc - starts[v];
+        const uint begin = places[arc];
+        __global const ushort *const at_v = turned ? at_targets : at_sources;
+        ulong own = 0;
+        for (uint i = begin + tile; i < begin + t; i += GROUP / TILE) {
+            const uint b = lists[INDEX(i, words, 127)];
+            const uint vb = INDEX(b > v ? starts[v] + at_v[i] - below : arc_of(starts, targets, b, v), arcs, 128);
+            __global const ushort *const at_b = b > v ? at_sources : at_targets;
+            const uint end = places[vb] + edges[vb];
+            for (uint e = places[vb] + in_tile; e < end; e += TILE) {
+                const uint at = at_b[INDEX(e, words, 129)];
+                if (at >= corner)
+                    break;
+                const uint shift = at % 2 * 16;
+                own += atomic_add(tally + at / 2, 1u << shift) >> shift & 0xffff;
+            }
+        }
+        more(&wheel_pairs, own);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = begin + lane; i < begin + t && at_v[i] < corner; i += GROUP) {
+            const uint at = at_v[i], c = lists[i];
+            const ulong q = tally[at / 2] >> at % 2 * 16 & 0xffff;
+            PUT_TRIANGLE(q, c > v ? starts[v] + at - below : arc_of(starts, targets, c, v))
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = lane; i < (corner + 1) / 2; i += GROUP)
+            tally[i] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    PUT_WHEELS(GROUP);
 }
 
 // 5-cycles at their highest vertex a: pairs of paths a – b – c and a – e – d for an edge (c, d), all below a, less those

@@ -41,6 +41,8 @@ pub(crate) enum Arg {
     Buffer(cl_mem),
     U32(u32),
     U64(u64),
+    /// Bytes of local memory.
+    Local(usize),
 }
 
 /// Counters of a device's work since it was opened.
@@ -251,6 +253,7 @@ impl Device {
                     Arg::Buffer(buffer) => held.set_arg(at as u32, buffer),
                     Arg::U32(value) => held.set_arg(at as u32, value),
                     Arg::U64(value) => held.set_arg(at as u32, value),
+                    Arg::Local(bytes) => held.set_arg_local_buffer(at as u32, *bytes),
                 }
             }
             .map_err(|e| fail(e.0))?;

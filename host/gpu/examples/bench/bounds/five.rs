@@ -46,6 +46,7 @@ impl Arcs {
         let lists = self.common_neighbours(&mut tests);
         self.triangles_at_arcs(&lists, &mut tests);
         self.wedges_at_roots(&lists, &mut tests);
+        self.edges_below_roots(&lists, &mut tests);
         self.wheels(&lists, &mut tests);
         self.cycles(&mut tests);
         tests
@@ -73,28 +74,20 @@ impl Arcs {
         Lists { places, lists }
     }
 
-    /// `five_arcs`: of each triangle at each of its arcs the other two arcs are searched, and the shorter of two lists is
-    /// read.
+    /// `five_arcs`: of each triangle at each of its arcs the other two arcs are searched.
     fn triangles_at_arcs(&self, lists: &Lists, tests: &mut Tests) {
         for u in 0..self.vertices() as u32 {
             for arc in self.arcs_of(u) {
-                let v = self.targets[arc];
-                let own = lists.triangles(arc);
                 for &w in lists.of(arc) {
-                    for end in [u, v] {
+                    for end in [u, self.targets[arc]] {
                         tests.search(1, self.of_vertex(end.min(w) as usize).len());
-                    }
-                    let other = lists.triangles(self.arc(u, w));
-                    if own > 1 && other > 1 {
-                        // A lane reads it by itself.
-                        tests.read_list(own.min(other) as usize);
                     }
                 }
             }
         }
     }
 
-    /// `five_roots`: the ends of wedges are counted, read and cleared; then lists below the root.
+    /// `five_roots`: the ends of wedges are counted, read and cleared.
     fn wedges_at_roots(&self, lists: &Lists, tests: &mut Tests) {
         for x in 0..self.vertices() as u32 {
             let near = self.near(x as usize);
@@ -112,6 +105,25 @@ impl Arcs {
                 tests.read_counters(end.len() as u64 - 1);
             }
         }
+    }
+
+    /// `five_edges`: the ends of wedges below a root with triangles are counted and cleared, and lists below it read. The
+    /// parts of a root, which each count these ends, are one here.
+    fn edges_below_roots(&self, lists: &Lists, tests: &mut Tests) {
+        let mut meets = vec![false; self.vertices()];
+        for u in 0..self.vertices() as u32 {
+            for arc in self.arcs_of(u).filter(|&arc| lists.triangles(arc) > 0) {
+                meets[u as usize] = true;
+                meets[self.targets[arc] as usize] = true;
+            }
+        }
+        for u in 0..self.vertices() {
+            let sectors = Sectors::of(self.near(u)).0;
+            for (at, _) in self.near(u).iter().enumerate().filter(|(_, x)| meets[**x as usize]) {
+                tests.read_prefixes(2, 2 * at as u64);
+                tests.increment(at as u64, sectors[at]);
+            }
+        }
         for arc in 0..self.len() {
             let below = Sectors::of(lists.of(arc)).0.len() as u64 - 1;
             let all = below * below.saturating_sub(1) / 2;
@@ -120,18 +132,17 @@ impl Arcs {
         }
     }
 
-    /// `five_wheels`: from a corner a of the neighbours of v, over the common neighbours b, those below a of v and b, twice:
-    /// to count and to clear.
+    /// `five_wheels_local`: from a corner a of the neighbours of v, over the common neighbours b, those below a of v and b, in
+    /// local memory.
     fn wheels(&self, lists: &Lists, tests: &mut Tests) {
         for u in 0..self.vertices() as u32 {
             for arc in self.arcs_of(u) {
                 let list = lists.of(arc);
-                let sectors = Sectors::of(list).0;
                 for v in [u, self.targets[arc]] {
                     for (below, &a) in list.iter().enumerate() {
                         if lists.triangles(self.arc(v, a)) > 1 {
-                            tests.read_prefixes(2, 2 * below as u64);
-                            tests.increment(below as u64, sectors[below]);
+                            tests.read_prefixes(1, below as u64);
+                            tests.increments += below as u64;
                         }
                     }
                 }

@@ -42,7 +42,7 @@ pub struct Tests {
     pub waited: u64,
     /// Sets of the current warp, and the members of the largest.
     warp: (u64, u64),
-    /// Counters of wedges by their ends, in local memory.
+    /// Increments of counters in local memory.
     pub increments: u64,
     /// Searches of numbers in lists, and their comparisons.
     pub searches: u64,
