@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`work`] | work of units, and slices of them |
+//! | `draws` | what a sample draws |
 //! | `schedule` | distribution of units among slots |
 //! | `sweep` | the first fill of the caches |
 //! | [`windows`] | ratios of what windows count |
@@ -26,6 +27,10 @@
 //! With the windows' cycles c and work w, the core takes W · Σ c / Σ w for the work W until the last unit is taken (the ratio
 //! estimator of survey sampling). Successive differences of their residuals give the variance (Student's t, 95 %).
 //!
+//! **Size.** Entries of lists can't be cut. The larger they are, the more work is in flight and the larger windows are: four
+//! times what is in flight, or as much if that would be too much work, with fewer windows at last. What is in flight at the
+//! ends of windows is part of the residuals.
+//!
 //! **The end.** When no unit is left, slots steal inside their PU, and PUs end at different times: in ascending order of
 //! comparison single trees outlast all others. A further simulation of one PU with a slice of the largest
 //! unit measures by how much a PU is faster when it is alone. The time of the end follows from the schedule; a quarter of
@@ -41,42 +46,30 @@
 //!   cost between nothing, if other slots' work hides them, and that time. Half of it is added, and as much to the
 //!   interval on both sides. The first fill has up to two misses for each line.
 
+mod draws;
 mod schedule;
 mod sweep;
 pub mod windows;
 pub mod work;
 
-use std::ops::Range;
-
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
-use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use serde_json::Value;
 
 use super::measures::Metric;
 use super::parameter::{Parameter, Point, Setting};
 use super::simulator::{RunOutcome, SimulatedTask, Simulator};
+use draws::{Draws, sum};
 use gramer_accelerator::stream::UNITS_A_BEAT;
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_engine::WorkUnit;
 use gramer_engine::reference::Comparison;
-use gramer_graph::{Graph, VertexId, View};
+use gramer_graph::{Graph, VertexId};
 use schedule::Schedule;
-use sweep::sweep;
 use windows::{Bins, Hits, Ratio, WINDOWS};
-use work::{FIXED, Slice, TaskWork};
+use work::{FIXED, TaskWork};
 
-/// Slices that a slot takes in a window, if entries of lists aren't larger.
-const SLICES: u64 = 8;
-/// Work up to which units are not cut: slices have fixed costs, which are known roughly.
-const LEAST_SLICE: u64 = 20 * FIXED;
 /// Cost of the begins of windows, as a share of the cycles.
 const WINDOW_BEGINS: f64 = 0.015;
-/// Least work of a window in that of the slices in flight.
-const WINDOW_TO_FLIGHT: f64 = 4.0;
-/// Most work of a sample: a few hundred million cycles.
-const MOST_WORK: f64 = 4e8;
 /// Share of the schedule's end by which it may be wrong.
 const END_ERROR: f64 = 0.25;
 /// Share of the end in a run from which on a PU alone is measured.
@@ -159,7 +152,7 @@ pub fn estimate(
     let drawn = Draws::new(graph.view(), work, point.room, &schedule, sampling)?;
     let mut streams = vec![drawn.units()];
     if uneven {
-        streams.push(drawn.alone(work)?);
+        streams.push(drawn.alone(work, sampling)?);
     }
     let results = runs(simulator, graph, simulated, point, &streams, context)?;
     estimated(&drawn, work, &schedule, &streams, pus * slots, point, &results)
@@ -169,136 +162,6 @@ pub fn estimate(
 fn slots(point: &Point) -> usize {
     let given = point.settings.iter().find(|s| s.parameter == Parameter::Slots);
     given.and_then(|s| s.number).map_or(point.machine.machine.slots as usize, |n| n as usize)
-}
-
-/// Work of a sample.
-struct Draws {
-    /// Lines of the graph: vertices', edges'.
-    lines: [u64; 2],
-    sweep: Vec<WorkUnit>,
-    windows: Vec<Window>,
-    after: Vec<Slice>,
-}
-
-/// Slices in the order in which they are taken.
-struct Window {
-    settling: Vec<Slice>,
-    measured: Vec<Slice>,
-}
-
-/// Work of slices.
-fn sum(slices: &[Slice]) -> u64 {
-    slices.iter().map(|slice| slice.work).sum()
-}
-
-impl Draws {
-    fn new(
-        view: View<'_>,
-        work: &TaskWork<'_>,
-        room: [u64; 2],
-        schedule: &Schedule,
-        sampling: &SampleSettings,
-    ) -> Result<Self> {
-        let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
-        let (all, in_flight) = (sampling.windows as u64, schedule.slots() as u64);
-        let mut amount = (sampling.work / all).max(1);
-        loop {
-            if amount * all > schedule.begun() as u64 {
-                return Err(Error::Unsupported("its work is too little for a sample".into()));
-            }
-            // Each slot's time in a window.
-            let time = amount.div_ceil(in_flight);
-            let most = (time / SLICES).max(LEAST_SLICE);
-            let mut window = |part: u64| {
-                let within = random.next_u64() as f64 / 2f64.powi(64);
-                let room = schedule.last().saturating_sub(2 * time) as f64;
-                let begin = ((part as f64 + within) / all as f64 * room) as u64;
-                let settling = slices(work, schedule, begin..begin + time / 2, most)?;
-                let measured =
-                    slices(work, schedule, begin + time / 2..begin + time / 2 + time, most)?;
-                Ok(Window { settling, measured })
-            };
-            let windows: Vec<Window> = (0..all).map(&mut window).collect::<Result<_>>()?;
-            let after = window(all / 2)?.settling;
-            // Expected work of a slice in flight: large ones are longer there.
-            let measured = || windows.iter().flat_map(|window| &window.measured);
-            let squares: f64 = measured().map(|s| (s.work as f64).powi(2)).sum();
-            let mean = squares / measured().map(|s| s.work as f64).sum::<f64>();
-            let least = WINDOW_TO_FLIGHT * in_flight as f64 * mean;
-            let beats = windows.iter().all(|w| w.measured.len() > in_flight as usize);
-            if amount as f64 >= least && beats {
-                let sweep = sweep(view, room, work.comparison(), amount);
-                let (vertices, entries) = (view.vertices() as u64, view.neighbours.len() as u64);
-                let lines = [
-                    vertices.div_ceil(u64::from(RECORDS_A_LINE)),
-                    entries.div_ceil(u64::from(ENTRIES_A_LINE)),
-                ];
-                return Ok(Draws { lines, sweep, windows, after });
-            }
-            amount = (1.2 * least.max(amount as f64)) as u64;
-            let needed = amount * all;
-            if needed as f64 > MOST_WORK {
-                return Err(Error::Unsupported(format!(
-                    "single list entries have so much work that a sample would have {needed} candidates"
-                )));
-            }
-        }
-    }
-
-    /// The slices, one after the other, and where the measured ones of each window are.
-    fn slices(&self) -> (Vec<Slice>, Vec<Range<usize>>) {
-        let (mut all, mut measured) = (vec![], vec![]);
-        for window in &self.windows {
-            all.extend_from_slice(&window.settling);
-            measured.push(all.len()..all.len() + window.measured.len());
-            all.extend_from_slice(&window.measured);
-        }
-        all.extend_from_slice(&self.after);
-        (all, measured)
-    }
-
-    /// The stream of the sample.
-    fn units(&self) -> Vec<WorkUnit> {
-        let drawn = self.slices().0.into_iter().map(|slice| slice.unit);
-        self.sweep.iter().copied().chain(drawn).collect()
-    }
-
-    /// The stream of one PU alone: a slice of the largest unit with about the work of two windows.
-    fn alone(&self, work: &TaskWork<'_>) -> Result<Vec<WorkUnit>> {
-        let largest = (0..work.units() as VertexId).max_by_key(|&v| work.of(v)).unwrap_or(0);
-        let wanted = 2 * self.windows.first().map_or(0, |window| sum(&window.measured));
-        let slices = work.slices(largest, wanted)?;
-        let best = slices.into_iter().max_by_key(|slice| slice.work);
-        Ok(self.sweep.iter().copied().chain(best.map(|slice| slice.unit)).collect())
-    }
-}
-
-/// What all slots begin in this part of the time, in the order in which they do, cut into slices of at most `most` work. Whole
-/// beats of the in-stream.
-fn slices(
-    work: &TaskWork<'_>,
-    schedule: &Schedule,
-    times: Range<u64>,
-    most: u64,
-) -> Result<Vec<Slice>> {
-    let mut found = vec![];
-    for (units, done) in schedule.from(times.start) {
-        let mut now = times.start - done;
-        for &unit in units.iter() {
-            if now >= times.end {
-                break;
-            }
-            for slice in work.slices(unit, most)? {
-                if times.contains(&now) {
-                    found.push((now, slice));
-                }
-                now += slice.work;
-            }
-        }
-    }
-    found.sort_by_key(|(begin, _)| *begin);
-    found.truncate(found.len() / UNITS_A_BEAT * UNITS_A_BEAT);
-    Ok(found.into_iter().map(|(_, slice)| slice).collect())
 }
 
 /// Results of streams on a point.
@@ -428,6 +291,7 @@ fn hits(counted: &[Counted], cycles: f64, lines: [u64; 2]) -> (Vec<(Metric, Rati
 
 #[cfg(test)]
 mod tests {
+    use super::draws::{LEAST_SLICE, slices};
     use super::*;
     use gramer_graph::generate::{Model, Recipe, generate};
     use gramer_pattern::task::Task;

@@ -185,8 +185,9 @@ impl Table {
             Block::Text(format!(
                 "The paper's graphs aren't at hand. Graphs of their sizes are {}. rmat graphs are random (R-MAT, 0.57, \
                  0.19, 0.19). Other graphs have other hubs, so that their times can't be compared \
-                 with the paper's and have no verdict. All are estimates by samples of about {} million candidates: cycles and, \
-                 in the file, hit ratios with 95 % intervals (`host/laboratory/src/explore/sample.rs`).",
+                 with the paper's and have no verdict. All are estimates by samples of about {} million candidates, more where \
+                 single list entries have much work: cycles and, in the file, hit ratios with 95 % intervals \
+                 (`host/laboratory/src/explore/sample.rs`).",
                 self.graphs.join(", "),
                 SampleSettings::default().work / 1_000_000
             )),
