@@ -167,7 +167,8 @@ impl Device {
     /// Returns the place for new buffers of this device.
     pub fn place(&self) -> Place<'_> {
         let (context, queue) = (&self.context, &self.queue);
-        Place { context, queue, budget: &self.budget, calls: &self.calls, device: &self.label }
+        let (budget, calls) = (&self.budget, &self.calls);
+        Place { context, queue, budget, calls, device: &self.label, beside: false }
     }
 
     /// Returns the place for buffers written through [`Device::copies`], without waiting for kernels.
@@ -175,7 +176,7 @@ impl Device {
     /// # Errors
     /// As [`Device::copies`].
     pub fn place_beside(&self) -> Result<Place<'_>> {
-        Ok(Place { queue: self.copies()?, ..self.place() })
+        Ok(Place { queue: self.copies()?, beside: true, ..self.place() })
     }
 
     /// Lanes of a work-group: `wished`, or fewer (a power of two) where the device has fewer.

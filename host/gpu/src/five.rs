@@ -20,7 +20,7 @@ use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::{Resident, SLOTS, wide_sums};
 use crate::slices::Slices;
-use lists::Tasks;
+use lists::{Numbers, Tasks};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
@@ -77,7 +77,7 @@ struct FiveRun<'a> {
     queued: RefCell<Vec<Tasks>>,
 }
 
-/// Counters of work-groups, all 0 between kernels: for each two words a vertex.
+/// Counters of work-groups, all 0 between kernels but after [`FiveRun::cycles`]: for each two words a vertex.
 struct Counters {
     buffer: Buffer<u32>,
     groups: usize,
@@ -105,18 +105,21 @@ pub(crate) fn sums(
     let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
     sums.zero(&device.queue)?;
     let run = FiveRun { graph, program, sums, edges, context, queued: RefCell::default() };
-    let Some(lists) = run.lists()? else { return Ok(None) };
-    let counters = run.counters()?;
-    // The longest first: the host prepares the others meanwhile.
-    let done = run.arcs(&lists)?
-        && run.wheels(&lists, &counters)?
-        && run.vertices(&lists, &counters)?
-        && run.cycles(&counters)?;
+    let numbers = run.numbers()?;
+    let counters = run.counters(&numbers)?;
+    let wedges = run.wedges();
+    // What needs no lists first: the host makes them meanwhile. Cycles last: they leave the counters as they are.
+    let mut done = run.roots(&counters, &wedges)?;
+    let lists = if done { run.lists(numbers)? } else { None };
+    if let Some(lists) = &lists {
+        done = run.arcs(lists)?
+            && run.wheels(lists, &counters)?
+            && run.edges(lists, &counters, &wedges)?
+            && run.cycles(&counters)?;
+    }
     // What kernels use stays until they have ended.
     device.finish()?;
-    if !done {
-        return Ok(None);
-    }
+    let Some(lists) = lists.filter(|_| done) else { return Ok(None) };
     let (triangles, mut found) = (lists.triangles, [0; NAMES.len()]);
     wide_sums(&run.sums, &device.queue, &mut found)?;
     graph.check()?;
@@ -206,10 +209,11 @@ impl FiveRun<'_> {
         GROUPS.min(if limits.portable { 2 } else { GROUPS }) * limits.units
     }
 
-    /// Counters of as many groups as there is room for.
-    fn counters(&self) -> Result<Counters> {
+    /// Counters of as many groups as there is room for beside the lists.
+    fn counters(&self, numbers: &Numbers) -> Result<Counters> {
         let (device, words) = (self.device(), 2 * self.graph.by.vertices());
-        let room = (device.budget.free() / 4) as usize / (4 * words.max(1));
+        let free = device.budget.free().saturating_sub(numbers.bytes());
+        let room = (free / 4) as usize / (4 * words.max(1));
         let groups = self.most_groups().min(room).max(1);
         let buffer = Buffer::new(&device.place(), groups * words, "counters of vertices")?;
         buffer.zero(&device.queue)?;

@@ -131,6 +131,8 @@ pub(crate) struct Place<'a> {
     pub budget: &'a Arc<Budget>,
     pub calls: &'a Arc<Calls>,
     pub device: &'a str,
+    /// Whether the queue is another than that of kernels.
+    pub beside: bool,
 }
 
 impl<T: Pod> Buffer<T> {
@@ -184,7 +186,7 @@ impl<T: Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    /// A copy of `items`.
+    /// A copy of `items`, which is complete for kernels that are queued behind this call.
     ///
     /// # Errors
     /// As [`Buffer::new`].
@@ -192,6 +194,11 @@ impl<T: Pod> Buffer<T> {
         let mut buffer = Buffer::new(place, items.len(), what)?;
         if !items.is_empty() {
             buffer.write(place.queue, items)?;
+            if place.beside {
+                // The write returns once `items` were read; the queue of kernels doesn't wait for the rest.
+                let done = place.calls.next().and_then(|()| place.queue.finish());
+                done.map_err(refused(place.device, "write to its memory"))?;
+            }
         }
         Ok(buffer)
     }

@@ -27,6 +27,24 @@ pub(super) struct Lists {
     pub triangles: u128,
 }
 
+/// The triangles of each arc, and what their lists take.
+pub(super) struct Numbers {
+    /// By arc.
+    triangles: Vec<u32>,
+    /// Sum of `triangles`: words of the lists.
+    words: u32,
+    /// Largest degree whose counters fit into local memory; 0 without room for positions.
+    local: u32,
+}
+
+impl Numbers {
+    /// Bytes of the lists, their positions, and what is kept by arc.
+    pub fn bytes(&self) -> u64 {
+        let lists = 4 * u64::from(self.words) * if self.local > 0 { 2 } else { 1 };
+        lists + 12 * self.triangles.len() as u64
+    }
+}
+
 /// Tasks by falling work.
 pub(super) struct Tasks {
     pub buffer: Buffer<u32>,
@@ -43,7 +61,8 @@ impl Tasks {
     /// Creates slices from sorted tasks.
     pub fn sorted(device: &Device, ids: &[u32], works: impl Iterator<Item = f64>) -> Result<Self> {
         let works = PrefixWork::new(works.map(|work| work + 1.0));
-        Ok(Tasks { buffer: Buffer::of(&device.place(), ids, "tasks")?, works })
+        // Kernels before them are still running.
+        Ok(Tasks { buffer: Buffer::of(&device.place_beside()?, ids, "tasks")?, works })
     }
 }
 
@@ -73,8 +92,8 @@ fn room(triangles: &[u32], free: u64) -> Option<u32> {
 }
 
 impl FiveRun<'_> {
-    /// Lists the common neighbours of the ends of each arc.
-    pub(super) fn lists(&self) -> Result<Option<Lists>> {
+    /// Reads the triangles of each arc.
+    pub(super) fn numbers(&self) -> Result<Numbers> {
         let (device, by) = (self.device(), &self.graph.by);
         let arcs = self.graph.oriented.ends.len();
         let mut triangles = vec![0u32; arcs];
@@ -91,6 +110,13 @@ impl FiveRun<'_> {
                 4 * words,
             ))
         })?;
+        Ok(Numbers { triangles, words, local: self.local_degree(words, free) })
+    }
+
+    /// Lists the common neighbours of the ends of each arc.
+    pub(super) fn lists(&self, numbers: Numbers) -> Result<Option<Lists>> {
+        let (device, by) = (self.device(), &self.graph.by);
+        let Numbers { triangles, words, local } = numbers;
         let places: Vec<u32> = triangles
             .iter()
             .scan(0u32, |next, &t| {
@@ -104,8 +130,8 @@ impl FiveRun<'_> {
         let falling = falling(&triangles);
         let works = falling.iter().map(|&arc| f64::from(triangles[arc as usize]).powi(2));
         let arcs = Tasks::sorted(device, &falling, works)?;
-        let place = device.place();
-        let local = self.local_degree(words, free);
+        // Kernels are running that need none of this.
+        let place = device.place_beside()?;
         let position = || {
             let entries = if local > 0 { words } else { 1 };
             Buffer::new(&place, entries.div_ceil(2) as usize, "positions of common neighbours")

@@ -50,21 +50,15 @@ impl FiveRun<'_> {
     }
 
     /// Steps to the ends of the paths of two edges from each vertex.
-    fn wedges(&self) -> Vec<f64> {
+    pub(super) fn wedges(&self) -> Vec<f64> {
         let by = &self.graph.by;
         let row = |v: usize| &by.neighbours[by.offsets[v] as usize..by.offsets[v + 1] as usize];
         let steps = |v: usize| row(v).iter().map(|&u| f64::from(by.degree(u as usize))).sum();
         (0..by.vertices()).map(steps).collect()
     }
 
-    /// The sums over vertices, arcs and pairs of vertices.
-    pub(super) fn vertices(&self, lists: &Lists, counters: &Counters) -> Result<bool> {
-        let wedges = self.wedges();
-        Ok(self.roots(counters, &wedges)? && self.edges(lists, counters, &wedges)?)
-    }
-
-    /// Those of a vertex, its arcs and its pairs.
-    fn roots(&self, counters: &Counters, wedges: &[f64]) -> Result<bool> {
+    /// The sums over a vertex, its arcs and its pairs.
+    pub(super) fn roots(&self, counters: &Counters, wedges: &[f64]) -> Result<bool> {
         let (by, full) = (&self.graph.by, self.graph.full()?);
         let roots = (0..by.vertices()).filter(|&v| by.degree(v) > 1);
         let tasks = Tasks::new(self.device(), roots.map(|v| (wedges[v], v as u32)).collect())?;
@@ -86,7 +80,7 @@ impl FiveRun<'_> {
     }
 
     /// The edges among the common neighbours of pairs of vertices.
-    fn edges(&self, lists: &Lists, counters: &Counters, wedges: &[f64]) -> Result<bool> {
+    pub(super) fn edges(&self, lists: &Lists, counters: &Counters, wedges: &[f64]) -> Result<bool> {
         let (by, full, oriented) = (&self.graph.by, self.graph.full()?, &self.graph.oriented);
         // Lists are as long as those at the root, which are read half on average, and the edges have two ends.
         let mut works = vec![0.0; by.vertices()];
