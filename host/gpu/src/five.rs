@@ -3,14 +3,16 @@
 //! Vishal, WWW 2017).
 
 mod lists;
+mod orders;
 mod passes;
 
 use std::cell::RefCell;
 use std::fmt::Write;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
+use gramer_base::parallel::beside;
 use gramer_pattern::closing::five::Sums;
 
 use crate::device::{Arg, Device};
@@ -19,8 +21,9 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::{Resident, SLOTS, wide_sums};
-use crate::slices::Slices;
-use lists::{Numbers, Tasks};
+use crate::slices::{PrefixWork, Slices};
+use lists::Numbers;
+use orders::{Order, Orders, RootOrder};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
@@ -74,7 +77,19 @@ struct FiveRun<'a> {
     edges: &'a Buffer<u32>,
     context: &'a Context,
     /// Tasks of kernels that are queued.
-    queued: RefCell<Vec<Tasks>>,
+    queued: RefCell<Vec<Buffer<u32>>>,
+}
+
+/// Tasks on the device, by falling work.
+struct Tasks<'a> {
+    buffer: Buffer<u32>,
+    works: &'a PrefixWork,
+}
+
+impl<'a> Tasks<'a> {
+    fn new(device: &Device, order: &'a Order) -> Result<Self> {
+        Ok(Tasks { buffer: order.copy(device)?, works: &order.works })
+    }
 }
 
 /// Counters of work-groups, all 0 between kernels but after [`FiveRun::cycles`]: for each two words a vertex.
@@ -94,36 +109,25 @@ pub(crate) fn sums(
     edges: &Buffer<u32>,
     context: &Context,
 ) -> Result<Option<Sums>> {
-    let device = &graph.device;
-    graph.begin()?;
-    edges.zero(&device.queue)?;
-    if !local::count(graph, shallow, 3, Some(edges), context)? {
+    let (device, by, threads) = (&graph.device, &*graph.by, context.threads());
+    let roots = OnceLock::new();
+    let of_graph = || RootOrder::new(by);
+    let started = beside(
+        threads,
+        || _ = roots.get_or_init(of_graph),
+        || start(graph, shallow, edges, context),
+    )?;
+    let Some((run, numbers, counters)) = started else { return Ok(None) };
+    let orders = Orders::new(by, roots.get_or_init(of_graph), &numbers.by_arc, counters.groups);
+    let done = beside(threads, || orders.make(), || run.passes(&numbers, &counters, &orders))?;
+    if !done {
         return Ok(None);
     }
-    graph.read()?;
-    let program = program(device)?;
-    let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
-    sums.zero(&device.queue)?;
-    let run = FiveRun { graph, program, sums, edges, context, queued: RefCell::default() };
-    let numbers = run.numbers()?;
-    let counters = run.counters(&numbers)?;
-    let wedges = run.wedges();
-    // What needs no lists first: the host makes them meanwhile. Cycles last: they leave the counters as they are.
-    let mut done = run.roots(&counters, &wedges)?;
-    let lists = if done { run.lists(numbers)? } else { None };
-    if let Some(lists) = &lists {
-        done = run.arcs(lists)?
-            && run.wheels(lists, &counters)?
-            && run.edges(lists, &counters, &wedges)?
-            && run.cycles(&counters)?;
-    }
-    // What kernels use stays until they have ended.
-    device.finish()?;
-    let Some(lists) = lists.filter(|_| done) else { return Ok(None) };
-    let (triangles, mut found) = (lists.triangles, [0; NAMES.len()]);
+    let mut found = [0; NAMES.len()];
     wide_sums(&run.sums, &device.queue, &mut found)?;
     graph.check()?;
-    drop((run, lists, counters));
+    let triangles = numbers.triangles();
+    drop((run, counters));
     graph.begin()?;
     if !local::count(graph, deep, 5, None, context)? {
         device.finish()?;
@@ -139,6 +143,29 @@ pub(crate) fn sums(
             device.label()
         ))
     })
+}
+
+/// Counts the triangles of each arc, and makes room for what the kernels need; `None` once the run was cancelled.
+fn start<'a>(
+    graph: &'a Resident,
+    shallow: &Roots,
+    edges: &'a Buffer<u32>,
+    context: &'a Context,
+) -> Result<Option<(FiveRun<'a>, Numbers, Counters)>> {
+    let device = &graph.device;
+    graph.begin()?;
+    edges.zero(&device.queue)?;
+    if !local::count(graph, shallow, 3, Some(edges), context)? {
+        return Ok(None);
+    }
+    graph.read()?;
+    let program = program(device)?;
+    let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
+    sums.zero(&device.queue)?;
+    let run = FiveRun { graph, program, sums, edges, context, queued: RefCell::default() };
+    let numbers = run.numbers()?;
+    let counters = run.counters(&numbers)?;
+    Ok(Some((run, numbers, counters)))
 }
 
 /// The sums as the closed forms want them, from those of the kernels.
@@ -203,6 +230,22 @@ impl FiveRun<'_> {
         &self.graph.device
     }
 
+    /// Runs all kernels to their end; `false` once the run was cancelled.
+    fn passes(&self, numbers: &Numbers, counters: &Counters, orders: &Orders) -> Result<bool> {
+        // What needs no lists first: the host makes them meanwhile. Cycles last: they leave the counters as they are.
+        let mut done = self.roots(counters, &orders.roots.order)?;
+        let lists = if done { self.lists(numbers, orders)? } else { None };
+        if let Some(lists) = &lists {
+            done = self.arcs(lists)?
+                && self.wheels(lists, counters)?
+                && self.edges(lists, counters, orders.edges())?
+                && self.cycles(counters, orders.cycles())?;
+        }
+        // What kernels use stays until they have ended.
+        self.device().finish()?;
+        Ok(done && lists.is_some())
+    }
+
     /// Maximum number of work-groups of a launch.
     fn most_groups(&self) -> usize {
         let limits = self.device().limits;
@@ -229,7 +272,7 @@ impl FiveRun<'_> {
     ) -> Result<bool> {
         let device = self.device();
         let mut slices = Slices::new(device, self.context, tasks.works.total());
-        slices.run(&tasks.works, |range| {
+        slices.run(tasks.works, |range| {
             let part = [Arg::U32(range.start as u32), Arg::U32(range.len() as u32)];
             let args = args(&tasks.buffer, part);
             device.launch(

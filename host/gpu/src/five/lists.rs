@@ -1,15 +1,15 @@
-//! Lists of common neighbours, and tasks.
+//! Lists of common neighbours.
 
 use gramer_base::error::{Error, Result};
 
-use super::{FiveRun, GROUP};
-use crate::device::{Arg, Device};
+use super::orders::{ArcOrder, Orders};
+use super::{FiveRun, GROUP, Tasks};
+use crate::device::Arg;
 use crate::lanes::LANES;
 use crate::memory::Buffer;
-use crate::slices::PrefixWork;
 
-/// Lists of common neighbours, and what tasks are.
-pub(super) struct Lists {
+/// Lists of common neighbours, and the tasks that read them.
+pub(super) struct Lists<'a> {
     /// By arc: its lower end, its triangles, and the start of its list.
     pub sources: Buffer<u32>,
     pub places: Buffer<u32>,
@@ -18,19 +18,15 @@ pub(super) struct Lists {
     /// Positions of the common neighbours among the neighbours of lower ends and of upper ends, two in a word; of one entry
     /// without room.
     pub positions: [Buffer<u32>; 2],
-    /// Arcs in triangles, by falling number of them.
-    pub arcs: Tasks,
+    pub arcs: Tasks<'a>,
     /// Largest degree whose counters fit into local memory; 0 without positions.
     pub local: u32,
-    /// Number by arc.
-    pub numbers: Vec<u32>,
-    pub triangles: u128,
 }
 
 /// The triangles of each arc, and what their lists take.
 pub(super) struct Numbers {
     /// By arc.
-    triangles: Vec<u32>,
+    pub by_arc: Vec<u32>,
     /// Sum of `triangles`: words of the lists.
     words: u32,
     /// Largest degree whose counters fit into local memory; 0 without room for positions.
@@ -41,48 +37,13 @@ impl Numbers {
     /// Bytes of the lists, their positions, and what is kept by arc.
     pub fn bytes(&self) -> u64 {
         let lists = 4 * u64::from(self.words) * if self.local > 0 { 2 } else { 1 };
-        lists + 12 * self.triangles.len() as u64
-    }
-}
-
-/// Tasks by falling work.
-pub(super) struct Tasks {
-    pub buffer: Buffer<u32>,
-    pub works: PrefixWork,
-}
-
-impl Tasks {
-    pub fn new(device: &Device, mut tasks: Vec<(f64, u32)>) -> Result<Self> {
-        tasks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let ids: Vec<u32> = tasks.iter().map(|task| task.1).collect();
-        Tasks::sorted(device, &ids, tasks.into_iter().map(|task| task.0))
+        lists + 12 * self.by_arc.len() as u64
     }
 
-    /// Creates slices from sorted tasks.
-    pub fn sorted(device: &Device, ids: &[u32], works: impl Iterator<Item = f64>) -> Result<Self> {
-        let works = PrefixWork::new(works.map(|work| work + 1.0));
-        // Kernels before them are still running.
-        Ok(Tasks { buffer: Buffer::of(&device.place_beside()?, ids, "tasks")?, works })
+    /// Triangles of the graph.
+    pub fn triangles(&self) -> u128 {
+        u128::from(self.words) / 3
     }
-}
-
-/// Positions of non-zero numbers, largest first, ties by position. (Numbers of triangles are small: to
-/// compare arcs took longer than a GPU needs to count.)
-fn falling(numbers: &[u32]) -> Vec<u32> {
-    let most = numbers.iter().max().map_or(0, |&most| most as usize);
-    let mut next = vec![0usize; most + 1];
-    numbers.iter().for_each(|&n| next[n as usize] += 1);
-    next[0] = 0;
-    let mut all = 0;
-    for here in next.iter_mut().rev() {
-        all += std::mem::replace(here, all);
-    }
-    let mut places = vec![0; all];
-    for (&n, place) in numbers.iter().zip(0..).filter(|(n, _)| **n != 0) {
-        places[next[n as usize]] = place;
-        next[n as usize] += 1;
-    }
-    places
 }
 
 /// The lists' room: the words that they take, or `None` where they don't fit into half of what is free.
@@ -110,26 +71,19 @@ impl FiveRun<'_> {
                 4 * words,
             ))
         })?;
-        Ok(Numbers { triangles, words, local: self.local_degree(words, free) })
+        Ok(Numbers { by_arc: triangles, words, local: self.local_degree(words, free) })
     }
 
     /// Lists the common neighbours of the ends of each arc.
-    pub(super) fn lists(&self, numbers: Numbers) -> Result<Option<Lists>> {
+    pub(super) fn lists<'b>(
+        &self,
+        numbers: &Numbers,
+        orders: &'b Orders,
+    ) -> Result<Option<Lists<'b>>> {
         let (device, by) = (self.device(), &self.graph.by);
-        let Numbers { triangles, words, local } = numbers;
-        let places: Vec<u32> = triangles
-            .iter()
-            .scan(0u32, |next, &t| {
-                *next += t;
-                Some(*next - t)
-            })
-            .collect();
-        let sources: Vec<u32> = (0..by.vertices() as u32)
-            .flat_map(|v| std::iter::repeat_n(v, by.out_degree(v as usize) as usize))
-            .collect();
-        let falling = falling(&triangles);
-        let works = falling.iter().map(|&arc| f64::from(triangles[arc as usize]).powi(2));
-        let arcs = Tasks::sorted(device, &falling, works)?;
+        let &Numbers { words, local, .. } = numbers;
+        let ArcOrder { sources, places, order } = orders.arcs();
+        let arcs = Tasks::new(device, order)?;
         // Kernels are running that need none of this.
         let place = device.place_beside()?;
         let position = || {
@@ -139,13 +93,11 @@ impl FiveRun<'_> {
         let lists = Lists {
             positions: [position()?, position()?],
             local,
-            sources: Buffer::of(&place, &sources, "the arcs' sources")?,
-            places: Buffer::of(&place, &places, "places of lists")?,
+            sources: Buffer::of(&place, sources, "the arcs' sources")?,
+            places: Buffer::of(&place, places, "places of lists")?,
             lists: Buffer::new(&place, words as usize, "common neighbours")?,
             words,
             arcs,
-            numbers: triangles,
-            triangles: u128::from(words) / 3,
         };
         let full = self.graph.full()?;
         let oriented = &self.graph.oriented;
@@ -193,12 +145,6 @@ impl FiveRun<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn arcs_come_by_falling_numbers_of_triangles() {
-        assert_eq!(falling(&[0, 3, 1, 0, 3, 7, 1]), [5, 1, 4, 2, 6]);
-        assert!(falling(&[0, 0]).is_empty() && falling(&[]).is_empty());
-    }
 
     #[test]
     fn lists_take_half_of_what_is_free() {

@@ -2,31 +2,14 @@
 
 use gramer_base::error::Result;
 
-use super::lists::{Lists, Tasks};
-use super::{Counters, FiveRun, GROUP, ROOTS_GROUP};
+use super::lists::Lists;
+use super::orders::Order;
+use super::{Counters, FiveRun, GROUP, ROOTS_GROUP, Tasks};
 use crate::device::Arg;
 use crate::lanes::LANES;
 
 /// Neighbours of a vertex whose counters in local memory leave a compute unit room for all groups.
 const FEW_NEIGHBOURS: u32 = 2048;
-
-/// Work of a part of a root in that of the tallies that each part makes anew, and parts of all roots for each work-group.
-const EDGES_TO_TALLY: f64 = 4.0;
-const PARTS: f64 = 4.0;
-
-/// Parts of roots by falling work: vertex, part | parts << 16. Roots without `works` have none.
-fn parts(works: &[f64], wedges: &[f64], groups: usize) -> Vec<(f64, [u32; 2])> {
-    let least = works.iter().sum::<f64>() / (PARTS * groups as f64);
-    let mut tasks = vec![];
-    for (v, (&work, &tally)) in works.iter().zip(wedges).enumerate() {
-        let parts = (work / (EDGES_TO_TALLY * tally).max(least).max(1.0)).ceil() as u32;
-        let parts = parts.min(u32::from(u16::MAX));
-        let own = |part| (tally + work / f64::from(parts), [v as u32, part | parts << 16]);
-        tasks.extend((0..parts).map(own));
-    }
-    tasks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    tasks
-}
 
 impl FiveRun<'_> {
     /// Sizes as arguments of kernels: vertices, arcs, words of lists.
@@ -49,19 +32,10 @@ impl FiveRun<'_> {
         })
     }
 
-    /// Steps to the ends of the paths of two edges from each vertex.
-    pub(super) fn wedges(&self) -> Vec<f64> {
-        let by = &self.graph.by;
-        let row = |v: usize| &by.neighbours[by.offsets[v] as usize..by.offsets[v + 1] as usize];
-        let steps = |v: usize| row(v).iter().map(|&u| f64::from(by.degree(u as usize))).sum();
-        (0..by.vertices()).map(steps).collect()
-    }
-
     /// The sums over a vertex, its arcs and its pairs.
-    pub(super) fn roots(&self, counters: &Counters, wedges: &[f64]) -> Result<bool> {
+    pub(super) fn roots(&self, counters: &Counters, order: &Order) -> Result<bool> {
         let (by, full) = (&self.graph.by, self.graph.full()?);
-        let roots = (0..by.vertices()).filter(|&v| by.degree(v) > 1);
-        let tasks = Tasks::new(self.device(), roots.map(|v| (wedges[v], v as u32)).collect())?;
+        let tasks = Tasks::new(self.device(), order)?;
         let [vertices, _] = self.graph.sizes();
         let done =
             self.launch("five_roots", (&tasks, counters.groups, ROOTS_GROUP), |tasks, part| {
@@ -75,28 +49,14 @@ impl FiveRun<'_> {
                 );
                 args
             })?;
-        self.queued.borrow_mut().push(tasks);
+        self.queued.borrow_mut().push(tasks.buffer);
         Ok(done)
     }
 
     /// The edges among the common neighbours of pairs of vertices.
-    pub(super) fn edges(&self, lists: &Lists, counters: &Counters, wedges: &[f64]) -> Result<bool> {
+    pub(super) fn edges(&self, lists: &Lists, counters: &Counters, order: &Order) -> Result<bool> {
         let (by, full, oriented) = (&self.graph.by, self.graph.full()?, &self.graph.oriented);
-        // Lists are as long as those at the root, which are read half on average, and the edges have two ends.
-        let mut works = vec![0.0; by.vertices()];
-        let arcs = (0..by.vertices()).flat_map(|v| {
-            let above = by.split[v] as usize..by.offsets[v + 1] as usize;
-            by.neighbours[above].iter().map(move |&u| (v, u as usize))
-        });
-        for ((v, u), &triangles) in arcs.zip(&lists.numbers) {
-            let work = f64::from(triangles).powi(2) / 4.0;
-            works[v] += work;
-            works[u] += work;
-        }
-        let tasks = parts(&works, wedges, counters.groups);
-        let work = tasks.iter().map(|&(work, _)| work);
-        let words: Vec<u32> = tasks.iter().flat_map(|task| task.1).collect();
-        let tasks = Tasks::sorted(self.device(), &words, work)?;
+        let tasks = Tasks::new(self.device(), order)?;
         let done = self.launch("five_edges", (&tasks, counters.groups, GROUP), |tasks, part| {
             let buffers =
                 [&full.offsets, &full.ends, &oriented.offsets, &oriented.ends, self.edges];
@@ -110,7 +70,7 @@ impl FiveRun<'_> {
             );
             args
         })?;
-        self.queued.borrow_mut().push(tasks);
+        self.queued.borrow_mut().push(tasks.buffer);
         Ok(done)
     }
 
@@ -165,23 +125,9 @@ impl FiveRun<'_> {
     }
 
     /// The pairs of paths that are 5-cycles, and those that meet at one vertex.
-    pub(super) fn cycles(&self, counters: &Counters) -> Result<bool> {
+    pub(super) fn cycles(&self, counters: &Counters, order: &Order) -> Result<bool> {
         let (by, full) = (&self.graph.by, self.graph.full()?);
-        let below = |v: usize| &by.neighbours[by.offsets[v] as usize..by.split[v] as usize];
-        let edges: Vec<f64> = (0..by.vertices())
-            .scan(0.0, |sum, v| {
-                *sum += below(v).len() as f64;
-                Some(*sum)
-            })
-            .collect();
-        let mean = by.neighbours.len() as f64 / by.vertices().max(1) as f64;
-        let weight = |v: usize| {
-            let paths: f64 = below(v).iter().map(|&b| f64::from(by.degree(b as usize))).sum();
-            paths + (paths * mean).min(edges[v])
-        };
-        // With one neighbour below, all pairs meet there, and the sum of these has them.
-        let roots = (0..by.vertices()).filter(|&v| !below(v).is_empty());
-        let tasks = Tasks::new(self.device(), roots.map(|v| (weight(v), v as u32)).collect())?;
+        let tasks = Tasks::new(self.device(), order)?;
         let [vertices, _] = self.graph.sizes();
         let done =
             self.launch("five_cycles", (&tasks, counters.groups, GROUP), |tasks, part| {
@@ -196,23 +142,7 @@ impl FiveRun<'_> {
                 );
                 args
             })?;
-        self.queued.borrow_mut().push(tasks);
+        self.queued.borrow_mut().push(tasks.buffer);
         Ok(done)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn heavy_roots_have_parts() {
-        // Without triangles, light, and heavy with a small and with a large tally.
-        let tasks = parts(&[0.0, 8.0, 800.0, 800.0], &[5.0, 1.0, 10.0, 100.0], 2);
-        let of = |v| tasks.iter().filter(move |(_, [root, _])| *root == v).collect::<Vec<_>>();
-        assert_eq!([0, 1, 2, 3].map(|v| of(v).len()), [0, 1, 4, 2]);
-        assert!(tasks.windows(2).all(|pair| pair[0].0 >= pair[1].0));
-        let shares: Vec<u32> = of(2).iter().map(|(_, [_, share])| *share).collect();
-        assert_eq!(shares, [4 << 16, 1 | 4 << 16, 2 | 4 << 16, 3 | 4 << 16]);
     }
 }
