@@ -238,9 +238,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void five_edges(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                 __global const uint *restrict starts, __global const uint *restrict targets,
                 __global const uint *restrict edges, __global const uint *restrict places,
-                __global const uint *restrict lists, __global const uint2 *restrict tasks, const uint first,
-                const uint count, const uint vertices, const uint entries, const uint arcs, const uint words,
-                __global uint *counters, __global uint *restrict sums, __global uint *restrict fault) {
+                __global const uint *restrict lists, __global const ushort *restrict at_sources,
+                __global const ushort *restrict at_targets, __global const uint2 *restrict tasks,
+                const uint first, const uint count, const uint vertices, const uint entries, const uint arcs,
+                const uint words, const uint positions, __global uint *counters, __global uint *restrict sums,
+                __global uint *restrict fault) {
     __local ulong low[GROUP], high[GROUP];
     __global uint *const tally = counters + (ulong)get_group_id(0) * vertices;
     const uint lane = get_local_id(0), tile = lane / TILE, in_tile = lane % TILE;
@@ -270,11 +272,15 @@ void five_edges(__global const uint *restrict offsets, __global const uint *rest
             for (uint a = begin + part * (GROUP / TILE) + tile; a < end; a += parts * (GROUP / TILE)) {
                 const uint u = neighbours[a];
                 const uint xu = INDEX(arc_of(starts, targets, x, u), arcs, 115);
+                // The arcs from u begin behind its neighbours below. Positions among more neighbours have no room.
+                const uint degree = offsets[u + 1] - offsets[u], below = degree - (starts[u + 1] - starts[u]);
+                __global const ushort *const at_u = u < x ? at_sources : at_targets;
                 for (uint i = places[xu]; i < places[xu] + edges[xu]; i++) {
                     const uint v = INDEX(lists[INDEX(i, words, 116)], vertices, 117);
                     if (v < u)
                         continue;
-                    const uint uv = INDEX(arc_of(starts, targets, u, v), arcs, 118);
+                    const uint uv = INDEX(degree <= positions ? starts[u] + at_u[i] - below
+                                                              : arc_of(starts, targets, u, v), arcs, 118);
                     const uint stop = places[uv] + edges[uv];
                     for (uint e = places[uv] + in_tile; e < stop; e += TILE) {
                         const uint y = lists[INDEX(e, words, 119)];
@@ -362,59 +368,6 @@ void five_wheels(__global const uint *restrict offsets, __global const uint *res
         }
     }
     PUT_WHEELS(LANES);
-}
-
-// The same with counters in local memory, two in a word, by the position among the neighbours of v: at most `most`, and less
-// than 2^16.
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void five_wheels_local(__global const uint *restrict offsets, __global const uint *restrict neighbours,
-                       __global const uint *restrict starts, __global const uint *restrict sources,
-                       __global const uint *restrict targets, __global const uint *restrict edges,
-                       __global const uint *restrict places, __global const uint *restrict lists,
-                       __global const ushort *restrict at_sources, __global const ushort *restrict at_targets,
-                       __global const uint *restrict tasks, const uint first, const uint count,
-                       const uint vertices, const uint arcs, const uint words, const uint least, const uint most,
-                       __local uint *tally, __global uint *restrict sums, __global uint *restrict fault) {
-    __local ulong low[GROUP], high[GROUP];
-    const uint lane = get_local_id(0), tile = lane / TILE, in_tile = lane % TILE;
-    WHEEL_SUMS;
-    for (uint i = lane; i < most / 2 + 1; i += GROUP)
-        tally[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    EACH_WHEEL
-        // The arcs from v begin behind its neighbours below.
-        const uint below = degree - (starts[v + 1] - starts[v]);
-        const uint corner = turned ? lower_bound(neighbours, offsets[v], offsets[v + 1], a) - offsets[v]
-                                   : below + arc - starts[v];
-        const uint begin = places[arc];
-        __global const ushort *const at_v = turned ? at_targets : at_sources;
-        ulong own = 0;
-        for (uint i = begin + tile; i < begin + t; i += GROUP / TILE) {
-            const uint b = lists[INDEX(i, words, 127)];
-            const uint vb = INDEX(b > v ? starts[v] + at_v[i] - below : arc_of(starts, targets, b, v), arcs, 128);
-            __global const ushort *const at_b = b > v ? at_sources : at_targets;
-            const uint end = places[vb] + edges[vb];
-            for (uint e = places[vb] + in_tile; e < end; e += TILE) {
-                const uint at = at_b[INDEX(e, words, 129)];
-                if (at >= corner)
-                    break;
-                const uint shift = at % 2 * 16;
-                own += atomic_add(tally + at / 2, 1u << shift) >> shift & 0xffff;
-            }
-        }
-        more(&wheel_pairs, own);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = begin + lane; i < begin + t && at_v[i] < corner; i += GROUP) {
-            const uint at = at_v[i], c = lists[i];
-            const ulong q = tally[at / 2] >> at % 2 * 16 & 0xffff;
-            PUT_TRIANGLE(q, c > v ? starts[v] + at - below : arc_of(starts, targets, c, v))
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = lane; i < (corner + 1) / 2; i += GROUP)
-            tally[i] = 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    PUT_WHEELS(GROUP);
 }
 
 // 5-cycles at their highest vertex a: pairs of paths a – b – c and a – e – d for an edge (c, d), all below a, less those

@@ -8,6 +8,7 @@ mod passes;
 
 use std::cell::RefCell;
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use gramer_base::context::Context;
@@ -27,6 +28,10 @@ use orders::{Order, Orders, RootOrder};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
+const WHEELS: &str = include_str!("../kernels/wheels.cl");
+/// Names and lanes of the kernels of [`WHEELS`]: for vertices and arcs of many triangles, and of few.
+const WHEELS_MANY: &str = "#define NAME five_wheels_local\n#define SIZE GROUP\n";
+const WHEELS_FEW: &str = "#define NAME five_wheels_few\n#define SIZE LANES\n";
 
 /// The sums of the kernels, by place.
 const NAMES: [&str; 26] = [
@@ -119,7 +124,8 @@ pub(crate) fn sums(
     )?;
     let Some((run, numbers, counters)) = started else { return Ok(None) };
     let orders = Orders::new(by, roots.get_or_init(of_graph), &numbers.by_arc, counters.groups);
-    let done = beside(threads, || orders.make(), || run.passes(&numbers, &counters, &orders))?;
+    let done =
+        beside(threads, || orders.make(threads), || run.passes(&numbers, &counters, &orders))?;
     if !done {
         return Ok(None);
     }
@@ -222,7 +228,8 @@ fn program(device: &Device) -> Result<Arc<Program>> {
     line("TILE", TILE.min(device.lanes(LANES)));
     NAMES.iter().zip(0..).for_each(|(name, number)| line(name, number));
     let lanes = device.form()?.source();
-    device.program("five", &[COMMON, &defines, &lanes, FIVE])
+    device
+        .program("five", &[COMMON, &defines, &lanes, FIVE, WHEELS_MANY, WHEELS, WHEELS_FEW, WHEELS])
 }
 
 impl FiveRun<'_> {
@@ -267,12 +274,23 @@ impl FiveRun<'_> {
     fn launch(
         &self,
         kernel: &str,
+        shape: (&Tasks, usize, usize),
+        args: impl Fn(&Buffer<u32>, [Arg; 2]) -> Vec<Arg>,
+    ) -> Result<bool> {
+        self.launch_some(kernel, shape, 0..shape.0.works.len(), args)
+    }
+
+    /// The same for some of the tasks.
+    fn launch_some(
+        &self,
+        kernel: &str,
         (tasks, groups, lanes): (&Tasks, usize, usize),
+        which: Range<usize>,
         args: impl Fn(&Buffer<u32>, [Arg; 2]) -> Vec<Arg>,
     ) -> Result<bool> {
         let device = self.device();
-        let mut slices = Slices::new(device, self.context, tasks.works.total());
-        slices.run(tasks.works, |range| {
+        let mut slices = Slices::new(device, self.context, tasks.works.of(which.clone()));
+        slices.run_some(tasks.works, which, |range| {
             let part = [Arg::U32(range.start as u32), Arg::U32(range.len() as u32)];
             let args = args(&tasks.buffer, part);
             device.launch(

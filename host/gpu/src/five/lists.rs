@@ -2,7 +2,7 @@
 
 use gramer_base::error::{Error, Result};
 
-use super::orders::{ArcOrder, Orders};
+use super::orders::{ArcOrder, ArcRows, Orders};
 use super::{FiveRun, GROUP, Tasks};
 use crate::device::Arg;
 use crate::lanes::LANES;
@@ -19,6 +19,8 @@ pub(super) struct Lists<'a> {
     /// without room.
     pub positions: [Buffer<u32>; 2],
     pub arcs: Tasks<'a>,
+    /// How many of these have so many that a large work-group takes one.
+    pub many: usize,
     /// Largest degree whose counters fit into local memory; 0 without positions.
     pub local: u32,
 }
@@ -82,7 +84,8 @@ impl FiveRun<'_> {
     ) -> Result<Option<Lists<'b>>> {
         let (device, by) = (self.device(), &self.graph.by);
         let &Numbers { words, local, .. } = numbers;
-        let ArcOrder { sources, places, order } = orders.arcs();
+        let (ArcRows { sources, places }, ArcOrder { order, many }) =
+            (orders.rows(), orders.arcs());
         let arcs = Tasks::new(device, order)?;
         // Kernels are running that need none of this.
         let place = device.place_beside()?;
@@ -98,6 +101,7 @@ impl FiveRun<'_> {
             lists: Buffer::new(&place, words as usize, "common neighbours")?,
             words,
             arcs,
+            many: *many,
         };
         let full = self.graph.full()?;
         let oriented = &self.graph.oriented;

@@ -7,6 +7,7 @@ use super::orders::Order;
 use super::{Counters, FiveRun, GROUP, ROOTS_GROUP, Tasks};
 use crate::device::Arg;
 use crate::lanes::LANES;
+use crate::memory::Buffer;
 
 /// Neighbours of a vertex whose counters in local memory leave a compute unit room for all groups.
 const FEW_NEIGHBOURS: u32 = 2048;
@@ -60,11 +61,14 @@ impl FiveRun<'_> {
         let done = self.launch("five_edges", (&tasks, counters.groups, GROUP), |tasks, part| {
             let buffers =
                 [&full.offsets, &full.ends, &oriented.offsets, &oriented.ends, self.edges];
-            let all = buffers.into_iter().chain([&lists.places, &lists.lists, tasks]);
+            let [at_sources, at_targets] = lists.positions.each_ref();
+            let own = [&lists.places, &lists.lists, at_sources, at_targets, tasks];
+            let all = buffers.into_iter().chain(own);
             let mut args: Vec<Arg> = all.map(|buffer| Arg::Buffer(buffer.raw())).collect();
             args.extend(part);
             let [vertices, arcs, words] = self.sizes(lists);
             args.extend([vertices, Arg::U32(by.neighbours.len() as u32), arcs, words]);
+            args.push(Arg::U32(lists.local));
             args.extend(
                 [&counters.buffer, &self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())),
             );
@@ -85,23 +89,27 @@ impl FiveRun<'_> {
             if most < least || lists.local == 0 {
                 continue;
             }
-            let groups = self.most_groups();
             let room = 4 * (most as usize / 2 + 1);
-            let done =
-                self.launch("five_wheels_local", (&lists.arcs, groups, GROUP), |tasks, part| {
-                    let buffers = [&full.offsets, &full.ends, &oriented.offsets, &lists.sources];
-                    let [at_sources, at_targets] =
-                        lists.positions.each_ref().map(|b| Arg::Buffer(b.raw()));
-                    let arcs = [&oriented.ends, self.edges, &lists.places, &lists.lists];
-                    let all = buffers.into_iter().chain(arcs);
-                    let mut args: Vec<Arg> = all.map(|buffer| Arg::Buffer(buffer.raw())).collect();
-                    args.extend([at_sources, at_targets, Arg::Buffer(tasks.raw())]);
-                    args.extend(part);
-                    args.extend(sizes);
-                    args.extend([Arg::U32(least), Arg::U32(most), Arg::Local(room)]);
-                    args.extend([&self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
-                    args
-                })?;
+            let args = |tasks: &Buffer<u32>, part: [Arg; 2]| {
+                let buffers = [&full.offsets, &full.ends, &oriented.offsets, &lists.sources];
+                let [at_sources, at_targets] =
+                    lists.positions.each_ref().map(|b| Arg::Buffer(b.raw()));
+                let arcs = [&oriented.ends, self.edges, &lists.places, &lists.lists];
+                let all = buffers.into_iter().chain(arcs);
+                let mut args: Vec<Arg> = all.map(|buffer| Arg::Buffer(buffer.raw())).collect();
+                args.extend([at_sources, at_targets, Arg::Buffer(tasks.raw())]);
+                args.extend(part);
+                args.extend(sizes);
+                args.extend([Arg::U32(least), Arg::U32(most), Arg::Local(room)]);
+                args.extend([&self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
+                args
+            };
+            // Counters of many neighbours leave a compute unit no room for small groups.
+            let (arcs, groups) = (&lists.arcs, self.most_groups());
+            let many = if least == 0 { lists.many } else { arcs.works.len() };
+            let (few, all) = (many..arcs.works.len(), (arcs, groups, GROUP));
+            let done = self.launch_some("five_wheels_local", all, 0..many, args)?
+                && self.launch_some("five_wheels_few", (arcs, 2 * groups, LANES), few, args)?;
             if !done {
                 return Ok(false);
             }
