@@ -206,8 +206,11 @@ impl<'a> Line<'a> {
         let Some(word) = self.words.get(at) else {
             return Err(self.fault(format!("{} ends too early", self.quoted())));
         };
-        word.parse()
-            .map_err(|_| self.fault(format!("{} is not a vertex: a number from 0 on", quote(word))))
+        word.parse().map_err(|_| {
+            let named = word.starts_with(char::is_alphabetic);
+            let hint = if named { "; edges between names are written a-b" } else { "" };
+            self.fault(format!("{} is not a vertex: a number from 0 on{hint}", quote(word)))
+        })
     }
 
     /// The two numbers of a head: V and E, or 0 and V; none in `t # 1`.

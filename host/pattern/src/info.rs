@@ -230,7 +230,10 @@ impl TaskInfo {
         };
         let name = labelled_name(pattern);
         TaskInfo {
-            subject: format!("{induced}-induced matches of {} vertices", pattern.vertices()),
+            subject: format!(
+                "{induced}-induced matches of {}",
+                counted(pattern.vertices(), "vertex", "vertices")
+            ),
             question: format!("{of} of a pattern, {induced}-induced"),
             heading: match mappings {
                 false => format!("How often does {name} occur?"),
