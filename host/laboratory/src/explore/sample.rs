@@ -28,8 +28,8 @@
 //! estimator of survey sampling). Successive differences of their residuals give the variance (Student's t, 95 %).
 //!
 //! **Size.** Entries of lists can't be cut. The larger they are, the more work is in flight and the larger windows are: four
-//! times what is in flight, or as much if that would be too much work, with fewer windows at last. What is in flight at the
-//! ends of windows is part of the residuals.
+//! times what is in flight, as much if that would be too much work, or at last a quarter of it, with fewer windows. What is
+//! in flight at the ends of windows is part of the residuals.
 //!
 //! **The end.** When no unit is left, slots steal inside their PU, and PUs end at different times: in ascending order of
 //! comparison single trees outlast all others. A further simulation of one PU with a slice of the largest

@@ -22,16 +22,17 @@ const SLICES: u64 = 8;
 pub(super) const LEAST_SLICE: u64 = 20 * FIXED;
 /// Forms of a sample. The first whose windows have no more than its most work is taken: slices of one list entry can't be
 /// cut, and the larger they are, the more work is in flight.
-const FORMS: [Form; 3] = [
-    Form { to_flight: 4, divisor: 1, most: 24_000_000 },
-    Form { to_flight: 1, divisor: 1, most: 100_000_000 },
-    Form { to_flight: 1, divisor: 2, most: 400_000_000 },
+const FORMS: [Form; 4] = [
+    Form { to_flight: 4.0, divisor: 1, most: 24_000_000 },
+    Form { to_flight: 1.0, divisor: 1, most: 100_000_000 },
+    Form { to_flight: 0.25, divisor: 2, most: 200_000_000 },
+    Form { to_flight: 0.25, divisor: 3, most: 300_000_000 },
 ];
 
 /// Form of a sample.
 struct Form {
     /// Least work of a window in that of the slices in flight.
-    to_flight: u64,
+    to_flight: f64,
     /// What the number of windows is divided by.
     divisor: usize,
     /// Most work of all windows.
@@ -121,7 +122,7 @@ impl Draws {
             let measured = || windows.iter().flat_map(|window| &window.measured);
             let squares: f64 = measured().map(|s| (s.work as f64).powi(2)).sum();
             let mean = squares / measured().map(|s| s.work as f64).sum::<f64>();
-            let least = (form.to_flight * in_flight) as f64 * mean;
+            let least = form.to_flight * in_flight as f64 * mean;
             let beats = windows.iter().all(|w| w.measured.len() > in_flight as usize);
             if amount as f64 >= least && beats {
                 return Ok(Ok((windows, after, amount)));
