@@ -54,6 +54,15 @@ pub(super) struct Window {
     pub measured: Vec<Slice>,
 }
 
+/// Windows of a form.
+struct Drawn {
+    windows: Vec<Window>,
+    /// What follows them.
+    after: Vec<Slice>,
+    /// Work of a window.
+    amount: u64,
+}
+
 /// Work of slices.
 pub(super) fn sum(slices: &[Slice]) -> u64 {
     slices.iter().map(|slice| slice.work).sum()
@@ -70,7 +79,7 @@ impl Draws {
         let mut needed = 0;
         for form in FORMS {
             match Self::windows(work, schedule, sampling, &form)? {
-                Ok((windows, after, amount)) => {
+                Ok(Drawn { windows, after, amount }) => {
                     let sweep = sweep(view, room, work.comparison(), amount);
                     let (vertices, entries) =
                         (view.vertices() as u64, view.neighbours.len() as u64);
@@ -88,14 +97,13 @@ impl Draws {
         )))
     }
 
-    /// Windows of a form, what follows them, and the work of a window; or the work that all would need, if it is more than
-    /// the form's most.
+    /// Windows of a form, or the work that they would need, if it is more than the form's most.
     fn windows(
         work: &TaskWork<'_>,
         schedule: &Schedule,
         sampling: &SampleSettings,
         form: &Form,
-    ) -> Result<std::result::Result<(Vec<Window>, Vec<Slice>, u64), u64>> {
+    ) -> Result<std::result::Result<Drawn, u64>> {
         let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
         let all = (sampling.windows / form.divisor).max(*WINDOWS.start()) as u64;
         let in_flight = schedule.slots() as u64;
@@ -125,7 +133,7 @@ impl Draws {
             let least = form.to_flight * in_flight as f64 * mean;
             let beats = windows.iter().all(|w| w.measured.len() > in_flight as usize);
             if amount as f64 >= least && beats {
-                return Ok(Ok((windows, after, amount)));
+                return Ok(Ok(Drawn { windows, after, amount }));
             }
             amount = (1.2 * least.max(amount as f64)) as u64;
             if amount * all > form.most {
