@@ -272,7 +272,7 @@ void five_edges(__global const uint *restrict offsets, __global const uint *rest
             for (uint a = begin + part * (GROUP / TILE) + tile; a < end; a += parts * (GROUP / TILE)) {
                 const uint u = neighbours[a];
                 const uint xu = INDEX(arc_of(starts, targets, x, u), arcs, 115);
-                // The arcs from u begin behind its neighbours below. Positions among more neighbours have no room.
+                // The arcs from u begin behind its neighbours below. Positions are 16-bit: of more neighbours, the arc is searched.
                 const uint degree = offsets[u + 1] - offsets[u], below = degree - (starts[u + 1] - starts[u]);
                 __global const ushort *const at_u = u < x ? at_sources : at_targets;
                 for (uint i = places[xu]; i < places[xu] + edges[xu]; i++) {

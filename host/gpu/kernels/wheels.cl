@@ -1,5 +1,5 @@
-// Wheels (see `five.cl`) with counters in local memory, two in a word, by the position among the neighbours of v: at most `most`,
-// and less than 2^16. The kernel NAME of SIZE lanes.
+// Kernel NAME with work-groups of SIZE lanes: wheels (see `five.cl`) with counters in local memory, two 16-bit counters in a
+// word, indexed by the position among the neighbours of v. v has at most `most` neighbours.
 __kernel __attribute__((reqd_work_group_size(SIZE, 1, 1)))
 void NAME(__global const uint *restrict offsets, __global const uint *restrict neighbours,
           __global const uint *restrict starts, __global const uint *restrict sources,

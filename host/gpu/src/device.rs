@@ -168,7 +168,7 @@ impl Device {
     pub fn place(&self) -> Place<'_> {
         let (context, queue) = (&self.context, &self.queue);
         let (budget, calls) = (&self.budget, &self.calls);
-        Place { context, queue, budget, calls, device: &self.label, beside: false }
+        Place { context, queue, budget, calls, device: &self.label, unordered: false }
     }
 
     /// Returns the place for buffers written through [`Device::copies`], without waiting for kernels.
@@ -176,7 +176,7 @@ impl Device {
     /// # Errors
     /// As [`Device::copies`].
     pub fn place_beside(&self) -> Result<Place<'_>> {
-        Ok(Place { queue: self.copies()?, beside: true, ..self.place() })
+        Ok(Place { queue: self.copies()?, unordered: true, ..self.place() })
     }
 
     /// Lanes of a work-group: `wished`, or fewer (a power of two) where the device has fewer.

@@ -23,15 +23,15 @@ use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::{Resident, SLOTS, wide_sums};
 use crate::slices::{PrefixWork, Slices};
-use lists::Numbers;
+use lists::Triangles;
 use orders::{Order, Orders, RootOrder};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
 const WHEELS: &str = include_str!("../kernels/wheels.cl");
-/// Names and lanes of the kernels of [`WHEELS`]: for vertices and arcs of many triangles, and of few.
-const WHEELS_MANY: &str = "#define NAME five_wheels_local\n#define SIZE GROUP\n";
-const WHEELS_FEW: &str = "#define NAME five_wheels_few\n#define SIZE LANES\n";
+/// Names and work-group sizes of the kernels of [`WHEELS`]: for arcs of many triangles, and of few.
+const LARGE_WHEELS: &str = "#define NAME five_wheels_local\n#define SIZE GROUP\n";
+const SMALL_WHEELS: &str = "#define NAME five_wheels_small\n#define SIZE LANES\n";
 
 /// The sums of the kernels, by place.
 const NAMES: [&str; 26] = [
@@ -122,17 +122,16 @@ pub(crate) fn sums(
         || _ = roots.get_or_init(of_graph),
         || start(graph, shallow, edges, context),
     )?;
-    let Some((run, numbers, counters)) = started else { return Ok(None) };
-    let orders = Orders::new(by, roots.get_or_init(of_graph), &numbers.by_arc, counters.groups);
+    let Some((run, triangles, counters)) = started else { return Ok(None) };
+    let orders = Orders::new(by, roots.get_or_init(of_graph), &triangles.by_arc, counters.groups);
     let done =
-        beside(threads, || orders.make(threads), || run.passes(&numbers, &counters, &orders))?;
+        beside(threads, || orders.make(threads), || run.passes(&triangles, &counters, &orders))?;
     if !done {
         return Ok(None);
     }
     let mut found = [0; NAMES.len()];
     wide_sums(&run.sums, &device.queue, &mut found)?;
     graph.check()?;
-    let triangles = numbers.triangles();
     drop((run, counters));
     graph.begin()?;
     if !local::count(graph, deep, 5, None, context)? {
@@ -143,7 +142,7 @@ pub(crate) fn sums(
     if graph.was_stopped() {
         return Ok(None);
     }
-    closed(graph, &found, triangles, cliques).map(Some).ok_or_else(|| {
+    closed(graph, &found, triangles.of_graph(), cliques).map(Some).ok_or_else(|| {
         Error::Device(format!(
             "{}: the device returned impossible sums; this is a bug in gramer or the driver",
             device.label()
@@ -157,7 +156,7 @@ fn start<'a>(
     shallow: &Roots,
     edges: &'a Buffer<u32>,
     context: &'a Context,
-) -> Result<Option<(FiveRun<'a>, Numbers, Counters)>> {
+) -> Result<Option<(FiveRun<'a>, Triangles, Counters)>> {
     let device = &graph.device;
     graph.begin()?;
     edges.zero(&device.queue)?;
@@ -169,9 +168,9 @@ fn start<'a>(
     let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
     sums.zero(&device.queue)?;
     let run = FiveRun { graph, program, sums, edges, context, queued: RefCell::default() };
-    let numbers = run.numbers()?;
-    let counters = run.counters(&numbers)?;
-    Ok(Some((run, numbers, counters)))
+    let triangles = run.triangles()?;
+    let counters = run.counters(&triangles)?;
+    Ok(Some((run, triangles, counters)))
 }
 
 /// The sums as the closed forms want them, from those of the kernels.
@@ -228,8 +227,10 @@ fn program(device: &Device) -> Result<Arc<Program>> {
     line("TILE", TILE.min(device.lanes(LANES)));
     NAMES.iter().zip(0..).for_each(|(name, number)| line(name, number));
     let lanes = device.form()?.source();
-    device
-        .program("five", &[COMMON, &defines, &lanes, FIVE, WHEELS_MANY, WHEELS, WHEELS_FEW, WHEELS])
+    device.program(
+        "five",
+        &[COMMON, &defines, &lanes, FIVE, LARGE_WHEELS, WHEELS, SMALL_WHEELS, WHEELS],
+    )
 }
 
 impl FiveRun<'_> {
@@ -238,10 +239,10 @@ impl FiveRun<'_> {
     }
 
     /// Runs all kernels to their end; `false` once the run was cancelled.
-    fn passes(&self, numbers: &Numbers, counters: &Counters, orders: &Orders) -> Result<bool> {
-        // What needs no lists first: the host makes them meanwhile. Cycles last: they leave the counters as they are.
+    fn passes(&self, triangles: &Triangles, counters: &Counters, orders: &Orders) -> Result<bool> {
+        // Roots first: they need no lists, which the host makes during their kernels. Cycles last: they do not clear the counters.
         let mut done = self.roots(counters, &orders.roots.order)?;
-        let lists = if done { self.lists(numbers, orders)? } else { None };
+        let lists = if done { self.lists(triangles, orders)? } else { None };
         if let Some(lists) = &lists {
             done = self.arcs(lists)?
                 && self.wheels(lists, counters)?
@@ -260,9 +261,9 @@ impl FiveRun<'_> {
     }
 
     /// Counters of as many groups as there is room for beside the lists.
-    fn counters(&self, numbers: &Numbers) -> Result<Counters> {
+    fn counters(&self, triangles: &Triangles) -> Result<Counters> {
         let (device, words) = (self.device(), 2 * self.graph.by.vertices());
-        let free = device.budget.free().saturating_sub(numbers.bytes());
+        let free = device.budget.free().saturating_sub(triangles.bytes());
         let room = (free / 4) as usize / (4 * words.max(1));
         let groups = self.most_groups().min(room).max(1);
         let buffer = Buffer::new(&device.place(), groups * words, "counters of vertices")?;
@@ -289,6 +290,9 @@ impl FiveRun<'_> {
         args: impl Fn(&Buffer<u32>, [Arg; 2]) -> Vec<Arg>,
     ) -> Result<bool> {
         let device = self.device();
+        if which.is_empty() {
+            return Ok(true);
+        }
         let mut slices = Slices::new(device, self.context, tasks.works.of(which.clone()));
         slices.run_some(tasks.works, which, |range| {
             let part = [Arg::U32(range.start as u32), Arg::U32(range.len() as u32)];

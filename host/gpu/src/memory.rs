@@ -131,8 +131,20 @@ pub(crate) struct Place<'a> {
     pub budget: &'a Arc<Budget>,
     pub calls: &'a Arc<Calls>,
     pub device: &'a str,
-    /// Whether the queue is another than that of kernels.
-    pub beside: bool,
+    /// True if kernels do not wait for the commands of this queue.
+    pub unordered: bool,
+}
+
+impl Place<'_> {
+    /// Waits until writes to a buffer have reached the device, unless kernels wait for the queue anyway. (A blocking write
+    /// returns as soon as the host's memory may be reused.)
+    fn settle(&self, action: &str) -> Result<()> {
+        if !self.unordered {
+            return Ok(());
+        }
+        let done = self.calls.next().and_then(|()| self.queue.finish());
+        done.map_err(refused(self.device, action))
+    }
 }
 
 impl<T: Pod> Buffer<T> {
@@ -179,6 +191,7 @@ impl<T: Pod> Buffer<T> {
                 place.0.enqueue_write_buffer(place.1, CL_BLOCKING, last, &[T::zeroed()], &[])
             });
             written.map_err(refused(place.device, &reserve))?;
+            place.settle(&reserve)?;
         } else if bytes > TOUCH {
             buffer.zero(place.queue)?;
             place.queue.finish().map_err(refused(place.device, &reserve))?;
@@ -186,7 +199,7 @@ impl<T: Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    /// A copy of `items`, which is complete for kernels that are queued behind this call.
+    /// Copies `items` to the device. Kernels queued after this call see the whole copy.
     ///
     /// # Errors
     /// As [`Buffer::new`].
@@ -194,11 +207,7 @@ impl<T: Pod> Buffer<T> {
         let mut buffer = Buffer::new(place, items.len(), what)?;
         if !items.is_empty() {
             buffer.write(place.queue, items)?;
-            if place.beside {
-                // The write returns once `items` were read; the queue of kernels doesn't wait for the rest.
-                let done = place.calls.next().and_then(|()| place.queue.finish());
-                done.map_err(refused(place.device, "write to its memory"))?;
-            }
+            place.settle("write to its memory")?;
         }
         Ok(buffer)
     }

@@ -139,14 +139,21 @@ fn pivots_of_every_width() {
     compare(&gpu, "tiers", &tiers(), &Task::Clique { k: 9 });
 }
 
+/// Adds the edges of a graph whose vertices begin at `first`.
+fn add_edges(builder: &mut Builder, graph: &Graph, first: u64) {
+    let view = graph.view();
+    for u in 0..view.vertices() as u32 {
+        for &v in view.neighbours(u).iter().filter(|&&v| u < v) {
+            builder.edge(first + u64::from(u), first + u64::from(v));
+        }
+    }
+}
+
 /// A graph and vertices that are joined to all of it and to each other.
 fn joined(vertices: u64, graph: &Graph) -> Graph {
-    let (view, mut builder) = (graph.view(), Builder::new());
-    let all = view.vertices() as u64;
-    for u in 0..view.vertices() as u32 {
-        let larger = view.neighbours(u).iter().filter(|&&v| u < v);
-        larger.for_each(|&v| builder.edge(u64::from(u), u64::from(v)));
-    }
+    let mut builder = Builder::new();
+    add_edges(&mut builder, graph, 0);
+    let all = graph.view().vertices() as u64;
     for u in all..all + vertices {
         (0..u).for_each(|v| builder.edge(u, v));
     }
@@ -157,13 +164,8 @@ fn joined(vertices: u64, graph: &Graph) -> Graph {
 fn side_by_side(graphs: impl Iterator<Item = Graph>) -> Graph {
     let (mut builder, mut first) = (Builder::new(), 0);
     for graph in graphs {
-        let view = graph.view();
-        for u in 0..view.vertices() as u32 {
-            for &v in view.neighbours(u).iter().filter(|&&v| u < v) {
-                builder.edge(first + u64::from(u), first + u64::from(v));
-            }
-        }
-        first += view.vertices() as u64;
+        add_edges(&mut builder, &graph, first);
+        first += graph.view().vertices() as u64;
     }
     builder.build()
 }
@@ -292,6 +294,20 @@ fn motifs_of_five_by_formulas() {
     let most = counts.iter().map(|r| r.count).max().unwrap();
     assert_eq!(most, choose(u128::from(LEAVES), 4));
     assert!(most > u128::from(u64::MAX));
+}
+
+#[test]
+fn motifs_of_five_around_hubs() {
+    let Some(gpu) = open(checked()) else { return };
+    let task = Task::Motif { k: 5, induced: Induced::Vertex };
+    let inner = random(Model::ErdosRenyiEdges { vertices: 300, edges: 900 }, 5, [0, 0]);
+    // The arc between two hubs has 300 triangles: more than a small work-group takes.
+    compare(&gpu, "two hubs", &joined(2, &inner), &task);
+    // Hubs of 70,000 neighbours: positions among them have more than 16 bits.
+    let mut stars = Builder::new();
+    add_edges(&mut stars, &joined(2, &inner), 0);
+    (302..140_302).for_each(|leaf| stars.edge(leaf, 300 + leaf % 2));
+    compare(&gpu, "hubs of 70,000 neighbours", &stars.build(), &task);
 }
 
 #[test]

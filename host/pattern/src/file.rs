@@ -206,11 +206,19 @@ impl<'a> Line<'a> {
         let Some(word) = self.words.get(at) else {
             return Err(self.fault(format!("{} ends too early", self.quoted())));
         };
-        word.parse().map_err(|_| {
-            let named = word.starts_with(char::is_alphabetic);
-            let hint = if named { "; edges between names are written a-b" } else { "" };
-            self.fault(format!("{} is not a vertex: a number from 0 on{hint}", quote(word)))
-        })
+        word.parse()
+            .map_err(|_| self.fault(format!("{} is not a vertex: a number from 0 on", quote(word))))
+    }
+
+    /// The vertex at word `at` of a line that is an edge.
+    fn end_vertex(&self, at: usize) -> Result<u64> {
+        match self.words.get(at) {
+            Some(word) if word.starts_with(char::is_alphabetic) => Err(self.fault(format!(
+                "{} is not a vertex: a number from 0 on; write edges between names as `a-b`",
+                quote(word)
+            ))),
+            _ => self.id(at),
+        }
     }
 
     /// The two numbers of a head: V and E, or 0 and V; none in `t # 1`.
@@ -363,7 +371,7 @@ impl<'a> PatternLines<'a> {
             let what = "is not an edge: two vertices, and an optional label";
             return Err(line.fault(format!("{} {what}", line.quoted())));
         }
-        let (u, v) = (line.id(0)?, line.id(1)?);
+        let (u, v) = (line.end_vertex(0)?, line.end_vertex(1)?);
         self.vertices.entry(u).or_default();
         self.vertices.entry(v).or_default();
         self.edges.push((line, u, v, line.label(2)?));

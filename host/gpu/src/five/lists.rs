@@ -19,31 +19,31 @@ pub(super) struct Lists<'a> {
     /// without room.
     pub positions: [Buffer<u32>; 2],
     pub arcs: Tasks<'a>,
-    /// How many of these have so many that a large work-group takes one.
-    pub many: usize,
+    /// Number of arcs at the front that get a large work-group each.
+    pub heavy: usize,
     /// Largest degree whose counters fit into local memory; 0 without positions.
     pub local: u32,
 }
 
-/// The triangles of each arc, and what their lists take.
-pub(super) struct Numbers {
+/// Triangles of each arc, and the size of their lists.
+pub(super) struct Triangles {
     /// By arc.
     pub by_arc: Vec<u32>,
-    /// Sum of `triangles`: words of the lists.
+    /// Sum of `by_arc`: words of the lists.
     words: u32,
     /// Largest degree whose counters fit into local memory; 0 without room for positions.
     local: u32,
 }
 
-impl Numbers {
-    /// Bytes of the lists, their positions, and what is kept by arc.
+impl Triangles {
+    /// Bytes of the lists, their positions, and three words for each arc.
     pub fn bytes(&self) -> u64 {
         let lists = 4 * u64::from(self.words) * if self.local > 0 { 2 } else { 1 };
         lists + 12 * self.by_arc.len() as u64
     }
 
-    /// Triangles of the graph.
-    pub fn triangles(&self) -> u128 {
+    /// Number of triangles of the graph.
+    pub fn of_graph(&self) -> u128 {
         u128::from(self.words) / 3
     }
 }
@@ -56,7 +56,7 @@ fn room(triangles: &[u32], free: u64) -> Option<u32> {
 
 impl FiveRun<'_> {
     /// Reads the triangles of each arc.
-    pub(super) fn numbers(&self) -> Result<Numbers> {
+    pub(super) fn triangles(&self) -> Result<Triangles> {
         let (device, by) = (self.device(), &self.graph.by);
         let arcs = self.graph.oriented.ends.len();
         let mut triangles = vec![0u32; arcs];
@@ -73,21 +73,21 @@ impl FiveRun<'_> {
                 4 * words,
             ))
         })?;
-        Ok(Numbers { by_arc: triangles, words, local: self.local_degree(words, free) })
+        Ok(Triangles { by_arc: triangles, words, local: self.local_degree(words, free) })
     }
 
     /// Lists the common neighbours of the ends of each arc.
     pub(super) fn lists<'b>(
         &self,
-        numbers: &Numbers,
+        triangles: &Triangles,
         orders: &'b Orders,
     ) -> Result<Option<Lists<'b>>> {
         let (device, by) = (self.device(), &self.graph.by);
-        let &Numbers { words, local, .. } = numbers;
-        let (ArcRows { sources, places }, ArcOrder { order, many }) =
+        let &Triangles { words, local, .. } = triangles;
+        let (ArcRows { sources, places }, ArcOrder { order, heavy }) =
             (orders.rows(), orders.arcs());
         let arcs = Tasks::new(device, order)?;
-        // Kernels are running that need none of this.
+        // The copies queue: the kernels in flight do not use these buffers.
         let place = device.place_beside()?;
         let position = || {
             let entries = if local > 0 { words } else { 1 };
@@ -101,7 +101,7 @@ impl FiveRun<'_> {
             lists: Buffer::new(&place, words as usize, "common neighbours")?,
             words,
             arcs,
-            many: *many,
+            heavy: *heavy,
         };
         let full = self.graph.full()?;
         let oriented = &self.graph.oriented;

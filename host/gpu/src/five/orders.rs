@@ -1,5 +1,5 @@
-//! What the host makes for the kernels of [`super`]: tasks by falling work, and what is kept by arc. It needs no device, so
-//! that other threads can make it while kernels run.
+//! Task orders and per-arc arrays for the kernels of [`super`]. They need no device, so that host threads can make
+//! them while kernels run.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ use crate::slices::PrefixWork;
 const EDGES_TO_TALLY: f64 = 4.0;
 const PARTS: f64 = 4.0;
 
-/// Triangles of an arc that keep a small work-group busy: with 64 and 128 an H200 took up to 3 % longer.
+/// Largest number of triangles of an arc for a small work-group. With 64 or 128 an H200 takes up to 3 % longer.
 const FEW_TRIANGLES: u32 = 256;
 
 /// Tasks by falling work.
@@ -38,13 +38,13 @@ impl Order {
         Order { words, works: PrefixWork::new(works.map(|work| work + 1.0)) }
     }
 
-    /// A copy of the tasks on the device, beside the kernels that are running.
+    /// Copies the tasks to the device without waiting for kernels in flight.
     pub fn copy(&self, device: &Device) -> Result<Buffer<u32>> {
         Buffer::of(&device.place_beside()?, &self.words, "tasks")
     }
 }
 
-/// What needs only the graph.
+/// Order of the vertices, from the graph alone.
 pub(super) struct RootOrder {
     /// Steps to the ends of the paths of two edges from each vertex.
     wedges: Vec<f64>,
@@ -63,7 +63,7 @@ impl RootOrder {
     }
 }
 
-/// What is kept by arc: its lower end, and the start of its list.
+/// Lower end of each arc, and start of its list.
 pub(super) struct ArcRows {
     pub sources: Vec<u32>,
     pub places: Vec<u32>,
@@ -72,11 +72,11 @@ pub(super) struct ArcRows {
 /// Arcs in triangles, by falling number of them.
 pub(super) struct ArcOrder {
     pub order: Order,
-    /// How many of these have more than [`FEW_TRIANGLES`].
-    pub many: usize,
+    /// Number of arcs with more than [`FEW_TRIANGLES`] triangles; they come first.
+    pub heavy: usize,
 }
 
-/// What needs the triangles of each arc, too; each is made when it is first asked for.
+/// Orders that depend on the triangles of each arc. Each is made on first use.
 pub(super) struct Orders<'a> {
     by: &'a ByDegree,
     pub roots: &'a RootOrder,
@@ -100,7 +100,7 @@ impl<'a> Orders<'a> {
         Orders { by, roots, triangles, groups, rows, arcs, edges, cycles }
     }
 
-    /// Makes all, in the order in which they are asked for, on two of the threads.
+    /// Makes all orders on two threads, the ones used first at the front.
     pub fn make(&self, threads: usize) {
         let others = || {
             self.rows();
@@ -131,9 +131,9 @@ impl<'a> Orders<'a> {
         self.arcs.get_or_init(|| {
             let of = |&arc: &u32| self.triangles[arc as usize];
             let words = falling(self.triangles);
-            let many = words.partition_point(|arc| of(arc) > FEW_TRIANGLES);
+            let heavy = words.partition_point(|arc| of(arc) > FEW_TRIANGLES);
             let works = PrefixWork::new(words.iter().map(|arc| f64::from(of(arc)).powi(2) + 1.0));
-            ArcOrder { order: Order { words, works }, many }
+            ArcOrder { order: Order { words, works }, heavy }
         })
     }
 

@@ -104,12 +104,18 @@ impl FiveRun<'_> {
                 args.extend([&self.sums, self.graph.fault()].map(|b| Arg::Buffer(b.raw())));
                 args
             };
-            // Counters of many neighbours leave a compute unit no room for small groups.
             let (arcs, groups) = (&lists.arcs, self.most_groups());
-            let many = if least == 0 { lists.many } else { arcs.works.len() };
-            let (few, all) = (many..arcs.works.len(), (arcs, groups, GROUP));
-            let done = self.launch_some("five_wheels_local", all, 0..many, args)?
-                && self.launch_some("five_wheels_few", (arcs, 2 * groups, LANES), few, args)?;
+            // A compute unit has no room for many small work-groups whose counters are large.
+            let large = if least == 0 { lists.heavy } else { arcs.works.len() };
+            let small = large..arcs.works.len();
+            let done =
+                self.launch_some("five_wheels_local", (arcs, groups, GROUP), 0..large, args)?
+                    && self.launch_some(
+                        "five_wheels_small",
+                        (arcs, 2 * groups, LANES),
+                        small,
+                        args,
+                    )?;
             if !done {
                 return Ok(false);
             }

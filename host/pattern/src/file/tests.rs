@@ -105,8 +105,9 @@ fn wrong_patterns_say_what_is_wrong_and_where() {
     assert_eq!(message("0 1\n1 0\n"), "q.graph:2: the edge 1 0 is repeated");
     assert_eq!(
         message("0 x\n"),
-        "q.graph:1: `x` is not a vertex: a number from 0 on; edges between names are written a-b"
+        "q.graph:1: `x` is not a vertex: a number from 0 on; write edges between names as `a-b`"
     );
+    assert_eq!(message("v x 0\n"), "q.graph:1: `x` is not a vertex: a number from 0 on");
     assert_eq!(message("0 -1\n"), "q.graph:1: `-1` is not a vertex: a number from 0 on");
     assert!(message("0 1 4294967295\n").contains("is not a label"));
     assert!(message("v 0 1\nw 1\n").contains("is not a kind of line"));

@@ -55,9 +55,9 @@ pub(super) struct Window {
 }
 
 /// Windows of a form.
-struct Drawn {
+struct FormWindows {
     windows: Vec<Window>,
-    /// What follows them.
+    /// Slices that keep the core busy until the last window is over.
     after: Vec<Slice>,
     /// Work of a window.
     amount: u64,
@@ -79,7 +79,7 @@ impl Draws {
         let mut needed = 0;
         for form in FORMS {
             match Self::windows(work, schedule, sampling, &form)? {
-                Ok(Drawn { windows, after, amount }) => {
+                Ok(FormWindows { windows, after, amount }) => {
                     let sweep = sweep(view, room, work.comparison(), amount);
                     let (vertices, entries) =
                         (view.vertices() as u64, view.neighbours.len() as u64);
@@ -103,7 +103,7 @@ impl Draws {
         schedule: &Schedule,
         sampling: &SampleSettings,
         form: &Form,
-    ) -> Result<std::result::Result<Drawn, u64>> {
+    ) -> Result<std::result::Result<FormWindows, u64>> {
         let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
         let all = (sampling.windows / form.divisor).max(*WINDOWS.start()) as u64;
         let in_flight = schedule.slots() as u64;
@@ -133,7 +133,7 @@ impl Draws {
             let least = form.to_flight * in_flight as f64 * mean;
             let beats = windows.iter().all(|w| w.measured.len() > in_flight as usize);
             if amount as f64 >= least && beats {
-                return Ok(Ok(Drawn { windows, after, amount }));
+                return Ok(Ok(FormWindows { windows, after, amount }));
             }
             amount = (1.2 * least.max(amount as f64)) as u64;
             if amount * all > form.most {
