@@ -79,9 +79,12 @@ struct FiveRun<'a> {
     graph: &'a Resident,
     program: Arc<Program>,
     sums: Buffer<u32>,
+    /// Triangles by arc.
     edges: &'a Buffer<u32>,
+    triangles: Triangles,
+    counters: Counters,
     context: &'a Context,
-    /// Tasks of kernels that are queued.
+    /// Tasks of queued kernels.
     queued: RefCell<Vec<Buffer<u32>>>,
 }
 
@@ -95,12 +98,51 @@ impl<'a> Tasks<'a> {
     fn new(device: &Device, order: &'a Order) -> Result<Self> {
         Ok(Tasks { buffer: order.copy(device)?, works: &order.works })
     }
+
+    /// The grid of all tasks, of at most `groups` work-groups.
+    fn all(&self, groups: usize, lanes: usize) -> Grid<'_> {
+        self.some(0..self.works.len(), groups, lanes)
+    }
+
+    /// The grid of some of the tasks.
+    fn some(&self, range: Range<usize>, groups: usize, lanes: usize) -> Grid<'_> {
+        Grid { tasks: self, range, groups, lanes }
+    }
 }
 
-/// Counters of work-groups, all 0 between kernels but after [`FiveRun::cycles`]: for each two words a vertex.
+/// Tasks of a kernel, and its work-groups.
+struct Grid<'a> {
+    tasks: &'a Tasks<'a>,
+    range: Range<usize>,
+    /// Maximum number of work-groups.
+    groups: usize,
+    /// Lanes of a work-group.
+    lanes: usize,
+}
+
+/// Counters of work-groups, two words a vertex for each. They are 0 between kernels; only [`FiveRun::cycles`] does not clear them.
 struct Counters {
     buffer: Buffer<u32>,
     groups: usize,
+}
+
+impl Counters {
+    /// Counters of as many groups as there is room for beside the lists.
+    fn new(graph: &Resident, triangles: &Triangles) -> Result<Self> {
+        let (device, words) = (&graph.device, 2 * graph.by.vertices());
+        let free = device.budget.free().saturating_sub(triangles.bytes());
+        let room = (free / 4) as usize / (4 * words.max(1));
+        let groups = most_groups(device).min(room).max(1);
+        let buffer = Buffer::new(&device.place(), groups * words, "counters of vertices")?;
+        buffer.zero(&device.queue)?;
+        Ok(Counters { buffer, groups })
+    }
+}
+
+/// Maximum number of work-groups of a launch.
+fn most_groups(device: &Device) -> usize {
+    let limits = device.limits;
+    GROUPS.min(if limits.portable { 2 } else { GROUPS }) * limits.units
 }
 
 /// The sums for motifs of five vertices; `None` once the run was cancelled. The roots are those for
@@ -120,19 +162,20 @@ pub(crate) fn sums(
     let started = beside(
         threads,
         || _ = roots.get_or_init(of_graph),
-        || start(graph, shallow, edges, context),
+        || FiveRun::start(graph, shallow, edges, context),
     )?;
-    let Some((run, triangles, counters)) = started else { return Ok(None) };
-    let orders = Orders::new(by, roots.get_or_init(of_graph), &triangles.by_arc, counters.groups);
-    let done =
-        beside(threads, || orders.make(threads), || run.passes(&triangles, &counters, &orders))?;
+    let Some(run) = started else { return Ok(None) };
+    let (by_arc, groups) = (&run.triangles.by_arc, run.counters.groups);
+    let orders = Orders::new(by, roots.get_or_init(of_graph), by_arc, groups);
+    let done = beside(threads, || orders.make(threads), || run.passes(&orders))?;
     if !done {
         return Ok(None);
     }
     let mut found = [0; NAMES.len()];
     wide_sums(&run.sums, &device.queue, &mut found)?;
     graph.check()?;
-    drop((run, counters));
+    let triangles = run.triangles.of_graph();
+    drop(run);
     graph.begin()?;
     if !local::count(graph, deep, 5, None, context)? {
         device.finish()?;
@@ -142,35 +185,12 @@ pub(crate) fn sums(
     if graph.was_stopped() {
         return Ok(None);
     }
-    closed(graph, &found, triangles.of_graph(), cliques).map(Some).ok_or_else(|| {
+    closed(graph, &found, triangles, cliques).map(Some).ok_or_else(|| {
         Error::Device(format!(
             "{}: the device returned impossible sums; this is a bug in gramer or the driver",
             device.label()
         ))
     })
-}
-
-/// Counts the triangles of each arc, and makes room for what the kernels need; `None` once the run was cancelled.
-fn start<'a>(
-    graph: &'a Resident,
-    shallow: &Roots,
-    edges: &'a Buffer<u32>,
-    context: &'a Context,
-) -> Result<Option<(FiveRun<'a>, Triangles, Counters)>> {
-    let device = &graph.device;
-    graph.begin()?;
-    edges.zero(&device.queue)?;
-    if !local::count(graph, shallow, 3, Some(edges), context)? {
-        return Ok(None);
-    }
-    graph.read()?;
-    let program = program(device)?;
-    let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
-    sums.zero(&device.queue)?;
-    let run = FiveRun { graph, program, sums, edges, context, queued: RefCell::default() };
-    let triangles = run.triangles()?;
-    let counters = run.counters(&triangles)?;
-    Ok(Some((run, triangles, counters)))
 }
 
 /// The sums as the closed forms want them, from those of the kernels.
@@ -233,77 +253,66 @@ fn program(device: &Device) -> Result<Arc<Program>> {
     )
 }
 
-impl FiveRun<'_> {
+impl<'a> FiveRun<'a> {
+    /// Counts the triangles of each arc and allocates the counters; `None` once the run was cancelled.
+    fn start(
+        graph: &'a Resident,
+        shallow: &Roots,
+        edges: &'a Buffer<u32>,
+        context: &'a Context,
+    ) -> Result<Option<Self>> {
+        let device = &graph.device;
+        graph.begin()?;
+        edges.zero(&device.queue)?;
+        if !local::count(graph, shallow, 3, Some(edges), context)? {
+            return Ok(None);
+        }
+        graph.read()?;
+        let program = program(device)?;
+        let sums = Buffer::new(&device.place(), NAMES.len() * SLOTS * WORDS, "sums")?;
+        sums.zero(&device.queue)?;
+        let triangles = Triangles::read(graph, edges)?;
+        let counters = Counters::new(graph, &triangles)?;
+        let queued = RefCell::default();
+        Ok(Some(FiveRun { graph, program, sums, edges, triangles, counters, context, queued }))
+    }
+
     fn device(&self) -> &Device {
         &self.graph.device
     }
 
     /// Runs all kernels to their end; `false` once the run was cancelled.
-    fn passes(&self, triangles: &Triangles, counters: &Counters, orders: &Orders) -> Result<bool> {
+    fn passes(&self, orders: &Orders) -> Result<bool> {
         // Roots first: they need no lists, which the host makes during their kernels. Cycles last: they do not clear the counters.
-        let mut done = self.roots(counters, &orders.roots.order)?;
-        let lists = if done { self.lists(triangles, orders)? } else { None };
+        let mut done = self.roots(&orders.roots.order)?;
+        let lists = if done { self.lists(orders)? } else { None };
         if let Some(lists) = &lists {
             done = self.arcs(lists)?
-                && self.wheels(lists, counters)?
-                && self.edges(lists, counters, orders.edges())?
-                && self.cycles(counters, orders.cycles())?;
+                && self.wheels(lists)?
+                && self.edges(lists, orders.edges())?
+                && self.cycles(orders.cycles())?;
         }
         // What kernels use stays until they have ended.
         self.device().finish()?;
         Ok(done && lists.is_some())
     }
 
-    /// Maximum number of work-groups of a launch.
-    fn most_groups(&self) -> usize {
-        let limits = self.device().limits;
-        GROUPS.min(if limits.portable { 2 } else { GROUPS }) * limits.units
-    }
-
-    /// Counters of as many groups as there is room for beside the lists.
-    fn counters(&self, triangles: &Triangles) -> Result<Counters> {
-        let (device, words) = (self.device(), 2 * self.graph.by.vertices());
-        let free = device.budget.free().saturating_sub(triangles.bytes());
-        let room = (free / 4) as usize / (4 * words.max(1));
-        let groups = self.most_groups().min(room).max(1);
-        let buffer = Buffer::new(&device.place(), groups * words, "counters of vertices")?;
-        buffer.zero(&device.queue)?;
-        Ok(Counters { buffer, groups })
-    }
-
-    /// Queues a kernel for all tasks; `false` once the run was cancelled.
+    /// Queues a kernel for all tasks of a grid; `false` once the run was cancelled.
     fn launch(
         &self,
         kernel: &str,
-        shape: (&Tasks, usize, usize),
+        Grid { tasks, range, groups, lanes }: Grid<'_>,
         args: impl Fn(&Buffer<u32>, [Arg; 2]) -> Vec<Arg>,
     ) -> Result<bool> {
-        self.launch_some(kernel, shape, 0..shape.0.works.len(), args)
-    }
-
-    /// The same for some of the tasks.
-    fn launch_some(
-        &self,
-        kernel: &str,
-        (tasks, groups, lanes): (&Tasks, usize, usize),
-        which: Range<usize>,
-        args: impl Fn(&Buffer<u32>, [Arg; 2]) -> Vec<Arg>,
-    ) -> Result<bool> {
-        let device = self.device();
-        if which.is_empty() {
+        if range.is_empty() {
             return Ok(true);
         }
-        let mut slices = Slices::new(device, self.context, tasks.works.of(which.clone()));
-        slices.run_some(tasks.works, which, |range| {
-            let part = [Arg::U32(range.start as u32), Arg::U32(range.len() as u32)];
-            let args = args(&tasks.buffer, part);
-            device.launch(
-                &self.program,
-                kernel,
-                &args,
-                range.len().min(groups),
-                device.lanes(lanes),
-            )
+        let device = self.device();
+        let mut slices = Slices::new(device, self.context, tasks.works.of(range.clone()));
+        slices.run_some(tasks.works, range, |slice| {
+            let part = [Arg::U32(slice.start as u32), Arg::U32(slice.len() as u32)];
+            let (args, groups) = (args(&tasks.buffer, part), slice.len().min(groups));
+            device.launch(&self.program, kernel, &args, groups, device.lanes(lanes))
         })
     }
 }

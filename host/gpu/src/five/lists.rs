@@ -3,10 +3,11 @@
 use gramer_base::error::{Error, Result};
 
 use super::orders::{ArcOrder, ArcRows, Orders};
-use super::{FiveRun, GROUP, Tasks};
-use crate::device::Arg;
+use super::{FiveRun, GROUP, Tasks, most_groups};
+use crate::device::{Arg, Device};
 use crate::lanes::LANES;
 use crate::memory::Buffer;
+use crate::resident::Resident;
 
 /// Lists of common neighbours, and the tasks that read them.
 pub(super) struct Lists<'a> {
@@ -36,6 +37,30 @@ pub(super) struct Triangles {
 }
 
 impl Triangles {
+    /// Reads the triangles of each arc.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where their lists have no room, [`Error::Device`].
+    pub fn read(graph: &Resident, edges: &Buffer<u32>) -> Result<Self> {
+        let (device, by) = (&graph.device, &graph.by);
+        let arcs = graph.oriented.ends.len();
+        let mut triangles = vec![0u32; arcs];
+        edges.read(&device.queue, &mut triangles)?;
+        // A graph without arcs has room for one.
+        triangles.truncate(by.neighbours.len() / 2);
+        let free = device.budget.free();
+        let words = room(&triangles, free).ok_or_else(|| {
+            let words: u64 = triangles.iter().map(|&t| u64::from(t)).sum();
+            Error::Unsupported(format!(
+                "the GPU has no room for the lists of common neighbours that motifs of five vertices by \
+                 formula take: {} bytes, of which half of the {free} that are free may be used; give the setting `memory` more, or \
+                 leave out the setting `strategy`",
+                4 * words,
+            ))
+        })?;
+        Ok(Triangles { by_arc: triangles, words, local: local_degree(device, words, free) })
+    }
+
     /// Bytes of the lists, their positions, and three words for each arc.
     pub fn bytes(&self) -> u64 {
         let lists = 4 * u64::from(self.words) * if self.local > 0 { 2 } else { 1 };
@@ -55,35 +80,10 @@ fn room(triangles: &[u32], free: u64) -> Option<u32> {
 }
 
 impl FiveRun<'_> {
-    /// Reads the triangles of each arc.
-    pub(super) fn triangles(&self) -> Result<Triangles> {
-        let (device, by) = (self.device(), &self.graph.by);
-        let arcs = self.graph.oriented.ends.len();
-        let mut triangles = vec![0u32; arcs];
-        self.edges.read(&device.queue, &mut triangles)?;
-        // A graph without arcs has room for one.
-        triangles.truncate(by.neighbours.len() / 2);
-        let free = device.budget.free();
-        let words = room(&triangles, free).ok_or_else(|| {
-            let words: u64 = triangles.iter().map(|&t| u64::from(t)).sum();
-            Error::Unsupported(format!(
-                "the GPU has no room for the lists of common neighbours that motifs of five vertices by \
-                 formula take: {} bytes, of which half of the {free} that are free may be used; give the setting `memory` more, or \
-                 leave out the setting `strategy`",
-                4 * words,
-            ))
-        })?;
-        Ok(Triangles { by_arc: triangles, words, local: self.local_degree(words, free) })
-    }
-
     /// Lists the common neighbours of the ends of each arc.
-    pub(super) fn lists<'b>(
-        &self,
-        triangles: &Triangles,
-        orders: &'b Orders,
-    ) -> Result<Option<Lists<'b>>> {
+    pub(super) fn lists<'b>(&self, orders: &'b Orders) -> Result<Option<Lists<'b>>> {
         let (device, by) = (self.device(), &self.graph.by);
-        let &Triangles { words, local, .. } = triangles;
+        let Triangles { words, local, .. } = self.triangles;
         let (ArcRows { sources, places }, ArcOrder { order, heavy }) =
             (orders.rows(), orders.arcs());
         let arcs = Tasks::new(device, order)?;
@@ -108,7 +108,7 @@ impl FiveRun<'_> {
         let [vertices, _] = self.graph.sizes();
         let done = self.launch(
             "five_lists",
-            (&lists.arcs, 4 * self.most_groups(), LANES),
+            lists.arcs.all(4 * most_groups(device), LANES),
             |tasks, part| {
                 let mut args: Vec<Arg> =
                     [&full.offsets, &full.ends, &lists.sources, &oriented.ends]
@@ -130,20 +130,15 @@ impl FiveRun<'_> {
         }
         Ok(done.then_some(lists))
     }
+}
 
-    /// Largest degree whose counters of [`FiveRun::wheels`] fit into local memory, if the positions have room beside lists of
-    /// so many words; else 0.
-    fn local_degree(&self, words: u32, free: u64) -> u32 {
-        let device = self.device();
-        let sums = 2 * 8 * device.lanes(GROUP);
-        let counters = device.limits.local.saturating_sub(sums + 256) / 2;
-        // Lists and positions together take no more than the lists alone may.
-        if 8 * u64::from(words) <= free / 2 {
-            counters.min(usize::from(u16::MAX)) as u32
-        } else {
-            0
-        }
-    }
+/// Largest degree whose counters of [`FiveRun::wheels`] fit into local memory; 0 if the positions have no room beside lists of
+/// `words` words.
+fn local_degree(device: &Device, words: u32, free: u64) -> u32 {
+    let sums = 2 * 8 * device.lanes(GROUP);
+    let counters = device.limits.local.saturating_sub(sums + 256) / 2;
+    // Lists and positions together take no more than the lists alone may.
+    if 8 * u64::from(words) <= free / 2 { counters.min(usize::from(u16::MAX)) as u32 } else { 0 }
 }
 
 #[cfg(test)]
