@@ -153,6 +153,21 @@ fn kill(signal: Signal, pid: &str) {
     kill_process(pid, signal).unwrap();
 }
 
+/// Waits until a process has taken a signal: a busy machine delivers two that are pending in any order.
+fn wait_until_taken(signal: Signal, pid: u32) {
+    let bit = 1_u64 << (signal.as_raw() - 1);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(20) {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
+        if u64::from_str_radix(pending.trim(), 16).unwrap() & bit == 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("process {pid} does not take signal {}", signal.as_raw());
+}
+
 #[test]
 fn results_are_clean_and_equal_two_at_a_time() {
     let Some(device) = device() else { return };
@@ -937,9 +952,11 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let graphs_folder = tempfile::tempdir().unwrap();
     let (_, graph) = graphs(graphs_folder.path());
     let (mut child, folder, mark) = start(&device, &graph);
-    kill(Signal::INT, &child.child().id().to_string());
+    let id = child.child().id();
+    kill(Signal::INT, &id.to_string());
+    wait_until_taken(Signal::INT, id);
     std::thread::sleep(Duration::from_millis(50));
-    kill(Signal::TERM, &child.child().id().to_string());
+    kill(Signal::TERM, &id.to_string());
     let output = end(child, &folder, mark, Duration::from_secs(5));
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
 }
