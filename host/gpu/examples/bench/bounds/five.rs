@@ -1,4 +1,4 @@
-//! What motifs of five vertices read and count (`kernels/five.cl`).
+//! What motifs of five vertices read and count (`kernels/five.cl`, `kernels/wheels.cl`).
 
 use super::{Arcs, TILE, Tests, comparisons};
 
@@ -132,7 +132,7 @@ impl Arcs {
         }
     }
 
-    /// `five_wheels_local`: from a corner a of the neighbours of v, over the common neighbours b, those below a of v and b, in
+    /// `five_wheels_local` and `five_wheels_small`: from a corner a of the neighbours of v, over the common neighbours b, those below a of v and b, in
     /// local memory.
     fn wheels(&self, lists: &Lists, tests: &mut Tests) {
         for u in 0..self.vertices() as u32 {
