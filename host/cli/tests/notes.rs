@@ -2,8 +2,11 @@
 
 use assert_cmd::Command;
 
+/// The program in a locale that has the characters of tables.
 fn gramer() -> Command {
-    Command::cargo_bin("gramer").unwrap()
+    let mut gramer = Command::cargo_bin("gramer").unwrap();
+    gramer.env("LC_ALL", "C.UTF-8").env_remove("TERM");
+    gramer
 }
 
 /// Standard output of `mine`, which must succeed, given a graph.

@@ -42,6 +42,8 @@ fn run(command: &str, folder: &Path, program: &Path) -> (Vec<String>, bool) {
     path.push(std::env::var_os("PATH").unwrap());
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).env("PATH", path).current_dir(folder);
+    // The pages show Unicode tables.
+    shell.env("LC_ALL", "C.UTF-8").env_remove("TERM");
     let home = tempfile::tempdir().unwrap();
     if command.contains("~/") {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
