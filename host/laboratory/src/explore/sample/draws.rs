@@ -80,7 +80,7 @@ impl Draws {
         for form in FORMS {
             match Self::windows(work, schedule, sampling, &form)? {
                 Ok(FormWindows { windows, after, amount }) => {
-                    let sweep = sweep(view, room, work.comparison(), amount);
+                    let sweep = sweep(view, room, work, amount)?;
                     let (vertices, entries) =
                         (view.vertices() as u64, view.neighbours.len() as u64);
                     let lines = [

@@ -177,7 +177,10 @@ impl<'a> TaskWork<'a> {
     }
 
     /// Work of each entry of a vertex's list.
-    fn entries(&self, v: VertexId) -> Result<Arc<Vec<u64>>> {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(super) fn entries(&self, v: VertexId) -> Result<Arc<Vec<u64>>> {
         let known = || self.cut.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entries) = known().get(&v) {
             return Ok(entries.clone());
