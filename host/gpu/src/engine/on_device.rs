@@ -25,7 +25,7 @@ use crate::five;
 use crate::formula::{self, Triangles};
 use crate::fsm;
 use crate::graph::Numbering;
-use crate::local::{self, Heads, Member, Roots};
+use crate::local::{self, Depth, Heads, Member, Roots};
 use crate::memory::Buffer;
 use crate::picked::RootSelection;
 use crate::resident::Resident;
@@ -40,10 +40,10 @@ pub struct ResidentGraph {
     pub(super) numbering: Numbering,
     /// Tasks share the sums: one runs at a time.
     pub(super) running: Mutex<()>,
-    /// By [`Roots::deep`].
-    roots: [OnceLock<Roots>; 2],
+    /// By [`Depth`].
+    roots: [OnceLock<Roots>; Depth::COUNT],
     /// Its part of them where several devices count together.
-    parts: [Mutex<Option<local::Part>>; 2],
+    parts: [Mutex<Option<local::Part>>; Depth::COUNT],
     /// The same of the wedges.
     own_cycles: Mutex<Option<(Member, Cycles)>>,
     /// Another one for each graph on a device.
@@ -107,8 +107,8 @@ impl ResidentGraph {
 impl ResidentGraph {
     /// The roots for cliques of `k`.
     fn roots(&self, k: usize) -> Result<&Roots> {
-        let deep = Roots::deep(k);
-        made(&self.roots[usize::from(deep)], || Roots::new(&self.resident, deep))
+        let depth = Depth::of(k);
+        made(&self.roots[depth as usize], || Roots::new(&self.resident, depth))
     }
 
     /// Calls `count` with the place where the triangles of all units or of a share are counted.

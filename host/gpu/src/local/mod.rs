@@ -11,6 +11,7 @@ mod heads;
 mod pivots;
 mod roots;
 mod slots;
+mod small_roots;
 mod small_sets;
 mod together;
 mod way;
@@ -32,7 +33,7 @@ use crate::slices::Slices;
 pub(crate) use heads::Heads;
 pub(crate) use pivots::walk_bytes;
 pub use roots::ClassShape;
-pub(crate) use roots::Roots;
+pub(crate) use roots::{Depth, Roots};
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
 use slots::Slots;
 pub(crate) use slots::slot_bytes;
@@ -238,7 +239,7 @@ fn weighed(
 /// Whether cliques of `k` of light roots are counted concurrently with the weighing of others.
 fn spares_light(device: &Device, k: usize) -> bool {
     // For larger cliques such a root may be much work, and of pivots every root is a task.
-    k == UNWEIGHED + 1 && Method::of(device, k, f64::INFINITY) == Method::Sets
+    k == UNWEIGHED + 1 && Method::of(device, k, [f64::INFINITY]) == Method::Sets
 }
 
 /// The tasks of each list that are weighed for cliques of `k`: the first ones.
@@ -255,8 +256,8 @@ fn not_light(device: &Device, roots: &Roots, k: usize) -> Vec<Range<usize>> {
     roots.lists.iter().enumerate().map(heavy).collect()
 }
 
-/// The 4-cliques of the graphs of these tasks, by list; `None` once the run was cancelled. Where light roots are
-/// spared, the cliques of `k` of all other tasks are counted.
+/// The 4-cliques of the graphs of these tasks, by list; `None` once the run was cancelled. The cliques of `k` of small roots
+/// are counted, and where light roots are spared, those of all other tasks.
 fn weights(
     graph: &Resident,
     roots: &Roots,
@@ -275,6 +276,11 @@ fn weights(
         return Ok(None);
     }
     let mark = device.mark()?;
+    if let Some(small) = &roots.small
+        && !small.count(graph, roots.rows(graph), k, context)?
+    {
+        return Ok(None);
+    }
     if spares_light(device, k) {
         let light = weighed.iter().zip(&roots.lists);
         let light: Vec<_> = light.map(|(heavy, list)| heavy.end..list.tasks.len()).collect();
@@ -320,7 +326,7 @@ fn by_weights(graph: &Resident, roots: &Roots, found: &[Vec<u32>], k: usize) -> 
     };
     let found: Vec<RootCounts> = roots.lists.iter().zip(found).map(whole).collect();
     let classes = roots.classes.len();
-    let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
+    let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k));
     let way = Method::of(device, k, sets);
     let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
     let place = device.place_beside()?;
@@ -417,7 +423,7 @@ fn run_some(
             Extra::Nothing => graph.fault().raw(),
         };
         let args = |range: &Range<usize>| {
-            let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
+            let rows = roots.rows(graph);
             let [vertices, arcs] = [rows.offsets.len() - 1, rows.ends.len()];
             vec![
                 Arg::Buffer(rows.offsets.raw()),

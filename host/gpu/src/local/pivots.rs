@@ -167,7 +167,7 @@ impl CliqueCount<'_> {
         let stacks: Buffer<u32> = Buffer::new(&place, groups * stack, "branches that wait")?;
         let states = Buffer::of(&place, &vec![0u32; groups * state], "states of groups")?;
         let mut control = Buffer::of(&place, &[0u32; CONTROL_WORDS], "the control block")?;
-        let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
+        let rows = roots.rows(graph);
         let (mut steps, mut next, start) = (STEPS.0, 0u32, Instant::now());
         let walks = Walks { states: &states, stacks: &stacks, groups, walkers };
         loop {

@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use gramer_base::error::Result;
 
 use super::pivots;
+use super::small_roots::{MOST_TARGETS, SmallRoot, SmallRoots};
 use crate::device::Limits;
 use crate::large::Arcs;
 use crate::memory::{Buffer, Place};
 use crate::picked::RootSelection;
-use crate::resident::Resident;
+use crate::resident::{Resident, Rows};
 use crate::slices::PrefixWork;
 
 /// A class of roots, and how its kernel shares out the work. All numbers are powers of two.
@@ -86,11 +87,36 @@ pub(super) fn largest(limits: Limits) -> usize {
         .unwrap_or(0)
 }
 
+/// Sizes of cliques that have the same classes of roots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// A root is little work.
+    UpToFour,
+    /// There are many sets below a pair of targets.
+    FiveAndSix,
+    /// Roots with few targets are counted by pivots and not weighed.
+    SevenOn,
+}
+
+impl Depth {
+    /// Number of depths.
+    pub const COUNT: usize = 3;
+
+    /// The depth of cliques of `k`.
+    pub fn of(k: usize) -> Self {
+        match k {
+            ..5 => Depth::UpToFour,
+            5 | 6 => Depth::FiveAndSix,
+            _ => Depth::SevenOn,
+        }
+    }
+}
+
 /// Roots of a graph by class, those with the most work first. Of deep roots the ones above all classes are
 /// replaced by their arcs, and cut into parts where there is no room for that, since one of them can take
 /// longer than all the rest.
 pub(crate) struct Roots {
-    pub(super) deep: bool,
+    pub(super) depth: Depth,
     /// The classes that the device has room for.
     pub(super) classes: Vec<ClassShape>,
     /// By class, and those above the largest at the end.
@@ -101,6 +127,8 @@ pub(crate) struct Roots {
     pub(super) tests: Vec<f32>,
     /// The arcs that these roots are, if they aren't the graph's.
     pub(super) arcs: Option<Arc<Arcs>>,
+    /// Roots that lists lack, for cliques of seven vertices and more.
+    pub(super) small: Option<SmallRoots>,
     /// Arcs of large roots, for cliques of one vertex less.
     pub(super) large: Option<Box<Roots>>,
     /// Fingerprint of the inputs on which several devices must agree to have the same tasks, computed on first use.
@@ -183,29 +211,25 @@ pub(super) fn most_parts(targets: usize) -> u32 {
 impl Roots {
     /// Returns the same classes and rows, without tasks.
     pub(super) fn without_lists(&self) -> Self {
-        let (deep, classes) = (self.deep, self.classes.clone());
+        let (depth, classes) = (self.depth, self.classes.clone());
         let (span, arcs) = (self.span, self.arcs.clone());
         Roots {
-            deep,
+            depth,
             classes,
             lists: vec![],
             span,
             tests: vec![],
             arcs,
+            small: None,
             large: None,
             fingerprint: OnceLock::new(),
         }
     }
 
-    /// Whether cliques of `k` are many sets below a pair of targets: such tasks have classes, and
-    /// so roots, of their own.
-    pub fn deep(k: usize) -> bool {
-        k > 4
-    }
-
     /// All roots with at least two targets.
-    pub fn new(graph: &Resident, deep: bool) -> Result<Self> {
+    pub fn new(graph: &Resident, depth: Depth) -> Result<Self> {
         let (device, by) = (&graph.device, &graph.by);
+        let deep = depth != Depth::UpToFour;
         let shapes = match (device.classes.as_slice(), deep) {
             ([], true) => &DEEP,
             ([], false) => &SHALLOW,
@@ -239,7 +263,7 @@ impl Roots {
         let found = (0..by.vertices() as u32).filter(|&r| by.out_degree(r as usize) >= 2);
         let mut roots = Roots::of(
             graph,
-            deep,
+            depth,
             classes,
             None,
             found.map(|r| (r, all[r as usize])),
@@ -276,7 +300,8 @@ impl Roots {
             List::new(&place, tasks.skip(from).step_by(step).collect())
         };
         let lists = self.lists.iter().map(some).collect::<Result<_>>()?;
-        Ok(Roots { lists, ..self.without_lists() })
+        let small = self.small.as_ref().map(|all| all.every(&place, (from, step))).transpose()?;
+        Ok(Roots { lists, small, ..self.without_lists() })
     }
 
     /// All tasks, by list.
@@ -287,7 +312,7 @@ impl Roots {
     /// Roots with their weights, in classes; without those above all classes if `replaced`.
     fn of(
         graph: &Resident,
-        deep: bool,
+        depth: Depth,
         classes: Vec<ClassShape>,
         arcs: Option<Arc<Arcs>>,
         roots: impl Iterator<Item = (u32, f32)>,
@@ -295,26 +320,36 @@ impl Roots {
     ) -> Result<Self> {
         let targets = |root: u32| targets_of(graph, arcs.as_deref(), root);
         let mut tasks = vec![vec![]; classes.len() + 1];
-        let mut span = 0;
+        let by_pivots = depth == Depth::SevenOn && graph.device.pivots != Some(false);
+        let (mut span, mut small) = (0, vec![]);
         for (root, tests) in roots {
-            let at = class_of(&classes, targets(root));
+            let own = targets(root);
+            if by_pivots && own <= MOST_TARGETS {
+                span = span.max(own);
+                small.push(SmallRoot { root, targets: own as u32, tests });
+                continue;
+            }
+            let at = class_of(&classes, own);
             if at < classes.len() || !replaced {
-                span = span.max(targets(root));
+                span = span.max(own);
                 tasks[at].push((tests, [root, WHOLE]));
             }
         }
-        if let Some(large) = tasks.last_mut().filter(|_| deep) {
+        if let Some(large) = tasks.last_mut().filter(|_| depth != Depth::UpToFour) {
             *large = cut(graph, targets, std::mem::take(large));
         }
-        let list = |tasks| List::new(&graph.device.place(), tasks);
+        let place = graph.device.place();
+        let list = |tasks| List::new(&place, tasks);
         let lists = tasks.into_iter().map(list).collect::<Result<_>>()?;
+        let small = by_pivots.then(|| SmallRoots::new(&place, small)).transpose()?;
         Ok(Roots {
-            deep,
+            depth,
             classes,
             lists,
             span,
             tests: vec![],
             arcs,
+            small,
             large: None,
             fingerprint: OnceLock::new(),
         })
@@ -333,7 +368,7 @@ impl Roots {
             let size = sizes.sizes[at as usize];
             (size >= 2).then(|| (sizes.first + at, size as f32 * size as f32))
         });
-        Roots::of(graph, self.deep, self.classes.clone(), Some(arcs), weighed, false)
+        Roots::of(graph, self.depth, self.classes.clone(), Some(arcs), weighed, false)
     }
 
     /// Roots of a share.
@@ -345,13 +380,18 @@ impl Roots {
         let found = share.roots.iter().copied().filter(|&r| graph.by.out_degree(r as usize) >= 2);
         let weighed = found.map(|root| (root, self.tests[root as usize]));
         let classes = self.classes.clone();
-        let mut roots = Roots::of(graph, self.deep, classes, None, weighed, large.is_some())?;
+        let mut roots = Roots::of(graph, self.depth, classes, None, weighed, large.is_some())?;
         if let Some(arcs) = large {
             let which =
                 share.roots.iter().filter_map(|root| arcs.of_root.get(root).cloned()).flatten();
             roots.large = Some(Box::new(self.of_arcs(graph, arcs.clone(), which)?));
         }
         Ok(roots)
+    }
+
+    /// The rows of the graph in which these roots are.
+    pub(super) fn rows<'a>(&'a self, graph: &'a Resident) -> &'a Rows {
+        self.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows)
     }
 
     /// Targets of one of these roots.

@@ -5,7 +5,7 @@ use crate::lanes::LANES;
 pub(super) const SOURCE: &str = include_str!("../../kernels/small_sets.clh");
 
 /// Maximum number of candidates.
-const CANDIDATES: usize = 32;
+pub(super) const CANDIDATES: usize = 32;
 /// Entries of a pool besides those of waiting states: for the states below one that is taken alone, and for the leaves of two
 /// rounds.
 const SPARE: usize = CANDIDATES + 2 * LANES;
@@ -27,6 +27,11 @@ impl SmallSets {
             ..16 => SmallSets { sets: 6, pool: 352 },
             _ => SmallSets { sets: 2, pool: 208 },
         }
+    }
+
+    /// Sets that are collected before their states are examined.
+    pub fn sets(self) -> usize {
+        self.sets
     }
 
     /// Words of local memory: the neighbours of each candidate, and the pool.

@@ -69,6 +69,9 @@ impl Roots {
                         list.tasks.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
                     hash.update(&words);
                 }
+                for small in roots.small.iter().flat_map(|small| small.roots()) {
+                    hash.update(&small.root.to_le_bytes());
+                }
             }
             numbers.iter().for_each(|&number| hash.update(&(number as u64).to_le_bytes()));
             hash.digest()

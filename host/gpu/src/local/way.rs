@@ -18,13 +18,20 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// The way for cliques of `k`, which have `sets` sets of k − 2 vertices at most.
-    pub(super) fn of(device: &Device, k: usize, sets: f64) -> Self {
-        let few = k <= MOST_VERTICES || sets <= FEW * device.limits.units as f64;
+    /// The way for cliques of `k`, given the most sets of k − 2 vertices of each root, which are added up until they are many.
+    pub(super) fn of(device: &Device, k: usize, sets: impl IntoIterator<Item = f64>) -> Self {
+        let most = FEW * device.limits.units as f64;
+        let few = || {
+            let mut sum = 0.0;
+            sets.into_iter().all(|sets| {
+                sum += sets;
+                sum <= most
+            })
+        };
         match device.pivots {
             Some(true) => Method::Pivots,
             Some(false) => Method::Sets,
-            None if few => Method::Sets,
+            None if k <= MOST_VERTICES || few() => Method::Sets,
             None => Method::Pivots,
         }
     }

@@ -11,7 +11,7 @@ use gramer_pattern::{Dictionary, Pattern};
 use super::{ResidentGraph, made, unfinished};
 use crate::cycles::Cycles;
 use crate::formula;
-use crate::local::{self, Roots};
+use crate::local::{self, Depth};
 use crate::resident::SUMS;
 
 /// Returns `None` if the other devices were cancelled.
@@ -37,7 +37,7 @@ impl ResidentGraph {
         context: &Context,
     ) -> Result<(Outcome, f64)> {
         let roots = self.roots(k)?;
-        let part = &self.parts[usize::from(Roots::deep(k))];
+        let part = &self.parts[Depth::of(k) as usize];
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
         self.resident.begin()?;
         let kept = (self.number, &mut *part);
