@@ -226,7 +226,8 @@ impl Roots {
         }
     }
 
-    /// All roots with at least two targets.
+    /// All roots with at least two targets. Of cliques of seven and more the largest classes are left out if they have fewer
+    /// roots than the device has compute units, since most of the device would wait for these: their arcs take their place.
     pub fn new(graph: &Resident, depth: Depth) -> Result<Self> {
         let (device, by) = (&graph.device, &graph.by);
         let deep = depth != Depth::UpToFour;
@@ -235,7 +236,7 @@ impl Roots {
             ([], false) => &SHALLOW,
             (own, _) => own,
         };
-        let classes: Vec<ClassShape> = shapes
+        let mut classes: Vec<ClassShape> = shapes
             .iter()
             .map(|&class| {
                 let lanes = device.lanes(class.lanes * class.roots);
@@ -246,7 +247,6 @@ impl Roots {
             .filter(|class| class.local_bytes() <= device.limits.local)
             .collect();
         let mut all = vec![0f32; by.vertices()];
-        let mut large = vec![];
         for (root, work) in all.iter_mut().enumerate() {
             let targets = by.out_degree(root) as usize;
             if targets < 2 {
@@ -255,11 +255,27 @@ impl Roots {
             let tests: u64 =
                 by.targets(root).iter().map(|&t| u64::from(by.out_degree(t as usize))).sum();
             *work = tests as f32;
-            if class_of(&classes, targets) == classes.len() {
-                large.push(root as u32);
+        }
+        let few =
+            if depth == Depth::SevenOn && device.classes.is_empty() { 1 } else { classes.len() };
+        let mut arcs = None;
+        for number in few..=classes.len() {
+            let most = number.checked_sub(1).map_or(1, |last| 32 * classes[last].words);
+            let above = |&root: &u32| by.out_degree(root as usize) as usize > most;
+            let large: Vec<u32> = (0..by.vertices() as u32).filter(above).collect();
+            let last = number == classes.len();
+            if !last && large.len() >= device.limits.units {
+                continue;
+            }
+            arcs = if deep { Arcs::new(graph, &large)? } else { None };
+            let sizes = arcs.iter().flat_map(|arcs| &arcs.sizes);
+            let fit = (arcs.is_some() || large.is_empty())
+                && sizes.max().is_none_or(|&size| size as usize <= most);
+            if last || fit {
+                classes.truncate(number);
+                break;
             }
         }
-        let arcs = if deep { Arcs::new(graph, &large)? } else { None };
         let found = (0..by.vertices() as u32).filter(|&r| by.out_degree(r as usize) >= 2);
         let mut roots = Roots::of(
             graph,

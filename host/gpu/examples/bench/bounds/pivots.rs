@@ -15,11 +15,12 @@ fn sets_of(found: u64, k: usize) -> u64 {
 }
 
 impl Arcs {
-    /// The tests of cliques of `k` by pivots: roots are weighed by their cliques of five, and those with one are walked.
-    /// `None` if there are so few sets that they are met one by one.
+    /// The tests of cliques of `k` by pivots: small roots are walked, others weighed by their cliques of five, and those
+    /// with one are walked. `None` if there are so few sets that they are met one by one.
     pub fn by_pivots(&self, k: usize) -> Option<Tests> {
         let found: Vec<AtomicU64> = (0..self.vertices()).map(|_| AtomicU64::new(0)).collect();
-        let all = self.root_tasks(k);
+        let is_small = |task: &RootTask| task.size <= SMALL;
+        let (small, all): (Vec<_>, Vec<_>) = self.root_tasks(k).into_iter().partition(is_small);
         let weighing = sample::exact(&all, |task, tests| {
             let cliques = self.root(&self.targets_of(task), 5, tests);
             tests.estimated += sets_of(cliques, task.k);
@@ -31,6 +32,7 @@ impl Arcs {
         let weight = |task: &RootTask| found[task.root as usize].load(Relaxed);
         let mut tasks: Vec<RootTask> = all.into_iter().filter(|task| weight(task) > 0).collect();
         tasks.sort_by_key(|task| std::cmp::Reverse(weight(task)));
+        tasks.extend(small.into_iter().filter(|task| task.size as usize >= task.k - 1));
         let mut walks = self.walks(&tasks, LEAST);
         let mut groups = GROUPS;
         while groups > LEAST && walks.work() * groups as f64 > sample::most_work() * GROUPS as f64 {
@@ -48,7 +50,7 @@ impl Arcs {
         let by_group: Vec<AtomicU64> = (0..groups).map(|_| AtomicU64::new(0)).collect();
         let tests = sample::exact(tasks, |task, tests| {
             let targets = self.targets_of(task);
-            if task.k < 7 {
+            if task.k < 7 && task.size > SMALL {
                 self.root(&targets, task.k, tests);
                 return;
             }
@@ -72,8 +74,8 @@ impl Arcs {
     }
 }
 
-/// Branches that hold two vertices, and small sets that hold one, are divided at random into this many groups; of too
-/// much work some of them are walked.
+/// Small roots, small sets that hold one vertex and branches that hold two are divided at random into this many groups; of
+/// too much work some of them are walked.
 const GROUPS: u64 = 64;
 /// Groups of the smallest sample.
 const LEAST: u64 = 4;
@@ -94,7 +96,7 @@ struct Walk<'a, const W: usize> {
     /// Vertices of a clique in the root's graph.
     sought: u32,
     sample: Sample<'a>,
-    /// Branches that hold two vertices, and small sets that hold one.
+    /// Branches and small sets that were met, which have groups.
     branches: u64,
     /// Branches that the current one stands for.
     factor: u64,
@@ -119,12 +121,15 @@ impl<'a, const W: usize> Walk<'a, W> {
         (0..rows.n).for_each(|i| set[i / 64] |= 1 << (i % 64));
         let (sought, branches, factor) = (sought as u32, 0, 1);
         let mut walk = Walk { rows: both, sought, sample, branches, factor, tests };
-        walk.state(set, 0, 0);
+        match rows.n as u32 {
+            ..=SMALL => walk.sampled(|walk| walk.small(set, 0, 0)),
+            _ => walk.state(set, 0, 0),
+        }
     }
 
     /// A state and all below it: the pivot is chosen by the neighbours that each candidate has among the others. Each
     /// lane of a warp takes other candidates of a word, and one word that has some takes all lanes. Words of rows where the
-    /// set has none are not counted. A small set that holds a vertex is walked by [`Small`].
+    /// set has none are not counted. A small set that holds a vertex is walked by [`Small`], as a small root is.
     fn state(&mut self, mut set: [u64; W], held: u32, mut pivots: u32) {
         loop {
             let size: u32 = set.iter().map(|w| w.count_ones()).sum();
@@ -219,7 +224,7 @@ impl<'a, const W: usize> Walk<'a, W> {
     }
 }
 
-/// Most candidates of a small set (`kernels/small_sets.clh`).
+/// Most candidates of a small set (`kernels/small_sets.clh`), and most targets of a small root (`kernels/small_roots.cl`).
 const SMALL: u32 = 32;
 
 /// A walk below a small set.
