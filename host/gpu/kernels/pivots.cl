@@ -474,8 +474,5 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         if (cut)
             atomic_inc(control + CONTROL_CUT);
     }
-    const ulong low = lanes_sum(counted.x & 0xffffffff), middle = lanes_sum(counted.x >> 32);
-    const ulong words = low + (middle << 32), high = lanes_sum(counted.y) + (middle >> 32) + (words < low ? 1 : 0);
-    if (lane == 0 && (words != 0 || high != 0))
-        add_wide(sums + 4 * (walker % SLOTS), words, high);
+    add_counted(counted, lane, sums + 4 * (walker % SLOTS) LANES_ARGUMENTS);
 }

@@ -14,10 +14,10 @@ void small_roots(__global const uint *restrict offsets, __global const uint *res
     __local uint small[WALKERS * SMALL_WORDS], tables[WALKERS * HASH], lists[WALKERS * SMALL];
     LANES_ROOM
 
-    const uint place = get_local_id(0), lane = place % LANES, walker = place / LANES;
-    __local uint *const room = small + walker * SMALL_WORDS;
-    __local uint *const table = tables + walker * HASH, *const ids = lists + walker * SMALL;
-    const uint from = (get_group_id(0) * WALKERS + walker) * SMALL_SETS;
+    const uint lane = get_local_id(0) % LANES, own = get_local_id(0) / LANES;
+    const uint walker = get_group_id(0) * WALKERS + own, from = walker * SMALL_SETS;
+    __local uint *const room = small + own * SMALL_WORDS;
+    __local uint *const table = tables + own * HASH, *const ids = lists + own * SMALL;
     const uint taken = from < number ? min(number - from, (uint)SMALL_SETS) : 0;
     for (uint at = 0; at < taken; at++) {
         const uint root = INDEX(roots[first + from + at], vertices, 74);
@@ -60,8 +60,5 @@ void small_roots(__global const uint *restrict offsets, __global const uint *res
     ulong2 counted = 0;
     if (taken > 0)
         small_sets(taken, lane, room, binomials, &counted, fault LANES_ARGUMENTS);
-    const ulong low = lanes_sum(counted.x & 0xffffffff), middle = lanes_sum(counted.x >> 32);
-    const ulong words = low + (middle << 32), high = lanes_sum(counted.y) + (middle >> 32) + (words < low ? 1 : 0);
-    if (lane == 0 && (words != 0 || high != 0))
-        add_wide(sums + 4 * ((get_group_id(0) * WALKERS + walker) % SLOTS), words, high);
+    add_counted(counted, lane, sums + 4 * (walker % SLOTS) LANES_ARGUMENTS);
 }

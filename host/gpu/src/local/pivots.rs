@@ -78,23 +78,35 @@ pub(crate) fn walk_bytes(span: usize, k: usize) -> u64 {
     (16 * (32 * words + 1) * k + 4 * walks) as u64
 }
 
-/// Shape of a work-group.
+/// Shape of a work-group of walkers.
 #[derive(Clone, Copy)]
-struct Group {
+pub(super) struct Group {
     /// Lanes of a walker.
-    lanes: usize,
-    walkers: usize,
+    pub lanes: usize,
+    pub walkers: usize,
 }
 
 impl Group {
-    fn of(device: &Device, class: ClassShape) -> Result<Self> {
+    /// One walker, or up to `most` where one is a warp: as many as have room, given the bytes of local memory that they take.
+    ///
+    /// # Errors
+    /// [`gramer_base::Error::Device`].
+    pub fn of(device: &Device, most: usize, bytes: impl Fn(usize) -> usize) -> Result<Self> {
         // A processor takes lanes one after the other.
         let lanes = if device.limits.portable { 1 } else { device.lanes(LANES) };
-        let mut walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
-        while walkers > 1 && local_bytes(class, walkers) > device.limits.local {
+        let mut walkers = if device.form()?.lanes == Lanes::Ptx { most } else { 1 };
+        while walkers > 1 && bytes(walkers) > device.limits.local {
             walkers /= 2;
         }
         Ok(Group { lanes, walkers })
+    }
+
+    /// The shape for roots of this class.
+    ///
+    /// # Errors
+    /// [`gramer_base::Error::Device`].
+    fn of_class(device: &Device, class: ClassShape) -> Result<Self> {
+        Self::of(device, WALKERS, |walkers| local_bytes(class, walkers))
     }
 }
 
@@ -154,7 +166,7 @@ impl CliqueCount<'_> {
         if tasks == 0 {
             return Ok(true);
         }
-        let Group { lanes, walkers } = Group::of(device, class)?;
+        let Group { lanes, walkers } = Group::of_class(device, class)?;
         let program = self.program(class)?;
         let place = device.place();
         let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
@@ -222,7 +234,7 @@ impl CliqueCount<'_> {
     /// [`gramer_base::Error::Device`].
     fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
         let device = &self.graph.device;
-        let Group { lanes, walkers } = Group::of(device, class)?;
+        let Group { lanes, walkers } = Group::of_class(device, class)?;
         let mut defines = String::new();
         let (words, bits) = (class.words, class.table_bits());
         let own = [

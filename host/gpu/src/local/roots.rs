@@ -112,7 +112,7 @@ impl Depth {
     }
 }
 
-/// Roots of a graph by class, those with the most work first. Of deep roots the ones above all classes are
+/// Roots of a graph by class, those with the most work first. For cliques of five and more, the ones above all classes are
 /// replaced by their arcs, and cut into parts where there is no room for that, since one of them can take
 /// longer than all the rest.
 pub(crate) struct Roots {
@@ -226,14 +226,12 @@ impl Roots {
         }
     }
 
-    /// All roots with at least two targets. Of cliques of seven and more the largest classes are left out if they have fewer
-    /// roots than the device has compute units, since most of the device would wait for these: their arcs take their place.
+    /// All roots with at least two targets.
     pub fn new(graph: &Resident, depth: Depth) -> Result<Self> {
         let (device, by) = (&graph.device, &graph.by);
-        let deep = depth != Depth::UpToFour;
-        let shapes = match (device.classes.as_slice(), deep) {
-            ([], true) => &DEEP,
-            ([], false) => &SHALLOW,
+        let shapes = match (device.classes.as_slice(), depth) {
+            ([], Depth::UpToFour) => &SHALLOW,
+            ([], Depth::FiveAndSix | Depth::SevenOn) => &DEEP,
             (own, _) => own,
         };
         let mut classes: Vec<ClassShape> = shapes
@@ -256,26 +254,8 @@ impl Roots {
                 by.targets(root).iter().map(|&t| u64::from(by.out_degree(t as usize))).sum();
             *work = tests as f32;
         }
-        let few =
-            if depth == Depth::SevenOn && device.classes.is_empty() { 1 } else { classes.len() };
-        let mut arcs = None;
-        for number in few..=classes.len() {
-            let most = number.checked_sub(1).map_or(1, |last| 32 * classes[last].words);
-            let above = |&root: &u32| by.out_degree(root as usize) as usize > most;
-            let large: Vec<u32> = (0..by.vertices() as u32).filter(above).collect();
-            let last = number == classes.len();
-            if !last && large.len() >= device.limits.units {
-                continue;
-            }
-            arcs = if deep { Arcs::new(graph, &large)? } else { None };
-            let sizes = arcs.iter().flat_map(|arcs| &arcs.sizes);
-            let fit = (arcs.is_some() || large.is_empty())
-                && sizes.max().is_none_or(|&size| size as usize <= most);
-            if last || fit {
-                classes.truncate(number);
-                break;
-            }
-        }
+        let (number, arcs) = classes_in_use(graph, depth, &classes)?;
+        classes.truncate(number);
         let found = (0..by.vertices() as u32).filter(|&r| by.out_degree(r as usize) >= 2);
         let mut roots = Roots::of(
             graph,
@@ -414,6 +394,41 @@ impl Roots {
     pub(super) fn targets(&self, graph: &Resident, root: u32) -> usize {
         targets_of(graph, self.arcs.as_deref(), root)
     }
+}
+
+/// How many of the classes are used, the smallest first, and the arcs of the roots above them.
+///
+/// # Errors
+/// [`gramer_base::Error::Device`], [`gramer_base::Error::Interrupted`].
+fn classes_in_use(
+    graph: &Resident,
+    depth: Depth,
+    classes: &[ClassShape],
+) -> Result<(usize, Option<Arcs>)> {
+    let (device, by) = (&graph.device, &graph.by);
+    let most = |number: usize| number.checked_sub(1).map_or(1, |last| 32 * classes[last].words);
+    let above = |number: usize| -> Vec<u32> {
+        let targets = |root: u32| by.out_degree(root as usize) as usize;
+        (0..by.vertices() as u32).filter(|&root| targets(root) > most(number)).collect()
+    };
+    // While walks of few roots run, most of the device is idle: their arcs are in a smaller class.
+    if depth == Depth::SevenOn && device.classes.is_empty() {
+        for number in 1..classes.len() {
+            let large = above(number);
+            if large.is_empty() {
+                return Ok((number, None));
+            }
+            if large.len() < device.limits.units
+                && let Some(arcs) = Arcs::new(graph, &large)?
+                && arcs.sizes.iter().all(|&size| size as usize <= most(number))
+            {
+                return Ok((number, Some(arcs)));
+            }
+        }
+    }
+    let number = classes.len();
+    let arcs = if depth == Depth::UpToFour { None } else { Arcs::new(graph, &above(number))? };
+    Ok((number, arcs))
 }
 
 /// Targets of a root of the graph, or of an arc.

@@ -8,10 +8,9 @@ use gramer_base::context::Context;
 use gramer_base::error::Result;
 
 use super::TARGETS;
-use super::pivots::binomials;
+use super::pivots::{Group, binomials};
 use super::small_sets::{self, CANDIDATES, SmallSets};
 use crate::device::{Arg, Device};
-use crate::lanes::{LANES, Lanes};
 use crate::memory::{Buffer, Place};
 use crate::program::Program;
 use crate::resident::{Resident, Rows};
@@ -45,15 +44,9 @@ pub(super) struct SmallRoots {
     buffer: Buffer<u32>,
 }
 
-/// Lanes of a walker, and walkers of a work-group.
-fn shape(device: &Device, sizes: SmallSets) -> Result<(usize, usize)> {
-    // A processor takes lanes one after the other.
-    let lanes = if device.limits.portable { 1 } else { device.lanes(LANES) };
-    let mut walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
-    while walkers > 1 && 4 * walkers * (sizes.words() + HASH + CANDIDATES) > device.limits.local {
-        walkers /= 2;
-    }
-    Ok((lanes, walkers))
+/// Bytes of local memory of a work-group.
+fn local_bytes(sizes: SmallSets, walkers: usize) -> usize {
+    4 * walkers * (sizes.words() + HASH + CANDIDATES)
 }
 
 impl SmallRoots {
@@ -98,8 +91,8 @@ impl SmallRoots {
         }
         let device = &graph.device;
         let sizes = SmallSets::of(1);
-        let (lanes, walkers) = shape(device, sizes)?;
-        let program = program(device, k, sizes, (lanes, walkers))?;
+        let group = Group::of(device, WALKERS, |walkers| local_bytes(sizes, walkers))?;
+        let program = program(device, k, sizes, group)?;
         // Other roots are being weighed, for which this write need not wait.
         let place = device.place_beside()?;
         let binomials = Buffer::of(&place, &binomials(CANDIDATES, k), "binomial coefficients")?;
@@ -117,8 +110,8 @@ impl SmallRoots {
                 Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(graph.fault().raw()),
             ];
-            let groups = range.len().div_ceil(walkers * sizes.sets());
-            device.launch(&program, "small_roots", &args, groups, lanes * walkers)
+            let groups = range.len().div_ceil(group.walkers * sizes.sets());
+            device.launch(&program, "small_roots", &args, groups, group.lanes * group.walkers)
         })
     }
 }
@@ -131,7 +124,7 @@ fn program(
     device: &Device,
     k: usize,
     sizes: SmallSets,
-    (lanes, walkers): (usize, usize),
+    Group { lanes, walkers }: Group,
 ) -> Result<Arc<Program>> {
     let mut defines = String::new();
     let own = [
