@@ -11,12 +11,13 @@ use super::work::TaskWork;
 
 /// Edge entries in a line.
 const A_LINE: usize = ENTRIES_A_LINE as usize;
-/// Most work of a sweep, in its most entries: few entries of a list may have millions of candidates at deeper levels.
+/// Most work of a sweep for each entry that may lie beyond its own: a few entries of a list may have millions of candidates
+/// at deeper levels.
 const DEEPER: u64 = 2;
 
 /// Slices of one entry that read the first edge lines and the records beside them once each, the best last, and do as
 /// little else as they can: of each line an entry that isn't a candidate, else the one with the fewest entries beyond it,
-/// until the entries beyond are `most`, or the work of deeper levels is [`DEEPER`] times as much.
+/// until the entries beyond are `most`, or the work with deeper levels is [`DEEPER`] times as much.
 ///
 /// # Errors
 /// [`gramer_base::error::Error::Interrupted`].
@@ -29,7 +30,7 @@ pub(super) fn sweep(
     let comparison = work.comparison();
     // Of each record of a line one list; most lists begin in their own line.
     let lines = edge_lines.max(u64::from(RECORDS_A_LINE) * vertex_lines) as usize;
-    let (mut units, mut line, mut beyond, mut deeper) = (vec![], 0, 0, 0);
+    let (mut units, mut line, mut beyond, mut done) = (vec![], 0, 0, 0);
     for v in 0..view.vertices() as VertexId {
         let row = view.row(v);
         while line < lines && line * A_LINE < row.end {
@@ -47,8 +48,8 @@ pub(super) fn sweep(
                     Comparison::Ascending => row.len() - at,
                     Comparison::Descending => at,
                 } as u64;
-                deeper += work.entries(v)?[at];
-                if beyond > most || deeper > most.saturating_mul(DEEPER) {
+                done += work.entries(v)?[at];
+                if beyond > most || done > most.saturating_mul(DEEPER) {
                     line = lines;
                 }
             }
