@@ -5,6 +5,7 @@ mod bitmaps;
 mod five;
 mod pivots;
 mod sample;
+mod small_sets;
 mod wide;
 
 use gramer_gpu::{CYCLE_WINDOW, Strategy, Yardsticks};

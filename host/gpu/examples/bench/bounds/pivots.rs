@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::bitmaps::{RootTask, Rows};
+use super::small_sets::{SETS, SMALL, SmallSets};
 use super::{Arcs, LANES, Tests, sample};
 
 /// Sets up to which cliques are met one by one, on a device of 132 compute units.
@@ -14,12 +15,15 @@ fn sets_of(found: u64, k: usize) -> u64 {
     (0..k - 2).map(|i| (vertices - i as f64).max(0.0) / (i + 1) as f64).product::<f64>() as u64
 }
 
+fn is_small(task: &RootTask) -> bool {
+    task.size <= SMALL
+}
+
 impl Arcs {
     /// The tests of cliques of `k` by pivots: small roots are walked, others weighed by their cliques of five, and those
     /// with one are walked. `None` if there are so few sets that they are met one by one.
     pub fn by_pivots(&self, k: usize) -> Option<Tests> {
         let found: Vec<AtomicU64> = (0..self.vertices()).map(|_| AtomicU64::new(0)).collect();
-        let is_small = |task: &RootTask| task.size <= SMALL;
         let (small, all): (Vec<_>, Vec<_>) = self.root_tasks(k).into_iter().partition(is_small);
         let weighing = sample::exact(&all, |task, tests| {
             let cliques = self.root(&self.targets_of(task), 5, tests);
@@ -48,19 +52,27 @@ impl Arcs {
     /// The walks of all roots, with some of the groups of branches; the error is two standard errors.
     fn walks(&self, tasks: &[RootTask], groups: u64) -> Tests {
         let by_group: Vec<AtomicU64> = (0..groups).map(|_| AtomicU64::new(0)).collect();
-        let tests = sample::exact(tasks, |task, tests| {
-            let targets = self.targets_of(task);
-            if task.k < 7 && task.size > SMALL {
-                self.root(&targets, task.k, tests);
-                return;
+        // A walker takes several small roots at once.
+        let (large, small) = tasks.split_at(tasks.partition_point(|task| !is_small(task)));
+        let units: Vec<&[RootTask]> = large.chunks(1).chain(small.chunks(SETS)).collect();
+        let tests = sample::exact(&units, |unit, tests| {
+            let mut small = SmallSets::default();
+            for task in *unit {
+                let targets = self.targets_of(task);
+                if task.k < 7 && !is_small(task) {
+                    self.root(&targets, task.k, tests);
+                    continue;
+                }
+                let rows = self.rows(&targets, tests);
+                let sample = Sample { groups, by_group: &by_group, root: task.root };
+                let sought = task.k - 1;
+                match rows.words {
+                    0..=4 => Walk::<2>::all(&rows, sought, sample, &mut small, tests),
+                    5..=8 => Walk::<4>::all(&rows, sought, sample, &mut small, tests),
+                    _ => Walk::<8>::all(&rows, sought, sample, &mut small, tests),
+                }
             }
-            let rows = self.rows(&targets, tests);
-            let sample = Sample { groups, by_group: &by_group, root: task.root };
-            match rows.words {
-                0..=4 => Walk::<2>::all(&rows, task.k - 1, sample, tests),
-                5..=8 => Walk::<4>::all(&rows, task.k - 1, sample, tests),
-                _ => Walk::<8>::all(&rows, task.k - 1, sample, tests),
-            }
+            small.walk(tests);
         });
         if groups == GROUPS {
             return tests;
@@ -98,13 +110,18 @@ struct Walk<'a, const W: usize> {
     sample: Sample<'a>,
     /// Branches and small sets that were met, which have groups.
     branches: u64,
-    /// Branches that the current one stands for.
-    factor: u64,
+    small: &'a mut SmallSets,
     tests: &'a mut Tests,
 }
 
 impl<'a, const W: usize> Walk<'a, W> {
-    fn all(rows: &Rows, sought: usize, sample: Sample<'a>, tests: &'a mut Tests) {
+    fn all(
+        rows: &Rows,
+        sought: usize,
+        sample: Sample<'a>,
+        small: &'a mut SmallSets,
+        tests: &'a mut Tests,
+    ) {
         let mut both = vec![[0u64; W]; rows.n];
         for j in 0..rows.n {
             for (x, &word) in rows.row(j).iter().enumerate() {
@@ -119,8 +136,8 @@ impl<'a, const W: usize> Walk<'a, W> {
         }
         let mut set = [0u64; W];
         (0..rows.n).for_each(|i| set[i / 64] |= 1 << (i % 64));
-        let (sought, branches, factor) = (sought as u32, 0, 1);
-        let mut walk = Walk { rows: both, sought, sample, branches, factor, tests };
+        let (sought, branches) = (sought as u32, 0);
+        let mut walk = Walk { rows: both, sought, sample, branches, small, tests };
         match rows.n as u32 {
             ..=SMALL => walk.sampled(|walk| walk.small(set, 0, 0)),
             _ => walk.state(set, 0, 0),
@@ -154,9 +171,9 @@ impl<'a, const W: usize> Walk<'a, W> {
                     complete &= near + 1 == size;
                 }
             }
-            self.tests.states += self.factor;
-            self.tests.candidates += self.factor * u64::from(size) * halves;
-            self.tests.words += self.factor * LANES * halves * halves;
+            self.tests.states += 1;
+            self.tests.candidates += u64::from(size) * halves;
+            self.tests.words += LANES * halves * halves;
             if complete {
                 return;
             }
@@ -197,12 +214,15 @@ impl<'a, const W: usize> Walk<'a, W> {
         if group >= groups {
             return;
         }
-        let before = self.tests.words;
-        self.factor = GROUPS / groups;
+        if groups == GROUPS {
+            return walk(self);
+        }
+        self.small.walk(self.tests);
+        let others = std::mem::take(self.tests);
         walk(self);
-        let words = (self.tests.words - before) / self.factor;
-        by_group[group as usize].fetch_add(words, Relaxed);
-        self.factor = 1;
+        self.small.walk(self.tests);
+        by_group[group as usize].fetch_add(self.tests.words, Relaxed);
+        *self.tests = others.plus(&self.tests.times(GROUPS as f64 / groups as f64));
     }
 
     /// All states below a small set: its candidates are numbered again, by a lane each.
@@ -215,64 +235,6 @@ impl<'a, const W: usize> Walk<'a, W> {
         let near =
             |&i: &usize| (0..).zip(&members).fold(0, |near, (at, &j)| near | is_near(i, j) << at);
         let near: Vec<u32> = members.iter().map(near).collect();
-        let mut small = Small { near: &near, sought: self.sought, states: 0, candidates: 0 };
-        small.state(u32::MAX >> (SMALL - members.len() as u32), held, pivots);
-        self.tests.states += self.factor * small.states;
-        self.tests.candidates += self.factor * small.candidates;
-        // A lane takes a word for the neighbours of each candidate, and one for the set of each branch.
-        self.tests.words += self.factor * small.candidates;
+        self.small.collect(near, self.sought - held, pivots, self.tests);
     }
-}
-
-/// Most candidates of a small set (`kernels/small_sets.clh`), and most targets of a small root (`kernels/small_roots.cl`).
-const SMALL: u32 = 32;
-
-/// A walk below a small set.
-struct Small<'a> {
-    /// Neighbours of each candidate.
-    near: &'a [u32],
-    sought: u32,
-    states: u64,
-    /// Candidates and branches that were examined.
-    candidates: u64,
-}
-
-impl Small<'_> {
-    /// A state and all below it.
-    fn state(&mut self, mut all: u32, held: u32, mut pivots: u32) {
-        let size = all.count_ones();
-        self.states += 1;
-        self.candidates += u64::from(size);
-        let (mut whole, mut best) = (0, (0, 0));
-        for i in bits(all) {
-            match (all & self.near[i]).count_ones() {
-                near if near + 1 == size => whole |= 1 << i,
-                near => best = best.max((near, i)),
-            }
-        }
-        all ^= whole;
-        pivots += whole.count_ones();
-        if all == 0 {
-            return;
-        }
-        let pivot = best.1;
-        all ^= 1 << pivot;
-        let beside = all & !self.near[pivot];
-        for i in bits(beside | 1 << pivot) {
-            let is_pivot = u32::from(i == pivot);
-            let gone = if i == pivot { 0 } else { beside & ((1 << i) - 1) };
-            let branch = all & self.near[i] & !gone;
-            let (left, held) = (branch.count_ones(), held + 1 - is_pivot);
-            let need = self.sought - held;
-            self.candidates += 1;
-            if need > 1 && left > 3 && pivots + is_pivot + left >= need {
-                self.state(branch, held, pivots + is_pivot);
-            }
-        }
-    }
-}
-
-/// Positions of the bits that are set.
-fn bits(word: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |bit| word >> bit & 1 != 0)
 }

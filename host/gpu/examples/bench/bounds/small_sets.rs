@@ -1,0 +1,133 @@
+//! Tests of the states of small sets (`kernels/small_sets.clh`).
+
+use super::{LANES, Tests};
+
+/// Most candidates of a small set, and most targets of a small root (`kernels/small_roots.cl`).
+pub const SMALL: u32 = 32;
+/// Sets that a walker collects, and states that may wait before one is taken alone, in rows of up to 8 words.
+pub const SETS: usize = 6;
+const WAITING: usize = 256;
+
+/// A state of a set that was collected.
+#[derive(Clone, Copy)]
+struct State {
+    /// Number of its set.
+    number: usize,
+    candidates: u32,
+    /// Vertices that a clique still needs.
+    need: u32,
+    pivots: u32,
+}
+
+/// Sets that a walker has collected, and what waits below them.
+#[derive(Default)]
+pub struct SmallSets {
+    /// Neighbours of each candidate of each set.
+    near: Vec<Vec<u32>>,
+    waiting: Vec<State>,
+}
+
+impl SmallSets {
+    /// Collects a set, given the neighbours of each candidate; if it is the last that there is room for, walks them all.
+    pub fn collect(&mut self, near: Vec<u32>, need: u32, pivots: u32, tests: &mut Tests) {
+        let candidates = u32::MAX >> (SMALL - near.len() as u32);
+        self.waiting.push(State { number: self.near.len(), candidates, need, pivots });
+        self.near.push(near);
+        if self.near.len() == SETS {
+            self.walk(tests);
+        }
+    }
+
+    /// Walks the sets that were collected: each lane takes one of the last states, and 32 lanes go on when the
+    /// slowest is done.
+    pub fn walk(&mut self, tests: &mut Tests) {
+        while !self.waiting.is_empty() {
+            let all = self.waiting.len();
+            let mut taken = all.min(LANES as usize);
+            let mut examined: Vec<Branches> = self.waiting[all - taken..]
+                .iter()
+                .rev()
+                .map(|state| Branches::of(state, &self.near[state.number]))
+                .collect();
+            let most = |examined: &[Branches]| -> usize {
+                examined.iter().map(|b| b.waiting.count_ones() as usize).sum()
+            };
+            while taken > 1 && all - taken + most(&examined[..taken]) > WAITING {
+                taken /= 2;
+            }
+            // Lanes whose states have no room have examined them, and do that again.
+            let size = |state: &State| u64::from(state.candidates.count_ones());
+            let states = &self.waiting[all - examined.len()..];
+            let longest = states.iter().map(size).max().expect("there is one");
+            tests.waited += LANES * longest;
+            examined.truncate(taken);
+            let sizes: u64 = self.waiting[all - taken..].iter().map(size).sum();
+            tests.states += taken as u64;
+            tests.members += sizes;
+            tests.candidates += sizes + most(&examined) as u64;
+            self.waiting.truncate(all - taken);
+            // A lane reads a word for each branch.
+            let longest = examined.iter().map(|b| u64::from(b.waiting.count_ones())).max();
+            tests.words += sizes + LANES * longest.unwrap_or(0);
+            while examined.iter().any(|b| b.waiting != 0) {
+                for branches in examined.iter_mut().filter(|b| b.waiting != 0) {
+                    let near = &self.near[branches.state.number];
+                    self.waiting.extend(branches.next(near));
+                }
+            }
+        }
+        self.near.clear();
+    }
+}
+
+/// The branches of a state.
+struct Branches {
+    /// What is left of it.
+    state: State,
+    pivot: u32,
+    /// Candidates that aren't neighbours of the pivot.
+    beside: u32,
+    waiting: u32,
+}
+
+impl Branches {
+    fn of(state: &State, near: &[u32]) -> Self {
+        let mut state = *state;
+        let size = state.candidates.count_ones();
+        let (mut whole, mut best) = (0, (0, 0));
+        for i in bits(state.candidates) {
+            match (state.candidates & near[i as usize]).count_ones() {
+                found if found + 1 == size => whole |= 1 << i,
+                found => best = best.max((found, i)),
+            }
+        }
+        state.candidates ^= whole;
+        state.pivots += whole.count_ones();
+        if state.candidates == 0 {
+            return Branches { state, pivot: 0, beside: 0, waiting: 0 };
+        }
+        let pivot = best.1;
+        state.candidates ^= 1 << pivot;
+        let beside = state.candidates & !near[pivot as usize];
+        Branches { state, pivot, beside, waiting: beside | 1 << pivot }
+    }
+
+    /// The next branch, if it is a state and no leaf.
+    fn next(&mut self, near: &[u32]) -> Option<State> {
+        let State { number, candidates, need, pivots } = self.state;
+        let i = self.waiting.trailing_zeros();
+        self.waiting &= self.waiting - 1;
+        let is_pivot = u32::from(i == self.pivot);
+        let gone = if i == self.pivot { 0 } else { self.beside & ((1 << i) - 1) };
+        let candidates = candidates & near[i as usize] & !gone;
+        let (left, need, pivots) =
+            (candidates.count_ones(), need + is_pivot - 1, pivots + is_pivot);
+        let goes_on = need > 1 && left > 3 && pivots + left >= need;
+        goes_on.then_some(State { number, candidates, need, pivots })
+    }
+}
+
+/// Positions of the bits that are set.
+fn bits(word: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |bit| word >> bit & 1 != 0)
+}
