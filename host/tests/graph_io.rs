@@ -192,7 +192,7 @@ fn what_is_no_edge_line_is_named_with_its_line() {
             ("10900\n0 1\n0 2\n", 1, "if it is a count or a header, put # in front of it"),
             ("0 1\n1.5 2.0\n", 2, "`1.5` is not a vertex id"),
             ("0 1\n1;2\n", 2, "`1;2` is not a vertex id"),
-            ("0 1\n1,,2\n", 2, "a vertex id is missing between two commas"),
+            ("0 1\n1,,2\n", 2, "a vertex id is missing, its field is empty"),
             ("0 1\n1,2,7\n", 2, "it has 3 columns, but the first edge line has 2"),
             ("0 1\n1 abc 2\n", 2, "`1 abc 2` has 3 columns, but the first line has 2"),
             ("5 1 1 1\n1 2\n", 2, "it has 2 columns, but the first edge line has 4"),

@@ -116,7 +116,7 @@ def race(graph, sizes, task, path, options):
         yield {"graph": graph, "vertices": sizes[0], "edges": sizes[1], "task": task, "program": program,
                "version": options.versions.get(program, ""),
                "cpu_s": seconds if isinstance(seconds, str) else f"{seconds:.4f}", "peak_mib": f"{memory:.1f}",
-               "number": next(iter(numbers.values()), ""), "machine": growth.machine(), "date": datetime.date.today().isoformat()}
+               "number": numbers.get(program, ""), "machine": growth.machine(), "date": datetime.date.today().isoformat()}
 
 
 def main():

@@ -85,6 +85,7 @@ fn run<P: Program>(program: P) -> u8 {
     signals::ignore_size_limits();
     endings::name_options(program.ending());
     let context = Context { notes: Notes::to(note), ..Context::default() };
+    gramer_base::output::wait_until(&context.cancel);
     if program.stops_when_asked()
         && let Err(e) = signals::stop_on(&context.cancel)
     {

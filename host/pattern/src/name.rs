@@ -91,10 +91,16 @@ fn table(n: usize) -> &'static [(&'static str, Pattern)] {
 
 /// Whether words are the name of a family whose size is beyond [`MAX_VERTICES`](crate::MAX_VERTICES).
 pub(crate) fn is_too_large(words: &str) -> bool {
-    let size = words.trim_matches(|c: char| !c.is_ascii_digit());
-    let beyond = size.bytes().all(|byte| byte.is_ascii_digit())
-        && size.parse().is_ok_and(|size: u64| size > crate::MAX_VERTICES as u64);
-    beyond && named(&words.replacen(size, "5", 1)).is_some()
+    let (mut sum, mut small, mut rest) = (0u64, String::new(), words);
+    while let Some(begin) = rest.find(|c: char| c.is_ascii_digit()) {
+        let end = rest[begin..].find(|c: char| !c.is_ascii_digit());
+        let end = end.map_or(rest.len(), |end| begin + end);
+        sum = sum.saturating_add(rest[begin..end].parse().unwrap_or(u64::MAX));
+        small += &rest[..begin];
+        small.push('5');
+        rest = &rest[end..];
+    }
+    sum > crate::MAX_VERTICES as u64 && named(&(small + rest)).is_some()
 }
 
 /// The pattern that a name stands for, one of [`name`] or of [`names`]: `triangle`, `5-path`, `K3,3`, `6v8e.3`,

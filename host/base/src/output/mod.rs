@@ -19,6 +19,7 @@
 mod folder;
 mod leftover;
 mod place;
+mod stream;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -35,6 +36,7 @@ use place::{PathTarget, check_folder, folder_of, look, same};
 pub use super::mapping::remove_unfinished;
 pub use folder::{check_files, check_run, write_files, write_run};
 pub use place::{check_new, check_output, check_own, clear, is_one_file};
+pub use stream::wait_until;
 
 /// A file that is being written. What is written goes to a temporary file in the folder of the
 /// target, which takes its place in [`Output::finish`]; without that, or after a failure, the
@@ -69,7 +71,7 @@ impl Output {
         }
         let failed = |source| Error::io(path, "create", source);
         if look(path)? == PathTarget::Stream {
-            let file = File::options().write(true).open(path).map_err(failed)?;
+            let file = stream::open(path)?;
             let to = Destination::Direct(Box::new(file));
             return Ok(Output { path: path.to_path_buf(), to });
         }

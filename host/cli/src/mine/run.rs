@@ -112,7 +112,12 @@ impl Common {
         let visited = list.as_ref().map(ListWriter::tally).or(tally.as_ref());
         let limited = visited.is_some_and(Tally::limit_reached);
         let first = visited.and_then(Tally::first).map(|first| first.duration_since(begun));
-        let listed = list.map(ListWriter::finish).transpose()?;
+        let listed = list.as_ref().map(ListWriter::end).transpose()?;
+        // A list that can't be put in its place takes no counts away; ranks tell each other of lists that are there.
+        let placed = match list.map_or(Ok(()), ListWriter::place) {
+            Err(error) if ranks.is_distributed() => return Err(error),
+            placed => placed,
+        };
         let mut listed = ranks.listed(listed)?;
         if !ranks.is_answering() {
             return Ok(());
@@ -144,6 +149,7 @@ impl Common {
             times: Times { load, prepare, mine, first },
         };
         self.write_known(output, &query.answer, &answer)?;
+        placed?;
         kept.filter(|_| outcome.complete).map_or(Ok(()), |kept| kept.remove())?;
         ended(stopped)
     }

@@ -278,24 +278,30 @@ impl<'a> ListWriter<'a> {
         })
     }
 
-    /// Writes what is still buffered, puts the file in its place, and returns the number of embeddings listed.
+    /// Writes what is still buffered, and returns the number of embeddings listed. None may come any more.
     ///
     /// # Errors
     /// [`Error::Io`] for the first write that failed.
-    pub fn finish(self) -> Result<u64> {
+    pub fn end(&self) -> Result<u64> {
         let mut lines = 0;
         for buffer in &self.buffers {
             let mut buffer = buffer.lock().unwrap_or_else(PoisonError::into_inner);
             self.write_out(&mut buffer);
             lines += buffer.lines;
         }
-        let file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failed = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(e) = failed {
-            return Err(Error::io(file.path(), "write", e));
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(e) => Err(Error::io(file.path(), "write", e)),
+            None => Ok(lines),
         }
-        file.finish()?;
-        Ok(lines)
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// As [`Output::finish`].
+    pub fn place(self) -> Result<()> {
+        self.file.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
     /// The embeddings found.

@@ -35,9 +35,10 @@ pub(super) fn check_room(vertices: usize, budget: &Budget) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "the rows of {vertices} vertices take at least {}M of memory ({PER_VERTEX} bytes for each), there may \
-         be more of them, and {} bytes are allowed: allow more",
+        "{vertices} vertices and more need at least {}M of memory ({}M, and {PER_VERTEX} bytes for each vertex), and {} \
+         bytes are allowed: allow more with the setting `memory`",
         least.div_ceil(1 << 20),
+        BASE >> 20,
         budget.bytes
     )))
 }

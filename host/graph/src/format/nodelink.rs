@@ -115,8 +115,15 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
 /// Whether edges are directed, and the nodes and edges of a text.
 fn parts(text: &[u8], sink: &Sink<'_>) -> Result<(bool, Parts)> {
     let fault = |error: serde_json::Error| {
-        let cut = if error.is_eof() { "the file is cut off: " } else { "" };
-        sink.fault_at(error.line() as u64, format!("{cut}{}", said(&error.to_string())))
+        let text = error.to_string();
+        let what = match () {
+            _ if error.is_eof() => format!("the file is cut off: {}", said(&text)),
+            _ if text.starts_with("recursion limit") => {
+                "values are nested more than 127 deep: remove the attribute that is".into()
+            }
+            _ => said(&text),
+        };
+        sink.fault_at(error.line() as u64, what)
     };
     let of_list = |values| Ok((false, Parts::of_list(values).map_err(|what| sink.fault(what))?));
     if text.trim_ascii_start().first() == Some(&b'[') {

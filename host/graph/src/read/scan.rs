@@ -196,7 +196,7 @@ pub(crate) fn id(field: &[u8]) -> Result<u64, String> {
 fn bad_id(field: &[u8]) -> String {
     let shown = quote(field);
     if field.is_empty() {
-        return "a vertex id is missing between two commas; write it, or remove the line".into();
+        return "a vertex id is missing, its field is empty; write it, or remove the line".into();
     }
     let all_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     if all_digits(field) {

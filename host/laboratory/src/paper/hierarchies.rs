@@ -58,9 +58,11 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
             }
         }
         if input.paper.is_some() && !lab.quick {
-            let points = runs_of_four(lab, input)?;
-            csv.add(input, FOUR, &SETTINGS, &points);
-            all[0].four(&points);
+            for (check, all) in CHECKS.iter().zip(&mut all) {
+                let points = runs_of_four(lab, input, check)?;
+                csv.add(input, FOUR, &SETTINGS, &points);
+                all.case(input, FOUR, &points);
+            }
         }
     }
     let claims = all.iter().zip(&PLACES).flat_map(|(all, places)| all.claims(places));
@@ -99,14 +101,14 @@ fn runs(
     Ok(all)
 }
 
-/// The same of [`FOUR`], with the smaller share and one λ.
-fn runs_of_four(lab: &Lab<'_>, input: &Input) -> Result<Vec<PointResult>> {
-    let [check, share, slow] = [
-        format!("check={}", CHECKS[0]),
-        format!("on_chip={}", SHARES[0]),
-        format!("latency={LATENCY}"),
+/// The same of [`FOUR`], with the latency and the λ of the claims alone.
+fn runs_of_four(lab: &Lab<'_>, input: &Input, check: &str) -> Result<Vec<PointResult>> {
+    let first = [
+        &*format!("check={check}"),
+        &*format!("on_chip={}", SHARES.join(",")),
+        &*format!("latency={LATENCY}"),
+        "order=ascending,descending",
     ];
-    let first = [&*check, &*share, &*slow, "order=ascending,descending"];
     let mut all =
         lab.sweep(input, FOUR, &[&first[..], &["policy=uniform-lru,static-lru"]].concat())?;
     let lambda = format!("lambda={LAMBDA}");
@@ -204,14 +206,10 @@ impl Hierarchies {
                 self.plot(which, [format!("{}, {text}", input.name), of_task(task)], found);
             }
         }
-        if task == THREE && input.paper.is_some() {
-            self.size(0, all);
+        let size = [THREE, FOUR].iter().position(|of_size| *of_size == task);
+        if let Some(size) = size.filter(|_| input.paper.is_some()) {
+            self.size(size, all);
         }
-    }
-
-    /// The runs of [`FOUR`].
-    pub(super) fn four(&mut self, all: &[PointResult]) {
-        self.size(1, all);
     }
 
     fn variant(

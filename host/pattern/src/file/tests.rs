@@ -82,6 +82,8 @@ fn names_serve_where_there_is_no_file() {
         ("trangle", "no such file, and no pattern has this name; did you mean triangle?"),
         ("K40", "no pattern has this name; a pattern has at most 32 vertices"),
         ("33-path", "no pattern has this name; a pattern has at most 32 vertices"),
+        ("K33,3", "no pattern has this name; a pattern has at most 32 vertices"),
+        ("K20,20", "no pattern has this name; a pattern has at most 32 vertices"),
         ("a=b", "no pattern has this name; in one line, edges are written a-b, b-c, c-a"),
     ] {
         let fault = read(name).unwrap_err().to_string();
