@@ -491,6 +491,60 @@ fn what_a_killed_run_leaves_is_removed() {
     assert_eq!(place.temporary(), 0);
 }
 
+/// A named pipe is waited for until somebody reads it, or a signal comes.
+#[test]
+fn a_pipe_that_nobody_reads_ends_at_a_signal() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    let begin = |option: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+        let words = ["mine", "clique", "-k", "3", "g.txt", "--log", "info", option, "pipe"];
+        command.current_dir(place.0.path()).args(words);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    for (option, signal, code) in
+        [("--to", Signal::TERM, 143), ("--list", Signal::INT, 130), ("--to", Signal::HUP, 129)]
+    {
+        let mut child = begin(option);
+        // The log says when the signals are handled.
+        let mut first = [0];
+        std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut first).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{option}: {}", said(&ended));
+        assert!(said(&ended).ends_with("gramer: interrupted\n"), "{option}: {}", said(&ended));
+    }
+    let mut child = begin("--list");
+    assert_eq!(fs::read_to_string(place.at("pipe")).unwrap().lines().count(), 4);
+    assert!(child.wait().unwrap().success());
+}
+
+/// A list whose place another program has taken meanwhile lies beside it, and the counts are printed.
+#[test]
+fn a_list_whose_place_is_taken_leaves_the_counts() {
+    let place = Place::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+    let words = ["mine", "clique", "-k", "3", "-", "--list", "list.tsv", "--output", "csv"];
+    command.current_dir(place.0.path()).args(words);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let beside = format!("list.tsv.{}", child.id());
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: once it is written, the run has begun, and has found no such file.
+    let edges = fs::read_to_string(place.at("g.txt")).unwrap() + &"# a comment\n".repeat(20_000);
+    std::io::Write::write_all(&mut stdin, edges.as_bytes()).unwrap();
+    place.write("list.tsv", "of another\n");
+    drop(stdin);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{}", said(&ended));
+    assert!(said(&ended).contains("another program created this file meanwhile"));
+    assert_eq!(fs::read_to_string(place.at("list.tsv")).unwrap(), "of another\n");
+    assert_eq!(fs::read_to_string(place.at(&beside)).unwrap().lines().count(), 4);
+    let answer = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(answer.contains("triangle,3,3,\"0-1, 0-2, 1-2\",4"), "{answer}");
+}
+
 #[test]
 fn an_answer_has_the_form_that_its_name_ends_with() {
     let place = Place::new();
