@@ -24,7 +24,7 @@ const CALLS: [&str; 13] = [
 ];
 
 /// Sources that may.
-const OTHERS: [(&str, &str); 19] = [
+const OTHERS: [(&str, &str); 20] = [
     ("host/accelerator/src/emulated/resident.rs", "a private temporary folder"),
     ("host/accelerator/src/launch/folder.rs", "a private temporary folder"),
     ("host/accelerator/src/launch/setup.rs", "a private temporary folder"),
@@ -33,6 +33,7 @@ const OTHERS: [(&str, &str); 19] = [
     ("host/base/src/input.rs", "opens for reading"),
     ("host/base/src/output/leftover.rs", "the way of all outputs"),
     ("host/base/src/output/mod.rs", "the way of all outputs"),
+    ("host/base/src/output/stream.rs", "a pipe or a device"),
     ("host/base/src/standard_output.rs", "appends what drivers print to a log"),
     ("host/laboratory/src/explore/simulator.rs", "a cache, by the hash of its content"),
     (
