@@ -67,6 +67,20 @@ fn instead_of_columns(
     is_answered(&counted.list(true)).then(|| ", or write every match with --list".into())
 }
 
+/// Ends a list: the number of its embeddings, and whether it is in its place. One that can't be put there takes no counts
+/// away; ranks tell each other of lists that are there.
+///
+/// # Errors
+/// Those of the list.
+fn ended_list(list: Option<ListWriter<'_>>, ranks: &Ranks) -> Result<(Option<u64>, Result<()>)> {
+    let Some(list) = list else { return Ok((None, Ok(()))) };
+    let listed = list.end()?;
+    match list.place() {
+        Err(error) if ranks.is_distributed() => Err(error),
+        placed => Ok((Some(listed), placed)),
+    }
+}
+
 impl Common {
     pub(super) fn run(
         &self,
@@ -112,12 +126,7 @@ impl Common {
         let visited = list.as_ref().map(ListWriter::tally).or(tally.as_ref());
         let limited = visited.is_some_and(Tally::limit_reached);
         let first = visited.and_then(Tally::first).map(|first| first.duration_since(begun));
-        let listed = list.as_ref().map(ListWriter::end).transpose()?;
-        // A list that can't be put in its place takes no counts away; ranks tell each other of lists that are there.
-        let placed = match list.map_or(Ok(()), ListWriter::place) {
-            Err(error) if ranks.is_distributed() => return Err(error),
-            placed => placed,
-        };
+        let (listed, placed) = ended_list(list, &ranks)?;
         let mut listed = ranks.listed(listed)?;
         if !ranks.is_answering() {
             return Ok(());
