@@ -255,7 +255,7 @@ thread_local! {
 }
 
 impl<'a> ListWriter<'a> {
-    /// Begins the file (`-` is standard output); it is there after [`ListWriter::finish`]. Without `force`
+    /// Begins the file (`-` is standard output); it is there after [`ListWriter::place`]. Without `force`
     /// it replaces none.
     ///
     /// # Errors
