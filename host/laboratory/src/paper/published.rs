@@ -114,10 +114,7 @@ fn figures_3_12_13() -> Vec<Block> {
     }
     let mut hierarchies = Hierarchies::new();
     for (input, task, all) in sweeps("figure-12.csv", &SETTINGS) {
-        // 4-MC has no plot.
-        if task != "motif:4" {
-            hierarchies.case(&input, &task, &all);
-        }
+        hierarchies.case(&input, &task, &all);
     }
     let mut slots = Slots::new(["1", "2", "4", "8", SLOTS].map(String::from).to_vec());
     let settings = [Parameter::Order, Parameter::Stealing, Parameter::Slots];
