@@ -212,6 +212,8 @@ def page():
     stopped = [row for row in rows if "ours exit" in row["counts"]]
     stopped_rows = {(row["graph"], row["task"]) for row in stopped}
     stopped_lost = stopped_rows & {(row["graph"], row["task"]) for row in lost}
+    ended = {(row["graph"], row["task"]) for row in rows if not row["rival_cpu_s"].startswith(">")}
+    assert stopped_lost == stopped_rows & ended, "a row in which gramer was stopped and a rival wasn't is one of those below"
     head = "| graph | task | program | its s | × text | × image | now, image s |\n|---|---|---|---:|---:|---:|---:|"
     both = sorted({row["machine"] for row in rows}), sorted({row["date"] for row in rows})
     return "\n".join([f"""# The CPU engine compared with public programs

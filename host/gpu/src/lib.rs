@@ -72,7 +72,7 @@ pub use cycles::CYCLE_WINDOW;
 pub use engine::{Gpu, Trial};
 pub use join::{FirstEdge, Join, JoinSettings, Layers, Rows};
 pub use lanes::Lanes;
-pub use local::ClassShape;
+pub use local::{ClassShape, SmallSets};
 pub use program::default_cache;
 pub use search::{Order, Steps};
 pub use select::is_gpu;

@@ -375,6 +375,13 @@ fn json_of_several_tools() {
             "holds no `nodes` and `links`, or `elements`, but `message`",
         ),
         (d3[..60].into(), "the file is cut off"),
+        (
+            d3.replace(
+                "\"source\": 0, ",
+                &format!("\"x\": {}{}, ", "[".repeat(200), "]".repeat(200)),
+            ),
+            "values are nested more than 127 deep",
+        ),
     ] {
         assert!(refused(&text).contains(message), "{}", refused(&text));
     }

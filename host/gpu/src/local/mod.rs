@@ -37,6 +37,7 @@ pub(crate) use roots::{Depth, Roots};
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
 use slots::Slots;
 pub(crate) use slots::slot_bytes;
+pub use small_sets::SmallSets;
 pub(crate) use together::{Member, Part, count_together, member};
 use way::Method;
 

@@ -5,14 +5,19 @@ use crate::lanes::LANES;
 pub(super) const SOURCE: &str = include_str!("../../kernels/small_sets.clh");
 
 /// Maximum number of candidates.
-pub(super) const CANDIDATES: usize = 32;
+pub(super) const CANDIDATES: usize = SmallSets::CANDIDATES;
 /// Entries of a pool besides those of waiting states: for the states below one that is taken alone, and for the leaves of two
 /// rounds.
 const SPARE: usize = CANDIDATES + 2 * LANES;
 
-/// Sizes of a walker's local memory.
+/// Sizes of a walker's local memory for small sets (`kernels/small_sets.clh`).
+///
+/// ```
+/// let sizes = gramer_gpu::SmallSets::of(4);
+/// assert!(sizes.sets() > 1 && sizes.waiting() >= sizes.sets());
+/// ```
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SmallSets {
+pub struct SmallSets {
     /// Sets that are collected before their states are examined.
     sets: usize,
     /// Entries of the pool.
@@ -20,6 +25,9 @@ pub(super) struct SmallSets {
 }
 
 impl SmallSets {
+    /// Maximum number of candidates of a small set, and of targets of a small root (`kernels/small_roots.cl`).
+    pub const CANDIDATES: usize = 32;
+
     /// For rows of this many words. On an H200 4 and 8 sets took up to a tenth longer, 1 set up to 70 %; with 12 sets and
     /// 240 entries states are often taken alone. Rows of 16 words leave less local memory.
     pub fn of(words: usize) -> Self {
@@ -34,18 +42,23 @@ impl SmallSets {
         self.sets
     }
 
+    /// Most states that wait before one is taken alone.
+    pub fn waiting(self) -> usize {
+        self.pool - SPARE
+    }
+
     /// Words of local memory: the neighbours of each candidate, and the pool.
-    pub fn words(self) -> usize {
+    pub(super) fn words(self) -> usize {
         self.sets * CANDIDATES + 2 * self.pool
     }
 
     /// Definitions of the kernel.
-    pub fn defines(self) -> [(&'static str, usize); 5] {
+    pub(super) fn defines(self) -> [(&'static str, usize); 5] {
         [
             ("SMALL", CANDIDATES),
             ("SMALL_SETS", self.sets),
             ("SMALL_POOL", self.pool),
-            ("SMALL_WAITING", self.pool - SPARE),
+            ("SMALL_WAITING", self.waiting()),
             ("SMALL_WORDS", self.words()),
         ]
     }

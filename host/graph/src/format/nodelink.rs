@@ -116,12 +116,12 @@ pub(super) fn read(input: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
 fn parts(text: &[u8], sink: &Sink<'_>) -> Result<(bool, Parts)> {
     let fault = |error: serde_json::Error| {
         let text = error.to_string();
-        let what = match () {
-            _ if error.is_eof() => format!("the file is cut off: {}", said(&text)),
-            _ if text.starts_with("recursion limit") => {
-                "values are nested more than 127 deep: remove the attribute that is".into()
-            }
-            _ => said(&text),
+        let what = if text.starts_with("recursion limit") {
+            "values are nested more than 127 deep: remove the attribute that is".into()
+        } else if error.is_eof() {
+            format!("the file is cut off: {}", said(&text))
+        } else {
+            said(&text)
         };
         sink.fault_at(error.line() as u64, what)
     };

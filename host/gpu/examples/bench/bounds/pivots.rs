@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::bitmaps::{RootTask, Rows};
-use super::small_sets::{SETS, SMALL, SmallSets};
+use super::small_sets::{SMALL, SmallSets};
 use super::{Arcs, LANES, Tests, sample};
 
 /// Sets up to which cliques are met one by one, on a device of 132 compute units.
@@ -54,9 +54,11 @@ impl Arcs {
         let by_group: Vec<AtomicU64> = (0..groups).map(|_| AtomicU64::new(0)).collect();
         // A walker takes several small roots at once.
         let (large, small) = tasks.split_at(tasks.partition_point(|task| !is_small(task)));
-        let units: Vec<&[RootTask]> = large.chunks(1).chain(small.chunks(SETS)).collect();
+        let units: Vec<&[RootTask]> =
+            large.chunks(1).chain(small.chunks(gramer_gpu::SmallSets::of(1).sets())).collect();
         let tests = sample::exact(&units, |unit, tests| {
-            let mut small = SmallSets::default();
+            let words = unit[0].size.div_ceil(32).next_power_of_two();
+            let mut small = SmallSets::new(words as usize);
             for task in *unit {
                 let targets = self.targets_of(task);
                 if task.k < 7 && !is_small(task) {

@@ -2,11 +2,8 @@
 
 use super::{LANES, Tests};
 
-/// Most candidates of a small set, and most targets of a small root (`kernels/small_roots.cl`).
-pub const SMALL: u32 = 32;
-/// Sets that a walker collects, and states that may wait before one is taken alone, in rows of up to 8 words.
-pub const SETS: usize = 6;
-const WAITING: usize = 256;
+/// Most candidates of a small set, and most targets of a small root.
+pub const SMALL: u32 = gramer_gpu::SmallSets::CANDIDATES as u32;
 
 /// A state of a set that was collected.
 #[derive(Clone, Copy)]
@@ -20,20 +17,25 @@ struct State {
 }
 
 /// Sets that a walker has collected, and what waits below them.
-#[derive(Default)]
 pub struct SmallSets {
+    sizes: gramer_gpu::SmallSets,
     /// Neighbours of each candidate of each set.
     near: Vec<Vec<u32>>,
     waiting: Vec<State>,
 }
 
 impl SmallSets {
+    /// None, for rows of this many words.
+    pub fn new(words: usize) -> Self {
+        SmallSets { sizes: gramer_gpu::SmallSets::of(words), near: vec![], waiting: vec![] }
+    }
+
     /// Collects a set, given the neighbours of each candidate; if it is the last that there is room for, walks them all.
     pub fn collect(&mut self, near: Vec<u32>, need: u32, pivots: u32, tests: &mut Tests) {
         let candidates = u32::MAX >> (SMALL - near.len() as u32);
         self.waiting.push(State { number: self.near.len(), candidates, need, pivots });
         self.near.push(near);
-        if self.near.len() == SETS {
+        if self.near.len() == self.sizes.sets() {
             self.walk(tests);
         }
     }
@@ -52,7 +54,7 @@ impl SmallSets {
             let most = |examined: &[Branches]| -> usize {
                 examined.iter().map(|b| b.waiting.count_ones() as usize).sum()
             };
-            while taken > 1 && all - taken + most(&examined[..taken]) > WAITING {
+            while taken > 1 && all - taken + most(&examined[..taken]) > self.sizes.waiting() {
                 taken /= 2;
             }
             // Lanes whose states have no room have examined them, and do that again.
