@@ -120,7 +120,11 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
             1,
             "g.lg: memory is limited, and only edge lists, tables, Matrix Market, Arabesque, DIMACS, adjacency lists",
         ),
-        (vec![&text, "--memory", "1M"], 1, "take at least 25M of memory"),
+        (
+            vec![&text, "--memory", "1M"],
+            1,
+            "3 vertices and more need at least 25M of memory (24M, and 72 bytes for each vertex)",
+        ),
         (vec![&image, "--memory", "1M"], 1, "takes at least 25M of memory"),
         (vec![&image, "--memory", "much"], 2, "it must be a number of bytes"),
         (vec![&none, "--spill", "."], 2, "--spill needs --memory"),

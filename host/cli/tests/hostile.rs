@@ -13,6 +13,7 @@ use gramer::graph::{Builder, Graph, image};
 use gramer::task::Induced;
 use gramer::{Context, Task};
 use gramer_cli::report::{Answer, Counts, Drawing, StopReason, json, table};
+use gramer_testing::signals;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A separate folder for each test.
@@ -305,6 +306,7 @@ fn interrupt(mut command: Command) {
     let mut child = input.spawn().unwrap();
     let held = child.stdin.take();
     // Long enough to be waiting; if it isn't, it must end as well.
+    signals::until_handled(child.id(), Signal::INT.as_raw());
     std::thread::sleep(Duration::from_millis(400));
     assert!(child.try_wait().unwrap().is_none(), "it waits for input");
     let begun = Instant::now();
@@ -504,6 +506,7 @@ fn an_answer_whose_file_can_not_be_written_is_printed() {
         .spawn()
         .unwrap();
     // It has looked for the file and waits for its input.
+    signals::until_handled(child.id(), Signal::INT.as_raw());
     std::thread::sleep(Duration::from_millis(400));
     fs::write(&to, "of another run").unwrap();
     child.stdin.take().unwrap().write_all(b"0 1\n1 2\n2 0\n").unwrap();

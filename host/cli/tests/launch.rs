@@ -15,7 +15,7 @@ use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::named;
 use gramer::task::Induced;
 use gramer::{Context, Task};
-use gramer_testing::environment;
+use gramer_testing::{environment, signals};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -151,21 +151,6 @@ fn end(mut started: Started, folder: &Path, mark: u32, limit: Duration) -> Outpu
 fn kill(signal: Signal, pid: &str) {
     let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
-}
-
-/// Waits until a process has taken a signal: a busy machine delivers two that are pending in any order.
-fn wait_until_taken(signal: Signal, pid: u32) {
-    let bit = 1_u64 << (signal.as_raw() - 1);
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(20) {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
-        if u64::from_str_radix(pending.trim(), 16).unwrap() & bit == 0 {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    panic!("process {pid} does not take signal {}", signal.as_raw());
 }
 
 #[test]
@@ -954,7 +939,7 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let (mut child, folder, mark) = start(&device, &graph);
     let id = child.child().id();
     kill(Signal::INT, &id.to_string());
-    wait_until_taken(Signal::INT, id);
+    signals::until_taken(id, Signal::INT.as_raw());
     std::thread::sleep(Duration::from_millis(50));
     kill(Signal::TERM, &id.to_string());
     let output = end(child, &folder, mark, Duration::from_secs(5));
@@ -1009,17 +994,17 @@ fn a_killed_program_leaves_no_process_and_its_folder_until_the_next() {
     assert!(decoys.iter().all(|decoy| decoy.path().join("data").exists()));
 }
 
-/// From the first moment on: while the runtime unpacks the xclbin it ignores Ctrl-C, before that
-/// nothing handles it, and later the core has to be told.
+/// From the moment on in which the program handles signals: while the runtime unpacks the xclbin it ignores Ctrl-C, and
+/// later the core has to be told.
 #[test]
 fn a_stop_is_heard_in_every_phase() {
     let Some(device) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (_, graph) = graphs(folder.path());
     let list = folder.path().join("list.tsv");
-    let signals = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
+    let ways = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
     for (number, milliseconds) in [0, 60, 120, 200, 300, 400, 500, 650, 1000].iter().enumerate() {
-        let (signal, code) = signals[if number < 7 { 0 } else { number - 6 }];
+        let (signal, code) = ways[if number < 7 { 0 } else { number - 6 }];
         let mark = mark();
         let words = ["mine", "motif", "-k", "5", &graph, "--device", &device];
         let mut command = gramer(&words);
@@ -1028,8 +1013,8 @@ fn a_stop_is_heard_in_every_phase() {
             command.arg("--list").arg(&list).arg("--force");
         }
         let child = command.env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
-        // The program itself needs a moment until it handles signals at all.
-        std::thread::sleep(Duration::from_millis(30 + milliseconds));
+        signals::until_handled(child.id(), signal.as_raw());
+        std::thread::sleep(Duration::from_millis(*milliseconds));
         let stopped = Instant::now();
         kill(signal, &child.id().to_string());
         let output = child.wait_with_output().unwrap();

@@ -8,10 +8,11 @@
 //! | [`graphs`] | graphs from edges, from models and from seeds |
 //! | [`truth`] | graphs of a few vertices with every task by brute force, and random ones of them |
 //! | [`schema`] | the JSON Schema of answers, and a check of documents |
+//! | [`signals`] | waits until a process handles a signal, or has taken it |
 //! | [`sinks`] | sinks that keep what is listed |
 //! | [`ground_truth`], [`query_sets`] | readers of the files next to the real graphs |
 //!
-//! All but the first three have the feature `mining`.
+//! All but the first three and [`signals`] have the feature `mining`.
 //!
 //! ```
 //! use gramer_testing::commands::{agrees, said};
@@ -31,6 +32,7 @@ pub mod ground_truth;
 pub mod query_sets;
 #[cfg(feature = "mining")]
 pub mod schema;
+pub mod signals;
 #[cfg(feature = "mining")]
 pub mod sinks;
 #[cfg(feature = "mining")]
