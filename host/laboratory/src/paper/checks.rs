@@ -28,14 +28,6 @@ pub(super) fn of_check(all: &[PointResult], check: &str) -> Vec<PointResult> {
     all.iter().filter(|p| super::value(p, Parameter::Check) == check).cloned().collect()
 }
 
-impl Lab<'_> {
-    /// The checks that a graph is run with: the larger ones only with the first.
-    pub(super) fn checks(&self, input: &Input) -> &'static [&'static str] {
-        let large = self.large.iter().any(|one| std::ptr::eq(one, input));
-        if large { &CHECKS[..1] } else { &CHECKS }
-    }
-}
-
 /// Accesses of algorithm 1, which keeps nothing between two embeddings, beside those of the core.
 pub(super) fn accesses(lab: &Lab<'_>) -> Result<Vec<Block>> {
     let slots = format!("slots={}", lab.base.machine.slots);

@@ -343,7 +343,7 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
              cycle by cycle with Verilator on the machine `{}` ({} PUs of {} slots, {} partitions, \
              {} MHz) with the memory model of its description; no card was used. Each count was \
              compared with the CPU engine's. Its connectivity check searches {}; figures 3, 12 and 14 are also of \
-             the other check on the smaller graphs (column `check`; rows of claims named *candidate*): the paper's reads the candidate's record \
+             the other check (column `check`; rows of claims named *candidate*): the paper's reads the candidate's record \
              and list (section II-B). Sections that simulate end with their model and simulation: a hash of Verilator's \
              version, the description, `rtl/` and the memory model. Graphs: {}.",
             m.name,
