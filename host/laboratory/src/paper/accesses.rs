@@ -227,10 +227,10 @@ mod tests {
                 Answer::Each(_) => unreachable!("no order in it"),
             })
             .collect();
-        assert_eq!(words[0], "reproduced, 2 of 2 cases");
-        assert_eq!(words[1], "reproduced, 2 of 2 cases");
-        assert_eq!(words[2], "partly, 1 of 2 cases");
-        assert_eq!(words[4], "reproduced, 1 of 1 case");
+        assert_eq!(words[0], "reproduced, 2 of 2");
+        assert_eq!(words[1], "reproduced, 2 of 2");
+        assert_eq!(words[2], "partly, 1 of 2");
+        assert_eq!(words[4], "reproduced, 1 of 1");
         assert!(
             locality.csv.lines().nth(2).unwrap().starts_with("citeseer,2,3,1,4"),
             "{}",

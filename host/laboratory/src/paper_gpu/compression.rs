@@ -133,7 +133,7 @@ mod tests {
             .collect();
         assert_eq!(
             verdicts,
-            ["partly, 2 of 3 cases", "reproduced, 3 of 3 cases", "reproduced, 3 of 3 cases"]
+            ["partly, 2 of 3", "reproduced, 3 of 3", "reproduced, 3 of 3"]
         );
     }
 }
