@@ -1,7 +1,8 @@
 //! Figure 12: uniform LRU, static + LRU and the locality-aware hierarchy, on P2P.
 
 use super::checks::CHECKS;
-use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, near, span};
+use super::report::{Answer, Block, Cases, Claim, ORDERS, Section, span};
+use super::steps::{Step, add};
 use super::{Csv, Input, Lab, at, axis_names, csv_table, of_task, speed_up};
 use crate::explore::PointResult;
 use crate::explore::measures::{Measures, Metric};
@@ -398,77 +399,3 @@ const PLACES: [Places; 2] = [
         ],
     ),
 ];
-
-/// Adds the runs of a case, by policy.
-fn add(steps: &mut [Step; 2], which: usize, found: [Option<&Measures>; 3]) {
-    for (step, pair) in steps.iter_mut().zip(found.windows(2)) {
-        step.add(which, pair[0].zip(pair[1]));
-    }
-}
-
-/// What a hierarchy gains over another, by order.
-#[derive(Default)]
-struct Step {
-    /// Points of the hit ratio.
-    vertices: [Cases; 2],
-    edges: [Cases; 2],
-    /// Times as few DDR lines.
-    lines: [Cases; 2],
-    /// Times as fast.
-    speed: [Cases; 2],
-}
-
-impl Step {
-    /// A case: the runs with the one and with the other, if there are both.
-    fn add(&mut self, order: usize, runs: Option<(&Measures, &Measures)>) {
-        let points = |metric| {
-            let gain = runs.map(|(from, to)| to.shown(metric) - from.shown(metric));
-            gain.filter(|gain| !gain.is_nan())
-        };
-        self.vertices[order].add(points(Metric::VertexHits));
-        self.edges[order].add(points(Metric::EdgeHits));
-        let lines = runs.map(|(from, to)| from.get(Metric::Beats) / to.get(Metric::Beats));
-        self.lines[order].add(lines.filter(|lines| !lines.is_nan()));
-        self.speed[order].add(runs.map(|(from, to)| speed_up(from, to).0));
-    }
-
-    fn claims(
-        &self,
-        place: &'static str,
-        least: [f64; 3],
-        texts: &[&'static str; 3],
-    ) -> [Claim; 3] {
-        let claim = |at: usize, bar: String, answer: [Finding; 2], why| Claim {
-            place,
-            claim: texts[at],
-            bar,
-            answer: Answer::Each(answer),
-            why,
-        };
-        let points = |at: usize, cases: &[Cases; 2]| {
-            let bar = near(least[at], 0.0);
-            let answer = cases.each_ref().map(|c| c.finding(|gain| gain >= bar, 1, " points"));
-            claim(at, format!("from {bar:.2} points on"), answer, "–".into())
-        };
-        let bar = near(least[2], 1.0);
-        let speed = self.speed.each_ref().map(|c| c.finding(|speed| speed >= bar, 2, " times"));
-        [
-            points(0, &self.vertices),
-            points(1, &self.edges),
-            claim(2, format!("from {bar:.3} times on"), speed, self.reason()),
-        ]
-    }
-
-    /// How the speed follows the lines, in the paper's order.
-    fn reason(&self) -> String {
-        let pairs = self.speed[0].values.iter().zip(&self.lines[0].values);
-        let of_lines: Vec<f64> = pairs.map(|(speed, lines)| speed / lines).collect();
-        let follows = of_lines.iter().all(|share| (0.9..=1.1).contains(share));
-        format!(
-            "ascending it reads {} times fewer lines from DDR, and its speed-up is {} of that{}",
-            span(&self.lines[0].values, 2),
-            span(&of_lines, 2),
-            if follows { ": the speed follows the lines" } else { "" }
-        )
-    }
-}

@@ -9,6 +9,7 @@
 //! | `performance` | time of a run, and figure 11b: the share of the preparation |
 //! | `energy` | figure 11a: an estimate of the energy |
 //! | `hierarchies` | figure 12: memory |
+//! | `steps` | gains of a hierarchy of figure 12 over another |
 //! | `replay` | figure 12 by raw accesses of algorithm 1 |
 //! | `design` | figure 13: slots, stealing |
 //! | `settings` | figure 14: τ, λ |
@@ -51,6 +52,7 @@ mod running_times;
 mod sampling;
 mod settings;
 mod sizes;
+mod steps;
 mod unit_order;
 mod verdict;
 mod waits;

@@ -420,7 +420,8 @@ mod tests {
         let row = "| figure 1 | a < b | from 2 on | 🟡 partly, 1 of 2; 1\\|2 | 🔴 not reproduced, 0 of 1; \
                    1\\|2 | cases |";
         assert!(markdown.contains(row), "{markdown}");
-        let row = "| table 1 | watts | – | ⚪ no verdict: contains the paper's own | the same | – |";
+        let row =
+            "| table 1 | watts | – | ⚪ no verdict: contains the paper's own | the same | – |";
         assert!(markdown.contains(row), "{markdown}");
         assert!(markdown.contains("| graph | cycles |\n|---|---:|\n| a | 7 |"), "{markdown}");
         let html = read("index.html");
