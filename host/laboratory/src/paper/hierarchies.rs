@@ -259,10 +259,12 @@ impl Hierarchies {
         let mut blocks = vec![
             Block::Text(
                 "On P2P alone, as the figure's caption says. The paper doesn't name the Gnutella graph; by figure 5 it can \
-                 be 08 and not 04, so claims are of 08; figure-12-gains.csv has 04, too. \"10 %\" of the data on the chip is read in two ways: 10 % of \
+                 be 08 and not 04, so claims are of 08. \"10 %\" of the data on the chip is read in two ways: 10 % of \
                  the lines in all, half of them in scratchpads; and τ of 10 % with a cache of the same capacity, which \
                  are 20 %. Lines are in whole cache sets, equally many in the three hierarchies. Verdicts are of a DDR \
-                 latency of 56 cycles and of λ = 1; figure-12-gains.csv has others."
+                 latency of 56 cycles and of λ = 1; figure-12-gains.csv has others, but not every combination. \
+                 p2p-gnutella04: latency 56, check *embedding*, no 4-MC. p2p-gnutella08: other latencies with λ = 1 and \
+                 *embedding* alone; 4-MC with latency 56 and λ = 1 alone."
                     .into(),
             ),
         ];
