@@ -68,7 +68,7 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
     }
     let claims = all.iter().zip(&PLACES).flat_map(|(all, places)| all.claims(places));
     let mut claims: Vec<Claim> = claims.collect();
-    let why = "10 % on the chip; points of more cycles than allowed are not run";
+    let why = "10 % on the chip";
     claims.extend(size_claims(&all[0].by_size, "figure 12 (by size)", why));
     let gains = gains(&all);
     let [embedding, _] = all;
