@@ -2,7 +2,7 @@
 
 use super::checks::CHECKS;
 use super::report::{Answer, Block, Cases, Claim, ORDERS, Section, span};
-use super::steps::{Step, add};
+use super::steps::{FROM, Step, add};
 use super::{Csv, Input, Lab, at, axis_names, csv_table, of_task, speed_up};
 use crate::explore::PointResult;
 use crate::explore::measures::{Measures, Metric};
@@ -161,8 +161,8 @@ impl Variant {
             for step in &self.steps {
                 let of = |cases: &[Cases; 2], digits| span(&cases[which].values, digits);
                 cells.extend([
-                    of(&step.vertices, 1),
-                    of(&step.edges, 1),
+                    of(&step.vertices.points, 1),
+                    of(&step.edges.points, 1),
                     of(&step.lines, 2),
                     of(&step.speed, 2),
                 ]);
@@ -309,8 +309,8 @@ impl Hierarchies {
     fn claims(&self, (places, texts): &Places) -> Vec<Claim> {
         let mut claims = vec![];
         for (place, [fixed, aware]) in places.iter().zip(&self.steps) {
-            claims.extend(fixed.claims(place, FIXED, &texts[0]));
-            claims.extend(aware.claims(place, AWARE, &texts[1]));
+            claims.extend(fixed.claims(place, FIXED, &texts[0], FROM[0]));
+            claims.extend(aware.claims(place, AWARE, &texts[1], FROM[1]));
         }
         claims
     }

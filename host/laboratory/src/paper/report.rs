@@ -141,7 +141,7 @@ impl Part {
 /// report.write(folder.path(), true, false)?;
 /// let text = std::fs::read_to_string(folder.path().join("README.md"))?;
 /// assert!(text.contains("| 🟢 reproduced, 1 of 1; 1.70 times |"));
-/// assert!(text.contains("Numbers: [figure-12.csv](figure-12.csv)"));
+/// assert!(text.contains("\n[figure-12.csv](figure-12.csv)"));
 /// assert!(folder.path().join("index.html").is_file());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -249,7 +249,7 @@ impl PaperReport {
                     Block::Plot(name, plot) => {
                         text += &format!("![{}]({name}.svg)\n", plot.title);
                     }
-                    Block::File(name, _) => text += &format!("Numbers: [{name}]({name})\n"),
+                    Block::File(name, _) => text += &format!("[{name}]({name})\n"),
                 }
             }
         }

@@ -19,6 +19,9 @@ use crate::explore::sample::work::TaskWork;
 pub(super) const OF_MICO: &str = "Table III at the size of Mico";
 pub(super) const OF_LARGE: &str = "Table III at the sizes of Patents, YT and LJ";
 
+/// File of the first section, without ending.
+const MICO_FILE: &str = "table-3-mico";
+
 /// Tasks on graphs of Mico's size; on larger ones those of three vertices, whose work follows from positions in lists. Of the
 /// paper's other tasks single units have too much work to be counted.
 const TASKS: [&str; 3] = ["clique:3", "motif:3", "clique:4"];
@@ -57,14 +60,14 @@ const COLUMNS: [&str; 15] = [
 
 /// Cycles and hit ratios on graphs of Mico's size.
 pub fn of_mico(lab: &Lab<'_>) -> Result<Section> {
-    section(lab, OF_MICO, ["table-3-mico", "5-CF and 4-MC"], |table| {
+    section(lab, OF_MICO, MICO_FILE, |table| {
         table.graphs(lab, &lab.mico.iter().collect::<Vec<_>>(), &TASKS)
     })
 }
 
 /// The same on larger ones.
 pub fn of_large(lab: &Lab<'_>) -> Result<Section> {
-    section(lab, OF_LARGE, ["table-3-large", "4-CF, 5-CF and 4-MC"], |table| {
+    section(lab, OF_LARGE, "table-3-large", |table| {
         let made = |&(name, paper, scale, edge_factor): &(&str, _, _, _)| {
             let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
             let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
@@ -79,11 +82,11 @@ pub fn of_large(lab: &Lab<'_>) -> Result<Section> {
     })
 }
 
-/// A section whose table is filled by `fill`; `names` are the file and the tasks that are neither run nor sampled.
+/// A section whose table is filled by `fill`.
 fn section(
     lab: &Lab<'_>,
     title: &str,
-    names: [&str; 2],
+    file: &str,
     fill: impl FnOnce(&mut Table) -> Result<()>,
 ) -> Result<Section> {
     if !lab.sampling {
@@ -97,7 +100,7 @@ fn section(
         let blocks = vec![Block::Text("A quick run has no graph of that size.".into())];
         return Ok(Section { title: title.into(), blocks, claims: vec![] });
     }
-    Ok(Section { title: title.into(), blocks: table.blocks(lab, names), claims: vec![] })
+    Ok(Section { title: title.into(), blocks: table.blocks(lab, file), claims: vec![] })
 }
 
 /// A task on a graph in an order.
@@ -173,7 +176,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    fn blocks(self, lab: &Lab<'_>, [file, left_out]: [&str; 2]) -> Vec<Block> {
+    fn blocks(self, lab: &Lab<'_>, file: &str) -> Vec<Block> {
         let header = [
             "task",
             "ms ascending",
@@ -181,23 +184,33 @@ impl Table {
             "the paper's graph of that size",
             "its ms less the set-up",
         ];
+        let (graphs, mhz) = (self.graphs.join(", "), lab.base.machine.clock_mhz);
+        // The second section refers to the first one.
+        let [first, last] = match file == MICO_FILE {
+            true => [
+                format!(
+                    "The paper's graphs aren't at hand. Graphs of their sizes are {graphs} (rmat: random, R-MAT, 0.57, 0.19, \
+                     0.19). They have other hubs, so their times have no verdict. All are estimates with 95 % intervals by \
+                     samples of about {} million candidates, more where single list entries have much work \
+                     (`host/laboratory/src/explore/sample.rs`).",
+                    SampleSettings::default().work / 1_000_000
+                ),
+                format!(
+                    "{mhz} MHz. Tasks of the paper that are not run: 5-CF and 4-MC, which take too many cycles for whole runs \
+                     and whose units have too much work to be counted for a sample; FSM, which isn't sampled. Nor is the \
+                     paper's connectivity check."
+                ),
+            ],
+            false => [
+                format!("Samples of {graphs}, as at the size of Mico."),
+                "Not run, for the same reasons: 4-CF, 5-CF, 4-MC and FSM.".into(),
+            ],
+        };
         vec![
-            Block::Text(format!(
-                "The paper's graphs aren't at hand. Graphs of their sizes are {} (rmat: random, R-MAT, 0.57, 0.19, 0.19). They \
-                 have other hubs, so their times have no verdict. All are estimates with 95 % intervals by samples of about \
-                 {} million candidates, more where single list entries have much work \
-                 (`host/laboratory/src/explore/sample.rs`).",
-                self.graphs.join(", "),
-                SampleSettings::default().work / 1_000_000
-            )),
+            Block::Text(first),
             Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
             Block::File(format!("{file}.csv"), csv_table(&COLUMNS, &self.numbers)),
-            Block::Text(format!(
-                "{} MHz. Tasks of the paper that are not run: {left_out}, which take too many cycles for whole runs and whose \
-                 units have too much work to be counted for a sample; FSM, which isn't sampled. Nor is the paper's \
-                 connectivity check.",
-                lab.base.machine.clock_mhz
-            )),
+            Block::Text(last),
         ]
     }
 }

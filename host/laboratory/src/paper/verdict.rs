@@ -29,8 +29,7 @@ pub fn rule() -> String {
          less {:.0} % of the claimed effect (of a speed-up of 1.60 times, {:.0} % of the 0.60). A case that was \
          not run does not hold; frequent subgraph mining without a frequent pattern is no case. Where the paper's figure \
          is an average, the geometric mean of our cases is the one case. No verdict: \
-         figures that contain the paper's own, comparisons of other machines, and claims too vague to \
-         decide (*nearly linear*).",
+         figures that contain the paper's own, comparisons of other machines, and vague claims (*nearly linear*).",
         100.0 * REPRODUCED,
         100.0 * PARTLY,
         100.0 * TOLERANCE,
