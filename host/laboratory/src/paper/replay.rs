@@ -278,8 +278,8 @@ impl Found {
         ];
         let text = "All accesses of algorithm 1 to records and list entries, one after the other, through the hierarchies of \
                     figure 12 (λ = 1): hit ratios without a machine that keeps records, reads whole lines or runs 128 slots at \
-                    a time. Entries of one line in a row are one access. Mico isn't at hand: claims of its size are of \
-                    ego-twitter and a random graph (R-MAT, 2^17 vertices, 8 edges a vertex), 3-CF.";
+                    a time. Entries of one line in a row are one access. Claims of Mico's size are of ego-twitter \
+                    and rmat-17, 3-CF.";
         Section {
             title: TITLE.into(),
             blocks: vec![

@@ -52,11 +52,11 @@ const RULE: &str = "An experiment is *reproduced* if all of its decided claims a
 
 /// The rows of GRAMER's table III, by the files `table-3*.csv` of its report.
 const TABLE_III: &str = "Of the 42 rows of GRAMER's table III, 17 are simulated on graphs at hand, whole but for 5-CF of \
-                         ca-astroph in ascending order: a sample, ≈ 489 million cycles where 100 million are allowed. 4-MC \
-                         of ca-astroph isn't run: 1.6 · 10⁹ cycles by the paper's time. The 24 rows of Mico, Patents, YT and \
-                         LJ are of graphs that aren't at hand; [samples of other graphs of their \
-                         sizes](../paper/README.md#table-iii-at-the-size-of-mico) stand for nine. The other 15 aren't run: \
-                         FSM isn't sampled, and single units of the rest have too much work to be counted.";
+                         ca-astroph in ascending order: a sample, ≈ 489 million cycles. 4-MC of ca-astroph isn't run: 1.6 · \
+                         10⁹ cycles by the paper's time. The graphs of 24 rows, Mico, Patents, YT and LJ, aren't at hand; \
+                         [samples of other graphs of their sizes](../paper/README.md#table-iii-at-the-size-of-mico) stand for \
+                         nine. The other 15 aren't run: FSM isn't sampled, and single units of the rest have too much work to \
+                         be counted.";
 
 impl Status {
     const ALL: [Status; 5] =
