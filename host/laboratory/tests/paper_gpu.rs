@@ -89,8 +89,8 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
     ];
     for (claim, ours, bar) in rows {
         let verdict = match ours >= bar {
-            true => "🟢 reproduced, 1 of 1 case",
-            false => "🔴 not reproduced, 0 of 1 case",
+            true => "🟢 reproduced, 1 of 1",
+            false => "🔴 not reproduced, 0 of 1",
         };
         let line = readme.lines().find(|line| line.contains(claim)).expect(claim);
         assert!(line.contains(&format!("| {verdict};")), "{ours} {bar}: {line}");

@@ -56,13 +56,11 @@ pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
     ];
     let text = format!(
         "Energy without DRAM, an estimate: power by time; no power was measured. The paper \
-         takes its design's power from Vivado at a toggle rate of 100 % and the CPU's from its \
-         thermal design power, {CPU_WATTS} W; its ratios of energy are {POWER_RATIO:.2} times \
+         takes the CPU's thermal design power, {CPU_WATTS} W, and its ratios of energy are {POWER_RATIO:.2} times \
          those of times, so its design takes {watts:.1} W. Ours is assumed to take as much: \
-         the same device and clock, and by synthesis no more of any resource \
-         (docs/results/hardware/synthesis.md); docs/results/hardware/energy.md estimates it by \
-         counted activity instead. Times are those of table III, with the paper's \
-         set-up."
+         the same device and clock, and by synthesis no more of any resource; \
+         docs/results/hardware/energy.md estimates it by counted activity instead. Times are those of table III, with \
+         the paper's set-up."
     );
     let claim = Claim {
         place: "figure 11a",
@@ -76,10 +74,7 @@ pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
                 span(&ratios[0][order].values, 2)
             ),
         })),
-        why: format!(
-            "not measured: {watts:.1} W, which the paper's own ratios imply, by a time that contains its \
-             set-up, beside its times of the others"
-        ),
+        why: "estimated by the paper's own ratios, not measured (below)".into(),
     };
     let table = Block::File("figure-11.csv".into(), csv_table(&header, &rows));
     Ok(([Block::Text(text), table], claim))

@@ -9,6 +9,7 @@
 //! | `performance` | time of a run, and figure 11b: the share of the preparation |
 //! | `energy` | figure 11a: an estimate of the energy |
 //! | `hierarchies` | figure 12: memory |
+//! | `steps` | gains of a hierarchy of figure 12 over another |
 //! | `replay` | figure 12 by raw accesses of algorithm 1 |
 //! | `design` | figure 13: slots, stealing |
 //! | `settings` | figure 14: τ, λ |
@@ -51,6 +52,7 @@ mod running_times;
 mod sampling;
 mod settings;
 mod sizes;
+mod steps;
 mod unit_order;
 mod verdict;
 mod waits;
@@ -326,7 +328,7 @@ fn last_line(lab: &Lab<'_>) -> Option<String> {
             format!(" Not run: {}.", all.join("; "))
         }
     };
-    Some(format!("Points of up to {most} cycles.{left_out} Model and simulation: {model}."))
+    Some(format!("Points of up to {most} cycles.{left_out} Model: {model}."))
 }
 
 fn opening(lab: &Lab<'_>) -> Vec<String> {
@@ -344,8 +346,7 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
              {} MHz) with the memory model of its description; no card was used. Each count was \
              compared with the CPU engine's. Its connectivity check searches {}; figures 3, 12 and 14 are also of \
              the other check (column `check`; rows of claims named *candidate*): the paper's reads the candidate's record \
-             and list (section II-B). Sections that simulate end with their model and simulation: a hash of Verilator's \
-             version, the description, `rtl/` and the memory model. Graphs: {}.",
+             and list (section II-B). Graphs: {}.",
             m.name,
             m.processing_units,
             m.slots,
@@ -373,8 +374,8 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
                 .into(),
         );
     }
-    let limits = "The last line of a section gives its limit of cycles and the points that were not run, which the \
-                  tables mark as well.";
+    let limits = "A section ends with its limit of cycles, its points that were not run, which the tables mark as well, \
+                  and its model: a hash of Verilator's version, the description, `rtl/` and the memory model.";
     all.push(match lab.sampling {
         true => format!(
             "{limits} Cycles and hit ratios with ≈ and a 95 % interval are estimates from a sample of a point's work; a section \

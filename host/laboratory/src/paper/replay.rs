@@ -14,7 +14,8 @@ use gramer_pattern::task::Task;
 use super::checks::{CHECKS, ORDERS};
 use super::hierarchies::{HitsBySize, size_claims};
 use super::inputs::MICO;
-use super::report::{Answer, Block, Cases, Claim, Section, near};
+use super::report::{Block, Claim, Section};
+use super::steps::{FROM, HitGains};
 use super::{Input, Lab, csv_table};
 use crate::explore::parameter::{Point, Variation, combinations};
 use crate::explore::task;
@@ -221,10 +222,10 @@ impl Memory {
 #[derive(Default)]
 struct Found {
     rows: Vec<Vec<String>>,
-    /// By check, share, step between hierarchies, vertices or edges, and order.
-    gains: [[[[[Cases; 2]; 2]; 2]; 2]; 2],
+    /// By check, share, step between hierarchies, and vertices or edges.
+    gains: [[[[HitGains; 2]; 2]; 2]; 2],
     /// The same by the paper's check and the smaller share on graphs of Mico's size.
-    of_size: [[[Cases; 2]; 2]; 2],
+    of_size: [[HitGains; 2]; 2],
     /// Hit ratio of the vertices by the paper's check and the smaller share: by size of motifs, order and policy.
     by_size: HitsBySize,
 }
@@ -247,8 +248,8 @@ impl Found {
                 Some(_) => &mut self.gains[check][share],
             };
             for (pair, gains) in hits.windows(2).zip(gains) {
-                for (kind, cases) in gains.iter_mut().enumerate() {
-                    cases[order].add(Some(pair[1][kind] - pair[0][kind]));
+                for (kind, gains) in gains.iter_mut().enumerate() {
+                    gains.add(order, Some([pair[0][kind], pair[1][kind], f64::NAN]));
                 }
             }
             if input.paper == Some(MICO) {
@@ -277,8 +278,8 @@ impl Found {
         ];
         let text = "All accesses of algorithm 1 to records and list entries, one after the other, through the hierarchies of \
                     figure 12 (λ = 1): hit ratios without a machine that keeps records, reads whole lines or runs 128 slots at \
-                    a time. Entries of one line in a row are one access. Mico isn't at hand: claims of its size are of \
-                    ego-twitter and a random graph (R-MAT, 2^17 vertices, 8 edges a vertex), 3-CF.";
+                    a time. Entries of one line in a row are one access. Claims of Mico's size are of ego-twitter \
+                    and rmat-17, 3-CF.";
         Section {
             title: TITLE.into(),
             blocks: vec![
@@ -302,17 +303,9 @@ impl Found {
         let of_size = ("figure 12 (Mico's size, candidate, replay)", &self.of_size);
         let mut claims = vec![];
         for (place, steps) in places.map(|(place, steps)| (*place, steps)).chain([of_size]) {
-            for ((texts, least), step) in TEXTS.iter().zip(GAINS).zip(steps) {
-                for ((claim, least), cases) in texts.iter().zip(least).zip(step) {
-                    let bar = near(least, 0.0);
-                    let finding = |c: &Cases| c.finding(|gain| gain >= bar, 1, " points");
-                    claims.push(Claim {
-                        place,
-                        claim,
-                        bar: format!("from {bar:.2} points on"),
-                        answer: Answer::Each(cases.each_ref().map(finding)),
-                        why: "–".into(),
-                    });
+            for (((texts, least), step), from) in TEXTS.iter().zip(GAINS).zip(steps).zip(FROM) {
+                for ((claim, least), gains) in texts.iter().zip(least).zip(step) {
+                    claims.push(gains.claim(place, claim, least, from));
                 }
             }
         }

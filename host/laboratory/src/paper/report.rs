@@ -140,8 +140,8 @@ impl Part {
 /// let folder = tempfile::tempdir()?;
 /// report.write(folder.path(), true, false)?;
 /// let text = std::fs::read_to_string(folder.path().join("README.md"))?;
-/// assert!(text.contains("| 🟢 reproduced, 1 of 1 case; 1.70 times |"));
-/// assert!(text.contains("Numbers: [figure-12.csv](figure-12.csv)"));
+/// assert!(text.contains("| 🟢 reproduced, 1 of 1; 1.70 times |"));
+/// assert!(text.contains("\n[figure-12.csv](figure-12.csv)"));
 /// assert!(folder.path().join("index.html").is_file());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -249,7 +249,7 @@ impl PaperReport {
                     Block::Plot(name, plot) => {
                         text += &format!("![{}]({name}.svg)\n", plot.title);
                     }
-                    Block::File(name, _) => text += &format!("Numbers: [{name}]({name})\n"),
+                    Block::File(name, _) => text += &format!("[{name}]({name})\n"),
                 }
             }
         }
@@ -417,11 +417,11 @@ mod tests {
         report().write(folder.path(), true, true).unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let markdown = read("README.md");
-        let row = "| figure 1 | a < b | from 2 on | 🟡 partly, 1 of 2 cases; 1\\|2 | 🔴 not reproduced, 0 of 1 \
-                   case; 1\\|2 | cases |";
+        let row = "| figure 1 | a < b | from 2 on | 🟡 partly, 1 of 2; 1\\|2 | 🔴 not reproduced, 0 of 1; \
+                   1\\|2 | cases |";
         assert!(markdown.contains(row), "{markdown}");
-        let row = "| table 1 | watts | – | ⚪ no verdict: contains the paper's own | the same: no order in it \
-                   | – |";
+        let row =
+            "| table 1 | watts | – | ⚪ no verdict: contains the paper's own | the same | – |";
         assert!(markdown.contains(row), "{markdown}");
         assert!(markdown.contains("| graph | cycles |\n|---|---:|\n| a | 7 |"), "{markdown}");
         let html = read("index.html");
@@ -429,7 +429,7 @@ mod tests {
                      verdict\n- descending order: 🟢 0 of 2 claims";
         assert!(markdown.contains(tally), "{markdown}");
         let badge = "<td data-title=\"verdict, ascending (the paper's order)\"><span class=\"verdict partly\">◐ \
-                     partly</span> <span class=\"said\">1 of 2 cases; 1|2</span></td>";
+                     partly</span> <span class=\"said\">1 of 2; 1|2</span></td>";
         assert!(html.contains(badge), "{html}");
         assert!(html.contains("<td data-title=\"claim\">a &lt; b</td>"), "{html}");
         assert!(html.contains("<h1>T &amp; U</h1>"), "{html}");

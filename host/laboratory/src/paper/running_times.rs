@@ -317,7 +317,7 @@ fn of_kernels(lab: &Lab<'_>) -> String {
          can measure; a difference within the rounding (two digits) says nothing. FSM-S: \
          labelled patterns of up to three vertices with at least S embeddings, in the passes \
          below; S by the size of the graph, as the paper's table reads. The paper doesn't say \
-         which Gnutella graph P2P is, nor how it labels graphs without labels: they have one \
+         how it labels graphs without labels: they have one \
          label, or {LABELS} drawn ones (ChaCha8, seed {SEED}, uniform). Left out: 4-MC on \
          ca-astroph, 1.6 · 10⁹ cycles by the paper's time.",
         lab.base.machine.clock_mhz

@@ -144,7 +144,6 @@ impl Pair {
 /// Samples beside whole runs, as the cases come.
 struct Comparison {
     csv: String,
-    rows: Vec<Vec<String>>,
     cycles: Vec<Pair>,
     hits: Vec<Pair>,
     /// Cycles that were simulated for the sample, in % of the whole run's.
@@ -159,7 +158,6 @@ impl Comparison {
         let numbers = ["cycles", "vertex_hits", "edge_hits"].map(pair).join(",");
         Comparison {
             csv: format!("graph,task,setting,{numbers},simulated,end\n"),
-            rows: vec![],
             cycles: vec![],
             hits: vec![],
             simulated: vec![],
@@ -169,11 +167,10 @@ impl Comparison {
 
     fn add(&mut self, case: &Case<'_>, sampled: Sampled) {
         let Case { input, name, setting, whole: full, .. } = case;
-        let of = format!("{} {} {setting}", input.name, short(name));
         let s = match sampled {
             Ok(estimate) => estimate,
             Err(why) => {
-                self.refused.push(format!("{of} ({why})"));
+                self.refused.push(format!("{} {} {setting} ({why})", input.name, short(name)));
                 return;
             }
         };
@@ -188,37 +185,12 @@ impl Comparison {
             |p: &Pair| format!("{},{},{},{}", p.whole, p.sampled.value, p.sampled.half, p.inside());
         let cells = [&cycles, &hits[0], &hits[1]].map(cell).join(",");
         self.csv += &format!("{},{name},{setting},{cells},{},{}\n", input.name, s.simulated, s.end);
-        let percent = |p: &Pair| {
-            let Ratio { value, half } = p.sampled;
-            let mark = if p.inside() { "" } else { " (outside)" };
-            format!("{:.1}: {:.1} ± {:.1}{mark}", 100.0 * p.whole, 100.0 * value, 100.0 * half)
-        };
-        self.rows.push(vec![
-            of,
-            format!("{:.0}", cycles.whole),
-            format!("{:.0} ± {:.0}", s.cycles.value, s.cycles.half),
-            format!("{:+.1}", 100.0 * (s.cycles.value / cycles.whole - 1.0)),
-            if cycles.inside() { "yes" } else { "no" }.into(),
-            percent(&hits[0]),
-            percent(&hits[1]),
-            format!("{simulated:.0}"),
-        ]);
         self.simulated.push(simulated);
         self.cycles.push(cycles);
         self.hits.extend(hits);
     }
 
     fn blocks(self, lab: &Lab<'_>) -> Vec<Block> {
-        let header = [
-            "case",
-            "cycles",
-            "sampled, 95 %",
-            "off by %",
-            "inside",
-            "hits of vertices %: sampled",
-            "of edges",
-            "simulated % of it",
-        ];
         let refused = match self.refused.is_empty() {
             true => String::new(),
             false => format!(" Not sampled: {}.", self.refused.join("; ")),
@@ -232,7 +204,6 @@ impl Comparison {
                 lab.base.machine.name,
                 SampleSettings::default().work / 1_000_000
             )),
-            Block::Table { header: header.map(String::from).to_vec(), rows: self.rows },
             Block::File("sampling.csv".into(), self.csv),
         ]
     }

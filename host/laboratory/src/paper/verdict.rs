@@ -24,13 +24,12 @@ pub fn far(figure: f64, without: f64) -> f64 {
 /// The rule of the verdicts, for the report.
 pub fn rule() -> String {
     format!(
-        "Verdicts: *reproduced* if a claim holds in at least {:.0} % of the cases, *partly* from {:.0} % on, \
+        "Verdicts, with the cases that hold *of* all: *reproduced* if a claim holds in at least {:.0} % of the cases, *partly* from {:.0} % on, \
          else *not reproduced*. A case holds if it reaches the paper's least (or keeps to its most) figure, \
          less {:.0} % of the claimed effect (of a speed-up of 1.60 times, {:.0} % of the 0.60). A case that was \
          not run does not hold; frequent subgraph mining without a frequent pattern is no case. Where the paper's figure \
          is an average, the geometric mean of our cases is the one case. No verdict: \
-         figures that contain the paper's own, comparisons of other machines, and claims too vague to \
-         decide (*nearly linear*).",
+         figures that contain the paper's own, comparisons of other machines, and vague claims (*nearly linear*).",
         100.0 * REPRODUCED,
         100.0 * PARTLY,
         100.0 * TOLERANCE,
@@ -109,8 +108,7 @@ impl fmt::Display for Verdict {
         match *self {
             Verdict::None(why) => write!(f, "no verdict: {why}"),
             Verdict::Counted { holds, of, not_run } => {
-                let cases = if of == 1 { "case" } else { "cases" };
-                write!(f, "{}, {holds} of {of} {cases}", self.word())?;
+                write!(f, "{}, {holds} of {of}", self.word())?;
                 match not_run {
                     0 => Ok(()),
                     n => write!(f, " ({n} not run)"),
@@ -217,7 +215,7 @@ mod tests {
             (0, "not reproduced"),
         ] {
             assert_eq!(of_ten(holds).word(), word, "{holds} of 10");
-            assert_eq!(of_ten(holds).to_string(), format!("{word}, {holds} of 10 cases"));
+            assert_eq!(of_ten(holds).to_string(), format!("{word}, {holds} of 10"));
         }
         // One of 22, as in figure 12, was once called partly.
         assert_eq!(Verdict::of((0..22).map(|at| at == 3)).word(), "not reproduced");
@@ -232,7 +230,7 @@ mod tests {
             cases.add(value);
         }
         let verdict = cases.verdict(|v| v > 1.0);
-        assert_eq!(verdict.to_string(), "partly, 3 of 5 cases (2 not run)");
+        assert_eq!(verdict.to_string(), "partly, 3 of 5 (2 not run)");
         assert_eq!(cases.finding(|v| v > 1.0, 1, " times").ours, "2.0 to 4.0 times");
         let none = Cases { values: vec![], not_run: 2 };
         assert_eq!(none.verdict(|_| true), Verdict::None(NOT_MEASURED));
@@ -242,7 +240,7 @@ mod tests {
     fn an_average_is_one_case() {
         let mut cases = Cases { values: vec![1.0, 4.0], not_run: 0 };
         assert_eq!(cases.mean().finding(|v| v > 1.9, 2, " times").ours, "2.00 times");
-        assert_eq!(cases.mean().verdict(|v| v > 1.9).to_string(), "reproduced, 1 of 1 case");
+        assert_eq!(cases.mean().verdict(|v| v > 1.9).to_string(), "reproduced, 1 of 1");
         cases.add(None);
         assert_eq!(cases.mean().verdict(|_| true), Verdict::None(NOT_MEASURED));
         assert!(Cases::default().mean().values.is_empty());

@@ -120,10 +120,9 @@ impl Stalls {
                     *self.rows[at].last_mut().expect("it was pushed") = format!("{share:.0}");
                 }
                 format!(
-                    "The counters don't divide the waits into vertex and edge accesses, but with one \
-                     slot each access is waited for alone: {access:.1} cycles an access and {miss:.1} \
-                     more a miss give the waits of every case to {:.1} % (least squares), and these \
-                     times the vertex accesses and misses are the share in the last column of figure-3-waits.csv.",
+                    "The counters don't divide the waits into vertex and edge accesses, but {access:.1} cycles an access \
+                     and {miss:.1} more a miss give the waits of every case to {:.1} % (least squares): the last column of \
+                     figure-3-waits.csv.",
                     100.0 * off
                 )
             }
@@ -155,9 +154,8 @@ impl Stalls {
         let mut blocks = vec![
             Block::Text(format!(
                 "The paper counts pipeline stalls of a CPU with VTune. Ours are the PUs' own counters: \
-                 with one slot, as here, nothing hides a memory access; with all slots most of it is \
-                 hidden (figure-3.csv). *Inside* is a token in the PU's own pipeline. Memory on the \
-                 chip is the whole machine's, so the misses are first touches. {division}"
+                 with one slot nothing hides a memory access, with all slots most of it is \
+                 hidden (figure-3.csv). *Inside* is a token in the PU's own pipeline. Misses are first touches. {division}"
             )),
             Block::File("figure-3-waits.csv".into(), csv_table(&header, &rows)),
         ];
@@ -194,8 +192,7 @@ impl Stalls {
                 ),
             })),
             why: "not comparable: the paper measures stalls of a CPU, we cycles of a PU with nearly all data \
-                  on the chip. Algorithm 1 in the simulated caches of a CPU like the paper's hardly misses \
-                  the last one on these graphs (below)"
+                  on the chip. On these graphs algorithm 1 hardly misses a CPU's last cache (below)"
                 .into(),
         }
     }

@@ -131,9 +131,6 @@ mod tests {
                 Answer::Each(_) => unreachable!("no order in it"),
             })
             .collect();
-        assert_eq!(
-            verdicts,
-            ["partly, 2 of 3 cases", "reproduced, 3 of 3 cases", "reproduced, 3 of 3 cases"]
-        );
+        assert_eq!(verdicts, ["partly, 2 of 3", "reproduced, 3 of 3", "reproduced, 3 of 3"]);
     }
 }
