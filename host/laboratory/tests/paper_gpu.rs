@@ -30,6 +30,10 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
             "gpu:portable",
             "--best",
             "1",
+            "--donations",
+            "4",
+            "--thresholds",
+            "20,80",
             "--html",
             "--out",
         ])
@@ -61,6 +65,18 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
     let of = |experiment: &str, graph: &str, setting: &str| {
         seconds[&(experiment.to_string(), graph.to_string(), setting.to_string())]
     };
+    // The values of the user, and those that claims need.
+    let settings = |experiment: &str| -> Vec<&str> {
+        let own = seconds.keys().filter(|(of, ..)| of == experiment);
+        own.map(|(.., setting)| setting.as_str()).collect()
+    };
+    assert_eq!(settings("table 6.6").len(), 3);
+    for found in ["1 donations", "4 donations", "16 donations"] {
+        assert!(settings("table 6.6").contains(&found), "{found}");
+    }
+    for found in ["20 %", "30 %", "80 %"] {
+        assert!(settings("figure 6.4").contains(&found), "{found}");
+    }
     // One case each: the bars again, from the papers' figures less 5 % of the effect.
     let table_3 = |setting: &str| of("table 3", "random-2", setting);
     let rows = [
@@ -107,6 +123,7 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
     // The verdicts again, from the points alone.
     let again = Command::new(env!("CARGO_BIN_EXE_gramer-lab"))
         .args(["paper-gpu", "--quick", "--verdicts", "--device", "gpu:no such device"])
+        .args(["--donations", "4", "--thresholds", "20,80"])
         .args(["--force", "--html", "--out"])
         .arg(&out)
         .output()

@@ -48,7 +48,17 @@ pub struct Args {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = experiment())]
     only: Vec<String>,
 
-    /// Measure nothing on a device: verdicts from the points of the report in --out
+    /// DuMato's figures 6.4 and 6.5: shares of warps without work, in %, from which on work is moved (30 is always run)
+    #[arg(long, value_name = "PERCENT,…", value_delimiter = ',', default_value = "10,30,50,70,90",
+          value_parser = clap::value_parser!(u32).range(0..=100))]
+    thresholds: Vec<u32>,
+
+    /// DuMato's table 6.6: numbers of extensions that a warp without work gets (1 and 16 are always run)
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,16,32,64",
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    donations: Vec<u32>,
+
+    /// Measure nothing on a device: verdicts from the points of the report in --out, with its --thresholds and --donations
     #[arg(long, conflicts_with = "only")]
     verdicts: bool,
 
@@ -87,6 +97,8 @@ impl Args {
             time_limit: self.time_limit,
             cache: default_cache(),
             only: self.only,
+            thresholds: self.thresholds,
+            donations: self.donations,
             verdicts: self.verdicts,
         };
         let failed = run(&options, &context, &tell)?;

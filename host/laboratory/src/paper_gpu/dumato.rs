@@ -75,15 +75,17 @@ pub fn on_and_off(lab: &Lab<'_>) -> Result<Vec<Section>> {
 
 /// Table 6.6.
 pub fn donations(lab: &Lab<'_>) -> Result<Vec<Section>> {
-    const NUMBERS: [u32; 5] = [1, 8, 16, 32, 64];
+    let numbers = with(&lab.options.donations, &COMPARED);
+    let [one_donation, many] = COMPARED.map(|n| at(&numbers, n));
     let mut cases = Cases::default();
     let all: &[_] = if lab.options.quick { &TABLE_6_6[..1] } else { &TABLE_6_6 };
     for &(graph, k, one, sixteen) in all {
         let (input, k) = (lab.plain(graph), if lab.options.quick { 4 } else { k });
-        let settings = NUMBERS.map(|n| wide(format!("{n} donations"), 0.3, n));
+        let settings: Vec<_> =
+            numbers.iter().map(|&n| wide(format!("{n} donations"), 0.3, n)).collect();
         let name = format!("motifs of {k}");
         let points = lab.compare("table 6.6", input, (&name, &[motifs(k)]), &settings)?;
-        let ours = speed_up(points[0].as_ref(), points[2].as_ref());
+        let ours = speed_up(points[one_donation].as_ref(), points[many].as_ref());
         cases.add(ours.map(|ours| ours / near(one / sixteen, 1.0)));
     }
     let claim = Claim {
@@ -100,8 +102,24 @@ pub fn donations(lab: &Lab<'_>) -> Result<Vec<Section>> {
     }])
 }
 
-/// Shares of idle warps from which on work is moved, in %.
-const THRESHOLDS: [u32; 5] = [10, 30, 50, 70, 90];
+/// The thesis' best threshold, in %.
+const BEST: u32 = 30;
+/// Numbers of donations of which the thesis compares the times.
+const COMPARED: [u32; 2] = [1, 16];
+
+/// Values in ascending order, each once, with those that a claim needs.
+fn with(values: &[u32], needed: &[u32]) -> Vec<u32> {
+    let mut all = [values, needed].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The place of a value that is there.
+fn at(values: &[u32], value: u32) -> usize {
+    values.binary_search(&value).expect("claims need it")
+}
+
 /// Threads of figure 6.4, 32 to a warp.
 const THREADS: [usize; 4] = [51_200, 102_400, 204_800, 409_600];
 
@@ -134,6 +152,8 @@ pub fn thresholds_of_cliques(lab: &Lab<'_>) -> Result<Vec<Section>> {
 fn sweep(lab: &Lab<'_>, of: Sweep, task: fn(usize) -> Task) -> Result<Vec<Section>> {
     let (place, title, experiment, tasks) = of;
     let (mut own, mut theirs) = (Cases::default(), Cases::default());
+    let thresholds = with(&lab.options.thresholds, &[BEST]);
+    let best = at(&thresholds, BEST);
     let tasks = if lab.options.quick { &[("citeseer", 4)] } else { tasks };
     for &(graph, k) in tasks {
         let input = lab.plain(graph);
@@ -143,23 +163,24 @@ fn sweep(lab: &Lab<'_>, of: Sweep, task: fn(usize) -> Task) -> Result<Vec<Sectio
         let mut all = vec![];
         let threads: &[_] = if lab.options.quick { &THREADS[..1] } else { &THREADS };
         for threads in std::iter::once(None).chain(threads.iter().copied().map(Some)) {
-            let settings = THRESHOLDS.map(|threshold| {
+            let setting = |&threshold: &u32| {
                 let (threads, name) = match threads {
                     None => (None, format!("{threshold} %")),
                     Some(n) => (Some(n / 32), format!("{n} threads, {threshold} %")),
                 };
                 let threshold = f64::from(threshold) / 100.0;
                 balanced(name, Balance { threshold, warps: threads, ..Balance::default() })
-            });
+            };
+            let settings: Vec<_> = thresholds.iter().map(setting).collect();
             let tasks = std::slice::from_ref(&task);
             let points = lab.compare(experiment, input, (&name, tasks), &settings)?;
             match threads {
-                None => own.add(lead(&points, 1)),
+                None => own.add(lead(&points, best)),
                 Some(_) => all.extend(points),
             }
         }
         // 102,400 threads and 30 %.
-        theirs.add(if lab.options.quick { None } else { lead(&all, THRESHOLDS.len() + 1) });
+        theirs.add(if lab.options.quick { None } else { lead(&all, thresholds.len() + best) });
     }
     let claim = |claim, bar: &str, cases: &Cases| Claim {
         place,
@@ -232,4 +253,17 @@ pub fn tiles(lab: &Lab<'_>) -> Result<Vec<Section>> {
         blocks: vec![points_file()],
         claims: vec![claim],
     }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_the_user_keep_those_that_claims_need() {
+        assert_eq!(with(&[40, 5, 40], &[BEST]), [5, 30, 40]);
+        let numbers = with(&[64, 8], &COMPARED);
+        assert_eq!(COMPARED.map(|n| at(&numbers, n)), [0, 2]);
+        assert_eq!(numbers, [1, 8, 16, 64]);
+    }
 }

@@ -82,6 +82,10 @@ pub struct Options {
     /// Names of the experiments to run, of [`experiments`]; none: all. The sections of the others are taken from the
     /// report in `out`.
     pub only: Vec<String>,
+    /// Shares of warps without work from which on DuMato's balance moves work, in % (figures 6.4 and 6.5); 30 is always run.
+    pub thresholds: Vec<u32>,
+    /// Numbers of extensions that a warp without work gets (table 6.6); 1 and 16 are always run.
+    pub donations: Vec<u32>,
     /// Measure nothing on the device: the verdicts follow from the points of the report in `out`.
     pub verdicts: bool,
 }
