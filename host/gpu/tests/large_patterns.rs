@@ -147,7 +147,7 @@ fn tables_depth_first_breadth_first_and_by_pages() {
     // No hubs: the least memory has room for the lists of 32 vertices, and not for all.
     let model = Model::ErdosRenyiEdges { vertices: 1500, edges: 4500 };
     let graph = random(model, 9, [8, 2]);
-    for access in [Access::Heat, Access::Defer] {
+    for access in [Access::Heat, Access::Rank, Access::Defer] {
         for task in tasks(&graph).iter().step_by(3) {
             let open = |kib: u64| {
                 let table = TableSettings { access, ..plain.clone() };

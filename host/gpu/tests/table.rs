@@ -209,7 +209,7 @@ fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
     let task = Task::Clique { k: 4 };
     let right = answer(&Cpu, &graph, &task).results;
     let (mut hot, mut rows) = (vec![], None);
-    for access in [Access::Heat, Access::Recent, Access::Cold, Access::Defer] {
+    for access in [Access::Heat, Access::Recent, Access::Rank, Access::Cold, Access::Defer] {
         let settings = TableSettings { access, ..TableSettings::default() };
         let Some(gpu) = open(table(Some(20 << 10), settings)) else { return };
         let outcome = answer(&gpu, &graph, &task);
@@ -221,8 +221,13 @@ fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
         hot.push(of("pages.hot") / (of("pages.hot") + of("pages.cold")));
         assert!(of("pages.hits.fixed") > 0.0 && of("pages.slots") < of("pages.number"));
         assert_eq!(of("pages.copied") > 0.0, access != Access::Cold);
+        // Chosen once.
+        assert!(access != Access::Rank || of("pages.copied") == of("pages.slots"));
     }
-    assert!(hot[0] > 0.3 && hot[1] > 0.0 && hot[2] == 0.0 && hot[3] == 1.0, "{hot:?}");
+    assert!(
+        hot[0] > 0.3 && hot[1] > 0.0 && hot[2] > 0.3 && hot[3] == 0.0 && hot[4] == 1.0,
+        "{hot:?}"
+    );
 }
 
 /// A device that can't read the host's memory: elements wait for their pages, at every budget from the least on.

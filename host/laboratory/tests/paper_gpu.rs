@@ -120,6 +120,8 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
     assert!(loads("+DS (PCSR)") < loads("GSI-b"));
     assert!(readme.contains("| DuMato, table 6.5 |") && readme.contains("| DuMato, table A.1 |"));
     assert!(read("index.html").contains("Experiments of the GPU engine"));
+    let policies = ["heat", "recent", "cold", "rank"];
+    assert!(policies.iter().all(|name| readme.contains(&format!("| random-1, {name} |"))));
     // The verdicts again, from the points alone.
     let again = Command::new(env!("CARGO_BIN_EXE_gramer-lab"))
         .args(["paper-gpu", "--quick", "--verdicts", "--device", "gpu:no such device"])

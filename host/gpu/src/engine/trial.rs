@@ -215,7 +215,7 @@ impl ResidentGraph {
         metrics: &mut DeviceMetrics,
         context: &Context,
     ) -> Result<Option<(u128, bool)>> {
-        if !self.table.make_ready(words)? {
+        if !self.table.make_ready(words, context)? {
             return Ok(None);
         }
         self.table.matches_of(words, &self.roots_of(share), context, metrics).map(Some)
@@ -245,7 +245,7 @@ impl ResidentGraph {
         let (right, complete) = self.matches_or(pattern, induced, mappings, part, None, context)?;
         let plan = begun.elapsed().as_secs_f64();
         // Only now: tables take what memory there is.
-        if !complete || !self.table.make_ready(words)? {
+        if !complete || !self.table.make_ready(words, context)? {
             return Ok(None);
         }
         let (begun, mut count) = (Instant::now(), 0);

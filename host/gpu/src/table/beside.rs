@@ -26,14 +26,15 @@ impl OnDemandGraph {
     /// lists don't fit as a whole.
     ///
     /// # Errors
-    /// [`Error::Device`].
-    pub fn make_ready(&self, words: &PlanWords) -> Result<bool> {
+    /// [`Error::Device`], [`Error::Interrupted`].
+    pub fn make_ready(&self, words: &PlanWords, context: &Context) -> Result<bool> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let device = self.gpu.device()?;
         let wanted = GraphRequest { share: true, ..Steps::pattern(words).wanted };
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             *held = None;
-            match TableGraph::new(device, &self.by, &self.graph, wanted, self.settings().access) {
+            let access = self.settings().access;
+            match TableGraph::new(device, &self.by, &self.graph, wanted, access, context) {
                 Ok(made) => *held = Some(made),
                 // It would do with less memory than there is.
                 Err(Error::Unsupported(_)) => return Ok(false),

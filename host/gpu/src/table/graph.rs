@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
 use gramer_graph::Graph;
 
@@ -81,6 +82,15 @@ pub(super) enum Lists {
 }
 
 impl Lists {
+    /// Copies entries and labels to the device.
+    fn whole(device: &Device, [entries, labels]: [&[u32]; 2]) -> Result<Self> {
+        let len = entries.len() + labels.len();
+        let mut words = Buffer::new(&device.place(), len, "the edges")?;
+        words.write_at(&device.queue, 0, entries)?;
+        words.write_at(&device.queue, entries.len(), labels)?;
+        Ok(Lists::Whole(words))
+    }
+
     /// Whether elements wait until their pages are on the device.
     pub fn wait(&self) -> bool {
         matches!(self, Lists::PagedLists(paged) if paged.marks().is_some())
@@ -288,13 +298,14 @@ impl TableGraph {
     /// Uploads the requested parts that fit to the device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] that names the least budget, [`Error::Device`].
+    /// [`Error::Unsupported`] that names the least budget, [`Error::Device`], [`Error::Interrupted`].
     pub fn new(
         device: &Arc<Device>,
         by: &ByDegree,
         graph: &Graph,
         wanted: GraphRequest,
         access: Access,
+        context: &Context,
     ) -> Result<Self> {
         has_lanes(device)?;
         let own;
@@ -318,7 +329,6 @@ impl TableGraph {
         let sizes = Sizes { limit, vertices, entries, wanted, warps, most_arena, longest };
         let shares = sizes.divide()?;
         let (place, dictionary) = (device.place(), sizes.dictionary(shares.arena_words));
-        let offsets = Buffer::of(&place, offsets, "the graph's offsets")?;
         let view = graph.view();
         let labels = view.vertex_labels.filter(|_| wanted.vertex_labels).map(|labels| {
             let labels: Vec<u32> = by.vertex.iter().map(|&v| labels[v as usize]).collect();
@@ -327,18 +337,14 @@ impl TableGraph {
         let edge_labels = if wanted.edge_labels { by.edge_labels(graph) } else { vec![] };
         let parts = [ends, &edge_labels];
         let lists = match shares.slots {
-            0 => {
-                let mut words = Buffer::new(&place, ends.len() + edge_labels.len(), "the edges")?;
-                words.write_at(&device.queue, 0, ends)?;
-                words.write_at(&device.queue, ends.len(), &edge_labels)?;
-                Lists::Whole(words)
-            }
+            0 => Lists::whole(device, parts)?,
             slots => {
                 let (bits, labelled) = (shares.page_bits, wanted.edge_labels);
                 let marks = marks(vertices, shares.arena_words) as usize;
                 let first = first_words(wanted.limit);
                 let shape = PageShape { bits, slots, labelled, access, marks, first };
-                Lists::PagedLists(Box::new(PagedLists::new(device, &parts, shape)?))
+                let rank = access.scores(graph, by, (offsets, bits), context)?;
+                Lists::PagedLists(Box::new(PagedLists::new(device, &parts, shape, rank)?))
             }
         };
         let levels = (0..wanted.levels.max(1))
@@ -355,7 +361,7 @@ impl TableGraph {
             wanted,
             vertices,
             entries,
-            offsets,
+            offsets: Buffer::of(&place, offsets, "the graph's offsets")?,
             labels: labels.transpose()?,
             lists,
             arena: Buffer::new(&place, (shares.arena_words - dictionary) as usize, "tables")?,

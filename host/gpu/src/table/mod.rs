@@ -178,7 +178,7 @@ impl OnDemandGraph {
             *held = None;
             self.joins.lock().unwrap_or_else(PoisonError::into_inner).release();
             let access = self.settings().access.on(device);
-            *held = Some(TableGraph::new(device, &self.by, &self.graph, wanted, access)?);
+            *held = Some(TableGraph::new(device, &self.by, &self.graph, wanted, access, context)?);
         }
         let graph = held.as_mut().expect("it was put there");
         let program = self.program(device, graph)?;

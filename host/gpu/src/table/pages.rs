@@ -7,12 +7,12 @@
 //! difference is worth its copy: five lines of 128 bytes, read one by one over the bus, take as long as a
 //! page of 4 KiB at once.
 
+mod access;
 mod waits;
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use gramer_base::choice::Choice;
 use gramer_base::error::Result;
 use tracing::debug;
 
@@ -20,47 +20,10 @@ use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::program::Program;
 
-use super::host_buffer::{HostBuffer, is_zero_copy};
+use super::host_buffer::HostBuffer;
 use super::shape::{LANES, NONE};
+pub use access::Access;
 pub(super) use waits::{Rows, first_words, marks, marks_of};
-
-/// Which pages are copied to the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Access {
-    /// The hottest.
-    #[default]
-    Heat,
-    /// Pages that the last extension read most.
-    Recent,
-    /// None: all are read in the host's memory.
-    Cold,
-    /// Pages needed by most waiting elements: an element waits until all of its pages are copied, and nothing is
-    /// read from the host's memory.
-    Defer,
-}
-
-impl Access {
-    /// Handling of cold pages: if kernels can't read the host's memory, elements wait for pages.
-    pub(super) fn on(self, device: &Device) -> Self {
-        match self {
-            Access::Heat if !is_zero_copy(device.place().context) => Access::Defer,
-            asked => asked,
-        }
-    }
-}
-
-impl Choice for Access {
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Access::Heat, "heat", "The pages with the greatest access heat"),
-        (Access::Recent, "recent", "The pages that the last extension read most"),
-        (Access::Cold, "cold", "No page"),
-        (
-            Access::Defer,
-            "defer",
-            "Pages that are waited for: the device reads no memory of the host",
-        ),
-    ];
-}
 
 /// Elements of cold lists whose reading takes as long as the copy of a page: 5 lines of 128 bytes.
 const WORTH: f64 = 5.0 * 32.0;
@@ -98,6 +61,8 @@ pub(super) struct Heat {
     past_all: f64,
     /// By page: what the last extension read.
     recent: Vec<f64>,
+    /// By page: its score by rank, for [`Access::Rank`].
+    rank: Vec<f64>,
     hits: Hits,
 }
 
@@ -111,6 +76,7 @@ impl Heat {
             past: vec![0.0; pages],
             past_all: 0.0,
             recent: vec![0.0; pages],
+            rank: vec![],
             hits: Hits::default(),
         }
     }
@@ -127,11 +93,14 @@ impl Heat {
                 reads.iter().zip(past).map(|(r, p)| spatial * r + temporal * p).collect()
             }
             Access::Recent => self.recent.clone(),
+            Access::Rank => self.rank.clone(),
             Access::Cold => vec![0.0; reads.len()],
             // Chosen pass by pass.
             Access::Defer => vec![],
         };
-        let changes = if score.is_empty() { vec![] } else { self.exchange(&score, WORTH) };
+        // Scores by rank count places in an order, not elements.
+        let least = if self.access == Access::Rank { 0.0 } else { WORTH };
+        let changes = if score.is_empty() { vec![] } else { self.exchange(&score, least) };
         let on = |set: &dyn Fn(usize) -> bool| -> f64 {
             (0..reads.len()).filter(|&p| set(p)).map(|p| reads[p]).sum()
         };
@@ -307,12 +276,17 @@ impl PageShape {
 }
 
 impl PagedLists {
-    /// All pages cold.
+    /// Lists with all pages cold. `rank` has the score of each page by rank, for [`Access::Rank`].
     ///
     /// # Errors
     /// [`gramer_base::Error::Unsupported`] if the budget is too small,
     /// [`gramer_base::Error::Device`].
-    pub fn new(device: &Device, parts: &[&[u32]], shape: PageShape) -> Result<Self> {
+    pub fn new(
+        device: &Device,
+        parts: &[&[u32]],
+        shape: PageShape,
+        rank: Vec<f64>,
+    ) -> Result<Self> {
         let place = device.place();
         let entries = parts[0].len();
         let pages = PageShape::pages(shape.bits, entries);
@@ -334,7 +308,7 @@ impl PagedLists {
                 }),
                 _ => Source::Cold(HostBuffer::of(place.context, place.queue, place.device, parts)?),
             },
-            heat: Heat::new(pages, shape.slots, shape.access),
+            heat: Heat { rank, ..Heat::new(pages, shape.slots, shape.access) },
             copied: 0,
             passes: 0,
         })
@@ -477,6 +451,14 @@ mod tests {
         assert_eq!(heat.restore(&state), [(1, 0), (0, 1)]);
         assert_eq!(heat.slot_of, [1, 0, NONE, NONE, NONE]);
         assert_eq!(heat.restore(&state), []);
+    }
+
+    #[test]
+    fn pages_chosen_by_rank_stay_whatever_is_read() {
+        let mut heat = Heat { rank: vec![1.0, 3.0, 2.0], ..Heat::new(3, 2, Access::Rank) };
+        assert_eq!(heat.extension(&[9e6, 0.0, 1.0]), [(1, 0), (2, 1)]);
+        assert_eq!(heat.extension(&[9e6, 0.0, 0.0]), []);
+        assert_eq!(heat.hits().heat, 1.0);
     }
 
     #[test]

@@ -21,12 +21,14 @@ const SHORT: f64 = 0.3;
 const MOST_RUNS: u32 = 10;
 
 /// Metrics of a point, and the one that isn't added up.
-const SUMS: [&str; 9] = [
+const SUMS: [&str; 11] = [
     "join.loads",
     "join.stores",
     "pages.hot",
     "pages.cold",
     "pages.again",
+    "pages.hits",
+    "pages.hits.fixed",
     "wide.active",
     "wide.above",
     "wide.balances",
@@ -78,6 +80,12 @@ pub struct Point {
     /// Share of hot pages that were hot before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<f64>,
+    /// Share of counted reads on the pages that the policy chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hits: Option<f64>,
+    /// The same of the best set of pages fixed for the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<f64>,
 }
 
 impl Point {
@@ -89,7 +97,7 @@ impl Point {
     /// A time and a count, of nothing yet.
     pub fn of(seconds: f64, count: u128) -> Self {
         let [experiment, graph, task, setting] = [const { String::new() }; 4];
-        let [loads, stores, hot, peak, active, above, balances, again] = [None; 8];
+        let [loads, stores, hot, peak, active, above, balances, again, hits, fixed] = [None; 10];
         Point {
             experiment,
             graph,
@@ -106,16 +114,24 @@ impl Point {
             above,
             balances,
             again,
+            hits,
+            fixed,
         }
     }
 }
 
 /// Outcome of a setting.
 enum PointOutcome {
-    Took(Point),
+    Took(Box<Point>),
     /// With the seconds that its last run had taken, if its programs were built.
     Late(Timeout, Option<f64>),
     Failed(Error),
+}
+
+impl PointOutcome {
+    fn of(point: Point) -> Self {
+        PointOutcome::Took(Box::new(point))
+    }
 }
 
 /// Measures a setting; the names of the point are given later.
@@ -164,8 +180,8 @@ impl Lab<'_> {
                 (self.tell)(&what);
             }
             let measured =
-                match known.map_or_else(|| self.limited(settings, measure), PointOutcome::Took) {
-                    PointOutcome::Took(measured) => measured,
+                match known.map_or_else(|| self.limited(settings, measure), PointOutcome::of) {
+                    PointOutcome::Took(measured) => *measured,
                     PointOutcome::Late(late, seconds) => {
                         self.late.borrow_mut().push((what, late));
                         let own = [experiment, input, name, setting];
@@ -245,7 +261,7 @@ impl Lab<'_> {
         let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
         let run = |context: &Context| measure(&settings, context);
         match (within(time, self.context, run), limit) {
-            ((Ok(point), _), _) => PointOutcome::Took(point),
+            ((Ok(point), _), _) => PointOutcome::of(point),
             ((Err(Error::Interrupted), true), Some((_, late))) => {
                 let own = matches!(late, Timeout::Point(_));
                 let begun = self.begun.take().filter(|_| own);
@@ -306,9 +322,9 @@ impl Lab<'_> {
         let (loads, stores, peak) = (sum("join.loads"), sum("join.stores"), sum("memory.peak"));
         let (active, above, balances) =
             (sum("wide.active"), sum("wide.above"), sum("wide.balances"));
-        let again = sum("pages.again");
+        let (again, hits, fixed) = (sum("pages.again"), sum("pages.hits"), sum("pages.hits.fixed"));
         let measured = Point { loads, stores, hot, peak, ..Point::of(seconds, count) };
-        Ok(Point { active, above, balances, again, ..measured })
+        Ok(Point { active, above, balances, again, hits, fixed, ..measured })
     }
 
     /// A run: its count, and what it measured if that is wanted.

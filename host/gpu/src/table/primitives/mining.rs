@@ -125,7 +125,7 @@ impl Mining {
             warps: None,
             limit: DepthLimit::SMALL,
         };
-        let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
+        let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access, context)?;
         Ok(Mining {
             gpu: gpu.clone(),
             context: context.clone(),
