@@ -295,6 +295,10 @@ setup-bench: setup+bench ## Install what `make bench` needs in addition to the b
 bench: setup+bench build ### Speed of whole runs and of the parts, compared with public systems: ten minutes (rewrites docs/results/bench/today.md)
 	scripts/measure.py speed --write
 
+bench-growth: build ## Time and memory against edges, beside libraries for Python: hours (PYTHON=one with igraph, networkit and rustworkx; MOST=1e7 edges; rewrites docs/results/growth.md)
+	scripts/measure.py growth measure --gramer $(GRAMER) --python $(or $(PYTHON),python3) --most $(or $(MOST),1e7)
+	scripts/measure.py growth page
+
 bench-memory: build ## Memory of each thread of the CPU engine beyond the graph, by task (target/bench-memory/memory.md)
 	scripts/measure.py memory --scales 16 18 23 --out target/bench-memory/memory.md
 

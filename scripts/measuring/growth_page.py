@@ -158,8 +158,7 @@ def page(rows):
     dates = ", ".join(sorted({row["date"] for row in rows}))
     return "\n".join([f"""# Growth with the size of a graph
 
-Written by `scripts/measure.py growth page` from [growth.csv](bench/growth.csv); `scripts/measure.py growth measure` runs the
-programs. {machines}, {dates}, one thread.
+Written by `make bench-growth` from [growth.csv](bench/growth.csv). {machines}, {dates}, one thread.
 
 Times are processor seconds of whole processes, reading a text file included. Libraries for Python read the same file, with the
 start of Python in their times; each prints one number, which must be gramer's. A program that takes longer than the limit of
