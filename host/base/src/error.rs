@@ -147,8 +147,12 @@ impl Error {
         Error::Input { place, what: what.into() }
     }
 
-    /// A refused operation on a file.
+    /// A refused operation on a file; [`Error::Interrupted`] if that is why it ended.
     pub fn io(path: impl AsRef<Path>, action: &'static str, source: std::io::Error) -> Self {
+        let own = source.get_ref().and_then(|own| own.downcast_ref());
+        if matches!(own, Some(Error::Interrupted)) {
+            return Error::Interrupted;
+        }
         Error::Io { path: path.as_ref().to_path_buf(), action, source }
     }
 

@@ -520,6 +520,32 @@ fn a_pipe_that_nobody_reads_ends_at_a_signal() {
     assert!(child.wait().unwrap().success());
 }
 
+/// A reader that stops in the middle holds a run only until a signal comes.
+#[test]
+fn a_pipe_whose_reader_stops_ends_at_a_signal() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    let complete = (0..120).flat_map(|v| (0..v).map(move |u| format!("{u} {v}\n")));
+    place.write("g.txt", &complete.collect::<String>());
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+        command.args(["mine", "clique", "-k", "3", "g.txt", "--list", "pipe"]);
+        command.current_dir(place.0.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let mut reader = fs::File::open(place.at("pipe")).unwrap();
+        std::io::Read::read_exact(&mut reader, &mut [0; 100]).unwrap();
+        // 280,840 triangles are more than a pipe holds.
+        std::thread::sleep(Duration::from_millis(300));
+        let begun = Instant::now();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{}", said(&ended));
+        // It has waited for a second; a busy machine gets some more.
+        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        assert!(said(&ended).contains("gramer: interrupted"), "{}", said(&ended));
+    }
+}
+
 /// A list whose place another program has taken meanwhile lies beside it, and the counts are printed.
 #[test]
 fn a_list_whose_place_is_taken_leaves_the_counts() {

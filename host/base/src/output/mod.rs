@@ -71,8 +71,7 @@ impl Output {
         }
         let failed = |source| Error::io(path, "create", source);
         if look(path)? == PathTarget::Stream {
-            let file = stream::open(path)?;
-            let to = Destination::Direct(Box::new(file));
+            let to = Destination::Direct(stream::open(path)?);
             return Ok(Output { path: path.to_path_buf(), to });
         }
         check_folder(path)?;
