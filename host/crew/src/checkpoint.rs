@@ -467,12 +467,14 @@ fn read(path: &Path, key: &Key, graph: &Graph, cancel: &Cancel) -> Result<Finish
         let units = outcome.share.as_ref().map_or(Units::All, Units::Share);
         units.check(graph.view()).map_err(|e| wrong(e.to_string()))?;
     }
+    let damaged =
+        |how: &str| wrong(format!("this checkpoint is damaged: {how}; remove it and begin again"));
     if file.checksum != checksum(file.outcome.as_ref(), &file.joins) {
-        return Err(wrong(
-            "this checkpoint is damaged: its checksum is wrong; remove it and \
-             begin again"
-                .into(),
-        ));
+        return Err(damaged("its checksum is wrong"));
+    }
+    // A name that isn't known is left out when a text is read, and what it names is taken for missing.
+    if !serde_json::to_vec(&file).is_ok_and(|written| written == text.trim_ascii_end()) {
+        return Err(damaged("it isn't as it was written"));
     }
     let digits = file.joins.iter().flatten().map(|one| 2 * one.0.len()).sum();
     Ok(FinishedWork { outcome: file.outcome, joins: file.joins, digits })

@@ -40,17 +40,18 @@ fn phases_that_are_done_are_not_done_again() {
     drop(kept);
     // The first phase alone, as if a run had been killed in the second: one device goes on, and finds the same.
     let text = std::fs::read_to_string(&file).unwrap();
-    let mut saved: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let found = saved["joins"][0].as_array().unwrap().clone();
-    assert!(found.iter().any(|one| !one.as_str().unwrap().is_empty()));
-    let first = vec![found.iter().map(|one| Digits::deserialize(one).unwrap()).collect::<Vec<_>>()];
-    saved["joins"] = serde_json::to_value(&first).unwrap();
-    std::fs::write(&file, saved.to_string()).unwrap();
+    let mut saved: File<Key, Outcome> = serde_json::from_str(&text).unwrap();
+    saved.joins.truncate(1);
+    assert!(saved.joins[0].iter().any(|one| !one.0.is_empty()));
+    let write = |saved: &File<Key, Outcome>| {
+        std::fs::write(&file, serde_json::to_string(saved).unwrap()).unwrap();
+    };
+    write(&saved);
     let one = Crew::new(vec![Box::new(Cpu)]);
     let damaged = one.run_kept(&graph, &task, &keeping(true), &context).unwrap_err();
     assert!(damaged.to_string().contains("is damaged"), "{damaged}");
-    saved["checksum"] = checksum(None, &first).into();
-    std::fs::write(&file, saved.to_string()).unwrap();
+    saved.checksum = checksum(None, &saved.joins);
+    write(&saved);
     let (found, kept) = one.run_kept(&graph, &task, &keeping(true), &context).unwrap();
     assert_eq!((found.results, found.complete), (right.results.clone(), true));
     assert_eq!(kept.joins()[0], joins[0]);
@@ -58,9 +59,9 @@ fn phases_that_are_done_are_not_done_again() {
     drop(kept);
     // What a file says is heard, and nothing is done in its place: a first phase in which nothing was frequent leaves the
     // single edges.
-    saved["joins"] = serde_json::json!([[""]]);
-    saved["checksum"] = checksum(None, &[vec![Digits(vec![])]]).into();
-    std::fs::write(&file, saved.to_string()).unwrap();
+    saved.joins = vec![vec![Digits(vec![])]];
+    saved.checksum = checksum(None, &saved.joins);
+    write(&saved);
     let (found, kept) = one.run_kept(&graph, &task, &keeping(true), &context).unwrap();
     assert_eq!(found.results, right.results[..1]);
     kept.remove().unwrap();
@@ -123,6 +124,7 @@ fn a_run_goes_on_from_its_file_and_no_other_does() {
     for (from, to, part) in [
         (r#""checkpoint":4"#, r#""checkpoint":9"#, "has the format 9"),
         (r#""count":"#, r#""count":1"#, "is damaged: its checksum"),
+        (r#""rest":"#, r#""rEst":"#, "is damaged: it isn't as it was written"),
         ("{", "", "this is not a checkpoint"),
         (r#""complete":true"#, r#""complete":false"#, "unfinished work"),
         (r#""share":null"#, r#""share":{"whole":[[0,31]],"parts":[]}"#, "no vertices 0 to 31"),
