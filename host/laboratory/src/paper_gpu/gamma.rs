@@ -172,7 +172,7 @@ fn large(lab: &Lab<'_>) -> Result<Input> {
     Ok(Input { name: "rmat20".into(), graph })
 }
 
-const POLICIES: &str = "The policies of `--set access`. *Hot*: share of the entries read on the device. *Hits*: \
+const POLICIES: &str = "The policies of the setting `access`. *Hot*: share of the entries read on the device. *Hits*: \
     share of the reads counted before extensions, and that of the best set of pages fixed for the whole run; `cold` \
     counts the first extension only. `rank`, GRAMER's high-priority prefix as pages, is no part of GAMMA.";
 const POLICY_HEADER: [&str; 5] =
