@@ -2,18 +2,24 @@
 
     scripts/measure.py growth measure [--gramer FILE] [--python FILE] [--limit S] [--most EDGES] [--least EDGES]
                                [--programs …] [--families …] [--tasks …]
+    scripts/measure.py growth largest --cases CASE... [--gramer FILE] [--cores N,N] [--seconds S] [--keep]
     scripts/measure.py growth page          docs/results/growth.md and its pictures from docs/results/bench/growth.csv
 
 `measure` makes graphs of five families in target/growth and mines each with one thread, from a text file, which each
 program reads for itself; a library runs in a Python of its own (`--python`: one that has igraph, networkit, rustworkx).
 Seconds are processor seconds of the whole process. A program that takes more than the limit is not run on larger graphs of
 the family. Rows of docs/results/bench/growth.csv with the same graph, task and program are replaced, others stay.
+
+`largest` runs gramer with two threads on graphs near what ten minutes are enough for, and adds rows to
+docs/results/bench/growth-largest.csv. A case is FAMILY:SIZE:TASK[,TASK...]; the size is the scale of an R-MAT graph, of a grid
+its side, else the number of vertices (of leaves for a hub).
 """
 
 import argparse
 import csv
 import datetime
 import json
+import math
 import os
 import pathlib
 import platform
@@ -22,6 +28,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from built import BUILT, ROOT
 from measuring import growth_page
@@ -63,17 +70,15 @@ LIBRARIES = {
 PROGRAMS = ("gramer", *LIBRARIES)
 
 
-def edges_of_hub(scale):
-    """A star of 2^scale leaves, of which each is also joined to the next."""
-    leaves = 1 << scale
+def edges_of_hub(leaves):
+    """A star of some leaves, of which each is also joined to the next."""
     for leaf in range(1, leaves + 1):
         yield 0, leaf
         yield leaf, leaf % leaves + 1
 
 
-def edges_of_grid(scale):
-    """A grid of 2^scale rows and columns with every eighth diagonal, row by row."""
-    side = 1 << scale
+def edges_of_grid(side):
+    """A grid of as many rows as columns with every eighth diagonal, row by row."""
     for row in range(side):
         for column in range(side):
             here = row * side + column
@@ -85,22 +90,28 @@ def edges_of_grid(scale):
                 yield here, here + side + 1
 
 
+def generate(gramer, family, size, path):
+    """Writes the text of a graph, given the scale of an R-MAT graph, the side of a grid, else the number of vertices or leaves."""
+    if family in ("hub", "grid"):
+        made = edges_of_hub(size) if family == "hub" else edges_of_grid(size)
+        with path.open("w") as file:
+            file.writelines(f"{u} {v}\n" for u, v in made)
+        return
+    shape = {"rmat": ["rmat", "--scale", str(size), "--edge-factor", "8"],
+             "er": ["er", "--vertices", str(size), "--edges", str(8 * size)],
+             "ba": ["ba", "--vertices", str(size), "--edges-per-vertex", "8"]}[family]
+    subprocess.run([gramer, "graph", "generate", *shape, "--seed", "1", "--to", "edges", "--force", path],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def graph(gramer, family, scale):
     """The text of a graph and the number of its edges; each edge is a line."""
     WORK.mkdir(parents=True, exist_ok=True)
     path = WORK / f"{family}{scale}.txt"
     if not path.exists():
         written = path.with_suffix(".part")
-        if family in ("hub", "grid"):
-            made = edges_of_hub(scale) if family == "hub" else edges_of_grid(scale)
-            with written.open("w") as file:
-                file.writelines(f"{u} {v}\n" for u, v in made)
-        else:
-            shape = {"rmat": ["rmat", "--scale", str(scale), "--edge-factor", "8"],
-                     "er": ["er", "--vertices", str(1 << scale), "--edges", str(8 << scale)],
-                     "ba": ["ba", "--vertices", str(1 << scale), "--edges-per-vertex", "8"]}[family]
-            subprocess.run([gramer, "graph", "generate", *shape, "--seed", "1", "--to", "edges", "--force", written],
-                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        generate(gramer, family, scale if family == "rmat" else 1 << scale, written)
+        if family not in ("hub", "grid"):
             # Each library has its own mark of a comment.
             kept = [line for line in written.read_text().splitlines() if line[:1].isdigit()]
             written.write_text("".join(line + "\n" for line in kept))
@@ -177,20 +188,65 @@ def measured(options):
 
 
 def measure(options):
-    old = []
-    if growth_page.SOURCE.exists():
-        with growth_page.SOURCE.open(newline="") as file:
-            old = list(csv.DictReader(file))
-    new = []
     for row in measured(options):
-        new.append(row)
         print(*row.values(), sep=",", flush=True)
-        done = {key(row) for row in new}
-        with growth_page.SOURCE.open("w", newline="") as file:
-            writer = csv.DictWriter(file, row, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows([row for row in old if key(row) not in done] + new)
+        add([row], growth_page.SOURCE)
     return 0
+
+
+def largest(options):
+    """A row for each task of each case, in this order, until the time is over."""
+    end = time.monotonic() + options.seconds
+    if options.cores:
+        os.sched_setaffinity(0, options.cores)
+    WORK.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for case in options.cases:
+        family, size, tasks = case.split(":")
+        path = WORK / f"{family}-{size}.txt"
+        if not path.exists():
+            generate(options.gramer, family, int(size), path)
+        for task in tasks.split(","):
+            limit = int(min(growth_page.SECONDS, end - time.monotonic()))
+            if limit > 0:
+                rows.append(large_row(options.gramer, family, size, task, path, limit))
+                print(*rows[-1].values(), sep=",", flush=True)
+        if not options.keep:
+            path.unlink()
+    add(rows, growth_page.LARGEST)
+    return 0
+
+
+def large_row(gramer, family, size, task, path, limit):
+    """A run with two threads; `>` and the limit in place of its seconds if it took longer."""
+    words = ["timeout", str(limit), gramer, "mine", *TASKS[task], "-t", "2", "--json", str(path)]
+    begun = time.monotonic()
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    said = process.stdout.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds, code = time.monotonic() - begun, os.waitstatus_to_exitcode(status)
+    process.returncode = code
+    if code not in (0, 124):
+        raise SystemExit(f"measure: {' '.join(words)}: exit code {code}")
+    answer = json.loads(said) if code == 0 else None
+    return {"family": family, "scale": size, "task": task, "program": "gramer", "edges": answer["graph"]["edges"] if answer else "",
+            "wall_s": f"{seconds:.1f}" if answer else f">{limit}", "cpu_s": f"{usage.ru_utime + usage.ru_stime:.2f}",
+            "peak_mib": f"{usage.ru_maxrss / 1024:.0f}", "total": answer["total"] if answer else "",
+            "machine": machine(), "date": datetime.date.today().isoformat()}
+
+
+def add(rows, path):
+    """Adds rows to a table, in place of those of the same graph, task and program."""
+    old = []
+    if path.exists():
+        with path.open(newline="") as file:
+            old = list(csv.DictReader(file))
+    done = {key(row) for row in rows}
+    if rows:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows([row for row in old if key(row) not in done] + rows)
 
 
 def key(row):
@@ -200,7 +256,8 @@ def key(row):
 
 def main():
     parser = argparse.ArgumentParser(prog="measure.py growth", description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["measure", "page"])
+    parser.add_argument("what", choices=["measure", "largest", "page"])
+    parser.add_argument("--cases", nargs="+", default=[], metavar="FAMILY:SIZE:TASK,...", help="cases of `largest`")
     parser.add_argument("--gramer", default=str(BUILT / "release" / "gramer"), help="the program (default: the release build)")
     parser.add_argument("--python", default=sys.executable, help="a Python that has the libraries")
     parser.add_argument("--limit", type=int, default=60, help="most processor seconds of a run")
@@ -209,7 +266,12 @@ def main():
     parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS), metavar="PROGRAM")
     parser.add_argument("--families", nargs="+", choices=SIZES, default=list(SIZES), metavar="FAMILY")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), metavar="TASK")
+    parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], help="processors of `largest`")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="of all runs of `largest` together")
+    parser.add_argument("--keep", action="store_true", help="keep the graphs of `largest`")
     options = parser.parse_args()
+    if options.what == "largest":
+        return largest(options)
     if options.what == "page":
         growth_page.write()
         return 0
