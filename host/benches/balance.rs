@@ -39,7 +39,7 @@ use gramer::engine::{Count, EngineExt};
 use gramer::graph::generate::{Labels, Model, Recipe, generate};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::prepare::renumber;
-use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::task::{Induced, Mappings, Measure, SizeLimit};
 use gramer::{Context, Graph, Pattern, Task};
 use gramer_testing::environment;
 
@@ -274,7 +274,11 @@ fn long_tasks() -> Vec<(&'static str, Origin, &'static str, Task)> {
     let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 4), (4, 5), (5, 2), (0, 2), (3, 6), (5, 7)];
     let mut ladder = Pattern::from_edges(8, &edges);
     (0..8).for_each(|v| ladder.set_vertex_label(v, v as u32 % 4));
-    let ladder = Task::Match { pattern: ladder, induced: Induced::Vertex, mappings: true };
+    let ladder = Task::Match {
+        pattern: ladder,
+        induced: Induced::Vertex,
+        mappings: Some(Mappings::Isomorphism),
+    };
     let labels = |count| Some(Labels { count, exponent: 0.0 });
     let (rmat15, wiki) = ("rmat15/rmat15.txt.zst", "wiki-vote/wiki-vote.txt.zst");
     let stanford = "web-stanford/edges_directed.txt.zst";

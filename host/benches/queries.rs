@@ -19,7 +19,7 @@ use std::time::Duration;
 use gramer::cpu::Cpu;
 use gramer::engine::{EngineExt, Sink};
 use gramer::graph::VertexId;
-use gramer::task::Induced;
+use gramer::task::{Induced, Mappings};
 use gramer::{Context, Graph, Pattern, Task};
 use gramer_testing::environment;
 use gramer_testing::query_sets;
@@ -129,7 +129,11 @@ fn number_of(name: &str) -> Option<usize> {
 fn run(graph: &Graph, queries: &[(String, Pattern)], limited: bool, patience: f64) -> Sum {
     let mut sum = Sum { queries: queries.len(), ..Sum::default() };
     for (name, pattern) in queries {
-        let task = Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: true };
+        let task = Task::Match {
+            pattern: pattern.clone(),
+            induced: Induced::Edge,
+            mappings: Some(Mappings::Isomorphism),
+        };
         let context = Context::with_threads(1);
         let cancel = context.cancel.clone();
         let (done, finished) = std::sync::mpsc::channel::<()>();

@@ -16,7 +16,7 @@ use gramer::cpu::Cpu;
 use gramer::engine::{EngineExt, Outcome};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{Pattern, named, parse_pattern};
-use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::task::{Induced, Mappings, Measure, SizeLimit};
 use gramer::{Context, Graph, Task};
 use gramer_testing::environment;
 use gramer_testing::ground_truth;
@@ -165,7 +165,11 @@ impl Checker {
             }
             Question::Query(name) => {
                 let pattern = self.query(graph, &name)?;
-                let task = Task::Match { pattern, induced: Induced::Edge, mappings: true };
+                let task = Task::Match {
+                    pattern,
+                    induced: Induced::Edge,
+                    mappings: Some(Mappings::Isomorphism),
+                };
                 Ok(self.outcome(graph, &file, &task)?.results[0].count)
             }
         })
@@ -269,8 +273,7 @@ fn question(task: &str) -> Result<Question> {
     }
     let matching = |name: &str| -> Result<Question> {
         let pattern = named(name).with_context(|| name.to_string())?;
-        let task =
-            Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: false };
+        let task = Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: None };
         Ok(Question::Count { task, pattern })
     };
     let short = task.split(" (").next().unwrap_or(task);

@@ -11,7 +11,7 @@ use gramer::engine::{Engine, EngineExt, Outcome, Sink};
 use gramer::graph::VertexId;
 use gramer::pattern::{Dictionary, Pattern};
 use gramer::prepare::renumber;
-use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::task::{Induced, Mappings, Measure, SizeLimit};
 use gramer::{Context, Graph, Task};
 use gramer_testing::truth::{Labels, PLAIN, Small, config, counts, graphs, occurring, patterns};
 use proptest::prelude::*;
@@ -141,7 +141,7 @@ proptest! {
                 let (mappings, occurrences) = small.matches(&pattern, induced == Induced::Vertex);
                 for (all, expected) in [(true, mappings), (false, occurrences)] {
                     let pattern = pattern.pattern();
-                    let task = Task::Match { pattern, induced, mappings: all };
+                    let task = Task::Match { pattern, induced, mappings: all.then_some(Mappings::Isomorphism) };
                     let outcome = cpu(&graph, &task, threads);
                     prop_assert!(outcome.complete);
                     prop_assert_eq!(outcome.results.len(), 1);
@@ -221,7 +221,7 @@ proptest! {
         let match_one = |mappings| Task::Match {
             pattern: query.pattern(),
             induced: Induced::Edge,
-            mappings,
+            mappings: mappings.then_some(Mappings::Isomorphism),
         };
         for task in [
             Task::Clique { k: 4 },

@@ -7,7 +7,7 @@ use gramer::engine::reference::Reference;
 use gramer::engine::{Answer, Ask, Engine, EngineExt, Query};
 use gramer::graph::generate::{Labels, Model, Recipe, generate};
 use gramer::pattern::{name, named};
-use gramer::task::Induced;
+use gramer::task::{Induced, Mappings};
 use gramer::{Context, Graph, Pattern, Task};
 use gramer_testing::truth::Small;
 
@@ -93,7 +93,11 @@ fn matches() {
     labelled.set_vertex_label(0, 1);
     labelled.set_vertex_label(2, 0);
     labelled.set_edge_label(0, 1, 0);
-    let task = |pattern, induced, mappings| Task::Match { pattern, induced, mappings };
+    let task = |pattern, induced, mappings| Task::Match {
+        pattern,
+        induced,
+        mappings: mappings.then_some(Mappings::Isomorphism),
+    };
     intervals_hold(&rmat(3), &task(labelled, Induced::Edge, true), FEWER);
     let house = named("house").unwrap();
     intervals_hold(&rmat(0), &task(house.clone(), Induced::Edge, false), FEWER);

@@ -9,7 +9,7 @@ use gramer::engine::{EngineExt, Sink};
 use gramer::graph::{Builder, NO_LABEL, VertexId, View};
 use gramer::plan::search::SearchPlan;
 use gramer::plan::symmetry::ambiguous;
-use gramer::task::Induced;
+use gramer::task::{Induced, Mappings};
 use gramer::{Context, Graph, Pattern, Task};
 use gramer_testing::sinks::Collect;
 
@@ -149,7 +149,11 @@ const MOST: usize = 10_000;
 fn check(graph: &Graph, pattern: &Pattern, induced: Induced, case: &str) -> Option<usize> {
     let expected = mappings(graph.view(), pattern, induced, MOST)?;
     let mine = |all: bool, sink: Option<&dyn Sink>, threads: usize| {
-        let task = Task::Match { pattern: pattern.clone(), induced, mappings: all };
+        let task = Task::Match {
+            pattern: pattern.clone(),
+            induced,
+            mappings: all.then_some(Mappings::Isomorphism),
+        };
         let outcome = Cpu.run(graph, &task, sink, &Context::with_threads(threads)).unwrap();
         assert!(outcome.complete, "{case}");
         outcome.results[0].count
@@ -251,7 +255,11 @@ fn large_patterns_with_known_numbers() {
         (&ring, "32-cycle", false, 0),
     ] {
         let pattern = gramer::pattern::named(name).unwrap();
-        let task = Task::Match { pattern, induced: Induced::Edge, mappings: all };
+        let task = Task::Match {
+            pattern,
+            induced: Induced::Edge,
+            mappings: all.then_some(Mappings::Isomorphism),
+        };
         let outcome = Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap();
         assert_eq!(outcome.results[0].count, expected, "{name}");
     }

@@ -10,7 +10,7 @@ use gramer::engine::interpreter::interpret;
 use gramer::engine::{EngineExt, Outcome, Sink, Units};
 use gramer::graph::{Builder, NO_LABEL, VertexId, View};
 use gramer::plan::search::SearchPlan;
-use gramer::task::Induced;
+use gramer::task::{Induced, Mappings};
 use gramer::{Context, Error, Graph, Pattern, Task};
 use gramer_testing::sinks::Collect;
 
@@ -158,7 +158,11 @@ fn mine(
     sink: Option<&dyn Sink>,
     threads: usize,
 ) -> gramer::Result<Outcome> {
-    let task = Task::Match { pattern: pattern.clone(), induced, mappings };
+    let task = Task::Match {
+        pattern: pattern.clone(),
+        induced,
+        mappings: mappings.then_some(Mappings::Isomorphism),
+    };
     Cpu.run(graph, &task, sink, &Context::with_threads(threads))
 }
 
@@ -436,7 +440,8 @@ fn a_stop_ends_a_long_run_soon() {
         cancel.cancel();
         std::time::Instant::now()
     });
-    let task = Task::Match { pattern, induced: Induced::Edge, mappings: true };
+    let task =
+        Task::Match { pattern, induced: Induced::Edge, mappings: Some(Mappings::Isomorphism) };
     let outcome = Cpu.run(&graph, &task, None, &context).unwrap();
     let late = stopper.join().unwrap().elapsed();
     assert!(!outcome.complete);

@@ -7,7 +7,7 @@ use gramer::cpu::Cpu;
 use gramer::engine::{Answer, Ask, EngineExt, Needs, Query, Sink};
 use gramer::graph::{Builder, NO_LABEL, VertexId};
 use gramer::plan::symmetry::ambiguous;
-use gramer::task::Induced;
+use gramer::task::{Induced, Mappings};
 use gramer::{Context, Graph, Pattern, Task};
 use gramer_testing::sinks::Collect;
 use proptest::prelude::*;
@@ -105,7 +105,11 @@ fn image(pattern: &Pattern, mapping: &[VertexId]) -> Image {
 }
 
 fn task(pattern: &Pattern, induced: Induced, mappings: bool) -> Task {
-    Task::Match { pattern: pattern.clone(), induced, mappings }
+    Task::Match {
+        pattern: pattern.clone(),
+        induced,
+        mappings: mappings.then_some(Mappings::Isomorphism),
+    }
 }
 
 fn count(graph: &Graph, task: &Task, sink: Option<&dyn Sink>) -> u128 {

@@ -9,7 +9,7 @@ use std::path::Path;
 use environment::data;
 use gramer::cpu::Cpu;
 use gramer::engine::EngineExt;
-use gramer::task::Induced;
+use gramer::task::{Induced, Mappings};
 use gramer::{Context, Graph, Pattern, Task};
 use gramer_testing::environment;
 use gramer_testing::query_sets;
@@ -27,7 +27,11 @@ fn expected(path: &Path) -> BTreeMap<String, u128> {
 }
 
 fn count(graph: &Graph, pattern: &Pattern, mappings: bool, threads: usize) -> u128 {
-    let task = Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings };
+    let task = Task::Match {
+        pattern: pattern.clone(),
+        induced: Induced::Edge,
+        mappings: mappings.then_some(Mappings::Isomorphism),
+    };
     let outcome = Cpu.run(graph, &task, None, &Context::with_threads(threads)).expect("matches");
     assert!(outcome.complete);
     outcome.results[0].count

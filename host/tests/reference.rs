@@ -471,7 +471,7 @@ fn what_the_reference_cannot_do_names_the_engine_that_can() {
         Task::MaximalCliques,
         Task::Motif { k: 3, induced: Induced::Edge },
         Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 1, measure: Measure::Mni },
-        Task::Match { pattern, induced: Induced::Edge, mappings: false },
+        Task::Match { pattern, induced: Induced::Edge, mappings: None },
     ] {
         let error = Reference::default().run(&graph, &task, None, &Context::default()).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)));

@@ -10,7 +10,7 @@ use gramer::engine::{Ask, Engine, EngineExt, Outcome, Query, Share, Sink, Units,
 use gramer::graph::VertexId;
 use gramer::pattern::Pattern;
 use gramer::plan::search::SearchPlan;
-use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::task::{Induced, Mappings, Measure, SizeLimit};
 use gramer::{Context, Error, Graph, Task};
 use gramer_testing::truth::{Labels, PLAIN, Small, config, graphs};
 use proptest::prelude::*;
@@ -123,13 +123,15 @@ proptest! {
             tasks.extend((3..=6).map(|k| Task::Motif { k, induced }));
             for name in ["edge", "wedge", "triangle", "4-cycle", "4-star", "house", "diamond"] {
                 let pattern = gramer::pattern::named(name).unwrap();
-                tasks.push(Task::Match { pattern, induced, mappings });
+                tasks.push(Task::Match { pattern, induced, mappings: mappings.then_some(Mappings::Isomorphism) });
             }
         }
         let mut pattern = gramer::pattern::named("4-path").unwrap();
         let (i, j) = (0..4).flat_map(|j| (0..j).map(move |i| (i, j))).find(|&(i, j)| !pattern.has_edge(i, j)).unwrap();
         pattern.set_absent(i, j);
-        tasks.push(Task::Match { pattern, induced: Induced::Edge, mappings });
+        for mappings in [mappings.then_some(Mappings::Isomorphism), Some(Mappings::Homomorphism), Some(Mappings::EdgeIsomorphism)] {
+            tasks.push(Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings });
+        }
         for task in &tasks {
             // All edge-induced occurrences of six vertices are too many to keep.
             let list = list && !matches!(task, Task::Motif { k: 6, .. });
@@ -195,9 +197,11 @@ proptest! {
             }
         }
         for (induced, mappings, list) in [
-            (Induced::Edge, false, true),
-            (Induced::Vertex, false, false),
-            (Induced::Edge, true, false),
+            (Induced::Edge, None, true),
+            (Induced::Vertex, None, false),
+            (Induced::Edge, Some(Mappings::Isomorphism), false),
+            (Induced::Edge, Some(Mappings::Homomorphism), false),
+            (Induced::Edge, Some(Mappings::EdgeIsomorphism), true),
         ] {
             let task = Task::Match { pattern: pattern.clone(), induced, mappings };
             prop_assert_eq!(

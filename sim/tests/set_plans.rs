@@ -453,7 +453,7 @@ fn a_real_graph_has_the_counts_of_the_cpu_engine() {
         let program = Program::counting(&pattern, Induced::Edge, 7).unwrap();
         let bench = Bench::new(&machine, &graph, &program, 1);
         let outcome = bench.found(&mut core, &held(&machine, 0));
-        let task = Task::Match { pattern, induced: Induced::Edge, mappings: false };
+        let task = Task::Match { pattern, induced: Induced::Edge, mappings: None };
         let known = Cpu.run(&graph, &task, None, &context).unwrap().results[0].count;
         assert_eq!(outcome.status, DONE, "{name}");
         assert_eq!(program.occurrences(outcome.counts[SUM_EMBEDDINGS].into()), known, "{name}");

@@ -48,7 +48,7 @@ fn known(graph: &Graph, shape: Shape) -> u128 {
         Shape::FiveCycle => &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
     };
     let pattern = Pattern::from_edges(5, edges);
-    let task = Task::Match { pattern, induced: Induced::Edge, mappings: false };
+    let task = Task::Match { pattern, induced: Induced::Edge, mappings: None };
     Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap().results[0].count
 }
 

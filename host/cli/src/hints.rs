@@ -107,7 +107,9 @@ fn operands<'a>(command: &clap::Command, words: &[&'a str]) -> Vec<&'a str> {
             }
             _ => None,
         };
-        option.is_some_and(|option| option.get_action().takes_values())
+        option.is_some_and(|option| {
+            option.get_action().takes_values() && !option.is_require_equals_set()
+        })
     };
     let mut operands = vec![];
     let mut words = words.iter();

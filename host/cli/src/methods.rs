@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use gramer_base::choice::Choice;
 use gramer_engine::{Answer, Ask, Engine, Needs, Precision, Query};
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::{Induced, Mappings, Measure, SizeLimit, Task};
 use gramer_pattern::{Pattern, Statistic};
 
 use crate::device;
@@ -30,7 +30,7 @@ pub fn tasks() -> Vec<Task> {
     let mut open = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
     open.set_absent(0, 2);
     let two = Pattern::from_edges(4, &[(0, 1), (2, 3)]);
-    let matched = |pattern| Task::Match { pattern, induced: Induced::Edge, mappings: false };
+    let matched = |pattern| Task::Match { pattern, induced: Induced::Edge, mappings: None };
     let sizes = [3, 4, 5, 6, 7, 8].map(|k| motif(k, Induced::Vertex));
     let cliques = [3, 4, 8, 16].map(|k| Task::Clique { k });
     cliques
@@ -49,6 +49,11 @@ pub fn tasks() -> Vec<Task> {
             matched(labelled),
             matched(open),
             matched(two),
+            Task::Match {
+                pattern: Pattern::from_edges(3, &[(0, 1), (1, 2)]),
+                induced: Induced::Edge,
+                mappings: Some(Mappings::Homomorphism),
+            },
         ])
         .collect()
 }
@@ -116,6 +121,7 @@ pub fn page() -> String {
                 Task::Match { pattern, .. } if pattern.has_vertex_labels() => ", labelled",
                 Task::Match { pattern, .. } if pattern.has_absences() => ", with absent pairs",
                 Task::Match { pattern, .. } if !pattern.is_connected() => ", of two components",
+                Task::Match { mappings: Some(_), .. } => ", homomorphisms or edge isomorphisms",
                 _ => "",
             };
             let what = what + kind;

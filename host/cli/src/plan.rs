@@ -12,13 +12,13 @@ use gramer_pattern::plan::search::{
     CandidateSet, Formula, NextStep, SearchPlan, Source, Step, bits,
 };
 use gramer_pattern::plan::symmetry::ambiguous;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_pattern::{
     FAMILIES, PatternInput, VertexSet, label_text, labelled_name_as, named, read_pattern,
 };
 
 use crate::choice::choice;
-use crate::mine::matching::ambiguity;
+use crate::mine::matching::{MappingsArgs, ambiguity};
 use crate::output::JsonArgs;
 use crate::program::print_note;
 use crate::report::{SCHEMA, pretty};
@@ -73,9 +73,8 @@ pub struct Args {
     #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
     induced: Induced,
 
-    /// All mappings of the pattern's vertices rather than each occurrence once
-    #[arg(long)]
-    mappings: bool,
+    #[command(flatten)]
+    mappings: MappingsArgs,
 
     /// The plan that meets every embedding, not the one that counts; without a pattern, the names of patterns
     #[arg(long)]
@@ -112,7 +111,7 @@ impl Args {
             print_note(&ambiguity(pattern, other));
         }
         let pattern = &input.pattern;
-        let (induced, mappings) = (self.induced, self.mappings);
+        let (induced, mappings) = (self.induced, self.mappings.mappings);
         Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;
         if !pattern.is_connected() {
             return Err(Error::usage(
@@ -120,7 +119,10 @@ impl Args {
                  multiplies the counts and subtracts the cases in which they meet",
             ));
         }
-        let plan = SearchPlan::of(pattern, induced, mappings, self.list);
+        let plan = match mappings {
+            Some(kind) if kind.repeats() => SearchPlan::of_mappings(pattern, kind, self.list),
+            _ => SearchPlan::of(pattern, induced, mappings.is_some(), self.list),
+        };
         let own = Described { plan: &plan, input: &input };
         let output = if self.json.json { Output::Json } else { self.output };
         print(|out| match output {
@@ -182,7 +184,14 @@ fn conditions(bounds: VertexSet, conflicts: &[usize]) -> String {
 }
 
 fn source_text(source: &Source) -> String {
-    format!("S{}{}", source.set, conditions(source.bounds, &source.conflicts))
+    let mut text = format!("S{}{}", source.set, conditions(source.bounds, &source.conflicts));
+    for e in &source.edges {
+        let _ = write!(text, ", not v{}", e.second);
+        if e.near != e.first {
+            let _ = write!(text, " if v{} = v{}", e.near, e.first);
+        }
+    }
+    text
 }
 
 fn formula_text(formula: &Formula) -> String {
@@ -205,6 +214,9 @@ fn formula_text(formula: &Formula) -> String {
 }
 
 fn tail(plan: &SearchPlan) -> String {
+    if plan.mappings.repeats() {
+        return format!("Each mapping found is one of the {}.", plan.mappings.plural());
+    }
     let occurrence = match ambiguous(&plan.pattern) {
         true => "mappings with the same image are one occurrence".to_string(),
         false => format!("an occurrence is {} mappings", plan.automorphisms),
@@ -218,6 +230,20 @@ fn other_ways(plan: &SearchPlan) -> String {
     let (k, edges) = (pattern.vertices(), pattern.edge_count());
     if k < 3 || pattern.has_vertex_labels() || pattern.has_edge_labels() {
         return String::new();
+    }
+    match plan.mappings {
+        Mappings::Isomorphism => {}
+        Mappings::Homomorphism if k <= 8 => {
+            let core = HomomorphismPlan::of(pattern, &Shape::TYPICAL).core.vertices();
+            return match core {
+                1 => "The CPU engine counts it by tables alone instead.\n".into(),
+                _ => format!(
+                    "Where the graph makes that cheaper, the CPU engine counts it by tables, with a core of {core} \
+                     vertices.\n"
+                ),
+            };
+        }
+        Mappings::Homomorphism | Mappings::EdgeIsomorphism => return String::new(),
     }
     if edges == k * (k - 1) / 2 {
         return "The CPU engine counts it as a clique instead.\n".into();
@@ -327,7 +353,11 @@ impl Described<'_> {
 
     fn head(&self) -> String {
         let question = if self.plan.induced { "vertex-induced" } else { "edge-induced" };
-        format!("{}, {question}", labelled_name_as(&self.plan.pattern, self.input))
+        let of = match self.plan.mappings {
+            Mappings::Isomorphism => String::new(),
+            kind => format!("{} of ", kind.plural()),
+        };
+        format!("{of}{}, {question}", labelled_name_as(&self.plan.pattern, self.input))
     }
 
     fn text(&self) -> String {

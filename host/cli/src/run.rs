@@ -135,7 +135,9 @@ impl Job<'_> {
         // Both ways of writing a name of two words are in use.
         let long = key.replace('_', "-");
         let text = self.scalar(key, value)?;
-        if option.get_action().takes_values() {
+        let optional = option.get_num_args().is_some_and(|number| number.min_values() == 0);
+        let switched = optional && value.is_bool();
+        if option.get_action().takes_values() && !switched {
             return Ok(Some(format!("--{long}={text}").into()));
         }
         match value {
@@ -245,6 +247,12 @@ mod tests {
             "task: match\ngraph: -x y.txt\npattern: house\nmappings: true\nlist_format: tsv\n";
         let expected = "gramer mine match --pattern=house --mappings --list-format=tsv -- -x y.txt";
         assert_eq!(words(text).unwrap(), expected);
+        let line = |mappings: &str| {
+            let text = format!("task: match\ngraph: g\npattern: house\nmappings: {mappings}\n");
+            words(&text).unwrap().replace("gramer mine match --pattern=house ", "")
+        };
+        assert_eq!(line("homomorphism"), "--mappings=homomorphism -- g");
+        assert_eq!(line("false"), "-- g");
         let text = "task: motif\ngraph: g\nset:\n  tau: 0.5\n  lru: true\n";
         assert_eq!(words(text).unwrap(), "gramer mine motif --set=tau=0.5 --set=lru=true -- g");
     }

@@ -263,7 +263,7 @@ fn a_prepared_graph_keeps_images_and_units() {
     let shape = |name| Task::Match {
         pattern: named(name).unwrap(),
         induced: Induced::Edge,
-        mappings: false,
+        mappings: None,
     };
     let (house, diamond) = (|| shape("house"), || shape("diamond"));
     // Images built, written and loaded, and streams made; whether anything is written.

@@ -40,7 +40,7 @@ fn tasks() -> Vec<Task> {
         Task::Motif { k: 4, induced: Induced::Vertex },
         Task::Motif { k: 5, induced: Induced::Edge },
         Task::Fsm { limit: SizeLimit::MaxVertices(3), support: 150, measure: Measure::Embeddings },
-        Task::Match { pattern, induced: Induced::Edge, mappings: false },
+        Task::Match { pattern, induced: Induced::Edge, mappings: None },
     ]
 }
 
@@ -167,7 +167,7 @@ fn ranks_share_the_phases_of_closed_forms() {
     let mut took_part = 0;
     for task in [
         Task::Motif { k: 5, induced: Induced::Vertex },
-        Task::Match { pattern, induced: Induced::Vertex, mappings: false },
+        Task::Match { pattern, induced: Induced::Vertex, mappings: None },
     ] {
         for size in [1, 3, 3] {
             let mined = on_ranks(size, |cluster| {

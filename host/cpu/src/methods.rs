@@ -12,6 +12,7 @@ mod truss;
 use gramer_base::error::{Error, Result};
 use gramer_pattern::task::{Measure, Task};
 
+use super::matching::repeats;
 use super::{Cpu, Job, Resident, clique, estimate, fsm, matching, maximal, motif, per};
 use gramer_engine::Outcome;
 use gramer_engine::method::{Failure, Fit, Kit, Method, Methods, Plan, Reply, Run, Scheme};
@@ -354,7 +355,7 @@ impl Method<Cpu> for Matches {
     }
 
     fn offers(&self, _: &Cpu) -> Needs {
-        let pattern = Needs::VERTEX_LABELS | Needs::EDGE_LABELS | Needs::ABSENT;
+        let pattern = Needs::VERTEX_LABELS | Needs::EDGE_LABELS | Needs::ABSENT | Needs::REPEATS;
         Needs::LIST | Needs::SHARE | Needs::BY_IDS | Needs::PEERS | Needs::MEMORY | pattern
     }
 
@@ -366,17 +367,22 @@ impl Method<Cpu> for Matches {
             .and(|| Fit::not_together(ask, Needs::MEMORY | Needs::PEERS))
             .and(|| Fit::not_together(ask, Needs::PEERS | Needs::LIST))
             .and(|| Fit::not_together(ask, Needs::PEERS | Needs::SHARE))
+            .and(|| Fit::not_together(ask, Needs::REPEATS | Needs::BY_IDS))
     }
 
     fn run(&self, query: &Query, on: &Resident, _: &Plan, run: &Run<'_>) -> Result<Reply, Failure> {
         let Task::Match { pattern, induced, mappings } = &query.task else {
             return Err(Failure::Retreat(Reason::Task));
         };
-        Ok(match run.by_ids() {
-            true => on.by_ids(run.context)?.matches(pattern, *induced, *mappings, job(run))?.into(),
-            false => on
-                .with_peers(run, |job| matching::run(on, pattern, *induced, *mappings, job))?
-                .into(),
+        let (induced, all) = (*induced, mappings.is_some());
+        Ok(match *mappings {
+            Some(kind) if kind.repeats() => {
+                on.with_peers(run, |job| repeats::run(on, pattern, kind, job))?.into()
+            }
+            _ if run.by_ids() => {
+                on.by_ids(run.context)?.matches(pattern, induced, all, job(run))?.into()
+            }
+            _ => on.with_peers(run, |job| matching::run(on, pattern, induced, all, job))?.into(),
         })
     }
 }

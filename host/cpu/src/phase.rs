@@ -265,7 +265,7 @@ impl<'a> Job<'a> {
 mod tests {
     use gramer_graph::{Builder, Graph};
     use gramer_pattern::Pattern;
-    use gramer_pattern::task::{Induced, Task};
+    use gramer_pattern::task::{Induced, Mappings, Task};
 
     use super::*;
     use crate::Cpu;
@@ -302,7 +302,11 @@ mod tests {
             (pattern(6, &[(0, 1), (1, 2), (2, 3), (2, 4), (2, 5), (0, 2)]), Induced::Edge, false),
             (pattern(6, &ring(6)), Induced::Vertex, false),
         ] {
-            tasks.push(Task::Match { pattern, induced, mappings });
+            tasks.push(Task::Match {
+                pattern,
+                induced,
+                mappings: mappings.then_some(Mappings::Isomorphism),
+            });
         }
         tasks
     }

@@ -9,7 +9,7 @@ use gramer_engine::per::Per;
 use gramer_engine::{Engine, EngineExt, Outcome, Share, Units};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -62,7 +62,11 @@ fn run(graph: &Graph, task: &Task) -> Result<Outcome, Error> {
 }
 
 fn matching(graph: &Graph, pattern: &Pattern, induced: Induced, mappings: bool) -> Option<u128> {
-    let task = Task::Match { pattern: pattern.clone(), induced, mappings };
+    let task = Task::Match {
+        pattern: pattern.clone(),
+        induced,
+        mappings: mappings.then_some(Mappings::Isomorphism),
+    };
     match run(graph, &task) {
         Ok(outcome) => Some(outcome.results[0].count),
         Err(Error::Unsupported(what)) => {
@@ -105,7 +109,7 @@ proptest! {
         let task = Task::Match {
             pattern: biclique(1, rays, false),
             induced: Induced::Edge,
-            mappings: false,
+            mappings: None,
         };
         let context = Context::with_threads(2);
         let prepared = Cpu.prepare(&graph, &context).unwrap();

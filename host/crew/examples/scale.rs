@@ -97,7 +97,7 @@ type Tasks = (Option<Strategy>, Vec<(&'static str, Task)>);
 
 fn tasks(scale: u32) -> Vec<Tasks> {
     let diamond = labelled(named("diamond").expect("it is a name"));
-    let by_table = Task::Match { pattern: diamond, induced: Induced::Edge, mappings: false };
+    let by_table = Task::Match { pattern: diamond, induced: Induced::Edge, mappings: None };
     let frequent = |edges, support| Task::Fsm {
         limit: SizeLimit::MaxEdges(edges),
         support,
@@ -110,7 +110,7 @@ fn tasks(scale: u32) -> Vec<Tasks> {
     if scale <= 20 {
         for (name, of) in [("labelled diamonds", "diamond"), ("labelled 4-cycles", "4-cycle")] {
             let pattern = labelled(named(of).expect("it is a name"));
-            let task = Task::Match { pattern, induced: Induced::Edge, mappings: false };
+            let task = Task::Match { pattern, induced: Induced::Edge, mappings: None };
             tasks.push((name, task));
         }
         tasks.push(("6-cliques", Task::Clique { k: 6 }));

@@ -20,7 +20,7 @@ use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 use gramer_graph::{Builder, Graph, VertexId};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::{Induced, Mappings, Measure, SizeLimit, Task};
 use gramer_testing::environment;
 use gramer_testing::sinks::Sets;
 
@@ -70,12 +70,13 @@ fn matches(labelled: bool) -> Vec<Task> {
     } else {
         patterns.push(Pattern::from_edges(1, &[]));
     }
-    let of =
-        |pattern: &Pattern| {
-            [(Induced::Edge, false), (Induced::Vertex, true)].map(|(induced, mappings)| {
-                Task::Match { pattern: pattern.clone(), induced, mappings }
-            })
-        };
+    let of = |pattern: &Pattern| {
+        [(Induced::Edge, false), (Induced::Vertex, true)].map(|(induced, mappings)| Task::Match {
+            pattern: pattern.clone(),
+            induced,
+            mappings: mappings.then_some(Mappings::Isomorphism),
+        })
+    };
     patterns.iter().flat_map(of).collect()
 }
 
@@ -142,7 +143,7 @@ fn closed_forms_are_shared_phase_by_phase() {
     let mut took_part = 0;
     for task in [
         Task::Motif { k: 5, induced: Induced::Vertex },
-        Task::Match { pattern: diamond, induced: Induced::Vertex, mappings: false },
+        Task::Match { pattern: diamond, induced: Induced::Vertex, mappings: None },
     ] {
         let right = Cpu.run(&large, &task, None, &context).unwrap();
         let answer = three.run(&large, &task, None, &context).unwrap();
@@ -342,7 +343,7 @@ fn lists_are_those_of_one_device() {
     let diamond = Task::Match {
         pattern: gramer_pattern::named("diamond").unwrap(),
         induced: Induced::Vertex,
-        mappings: false,
+        mappings: None,
     };
     for task in [Task::Clique { k: 4 }, Task::Motif { k: 3, induced: Induced::Vertex }, diamond] {
         let right = Sets::default();

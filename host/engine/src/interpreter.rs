@@ -11,7 +11,8 @@ use gramer_base::error::{Error, Result};
 use gramer_graph::{NO_LABEL, VertexId, View};
 use gramer_pattern::VertexSet;
 use gramer_pattern::plan::search::{
-    CandidateSet, Formula, NextStep, Partitions, SCHEMA, SearchPlan, Source, Step, bits,
+    CandidateSet, EdgeConflict, Formula, NextStep, Partitions, SCHEMA, SearchPlan, Source, Step,
+    bits,
 };
 
 /// Runs a plan over the whole graph. Each mapping that a [`NextStep::Emit`] meets goes to `emit`, by
@@ -131,6 +132,8 @@ impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Interpretation<'_, E> {
     fn candidates(&self, source: &Source) -> Vec<VertexId> {
         let mut candidates = self.within(&self.sets[source.set], source.bounds);
         candidates.retain(|&v| !source.conflicts.iter().any(|&u| self.image(u) == v));
+        let meet = |e: &EdgeConflict| self.image(e.near) == self.image(e.first);
+        candidates.retain(|&v| !source.edges.iter().any(|e| meet(e) && self.image(e.second) == v));
         candidates
     }
 

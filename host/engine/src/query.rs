@@ -11,7 +11,7 @@ use gramer_base::error::{Error, Result};
 use gramer_graph::Graph;
 use gramer_pattern::Filter;
 use gramer_pattern::filter::Attribute;
-use gramer_pattern::task::Task;
+use gramer_pattern::task::{Mappings, Task};
 
 use crate::estimate::Precision;
 use crate::per::Per;
@@ -131,11 +131,13 @@ impl Query {
             Answer::Estimate(_) => Needs::ESTIMATE,
         };
         let pattern = match &self.task {
-            Task::Match { pattern, .. } => {
+            Task::Match { pattern, mappings, .. } => {
                 let vertices = pattern.has_vertex_labels();
                 let absent = if pattern.has_absences() { Needs::ABSENT } else { Needs::NONE };
                 let apart = if pattern.is_connected() { Needs::NONE } else { Needs::COMPONENTS };
-                Needs::labels(vertices, pattern.has_edge_labels()) | absent | apart
+                let repeats = mappings.is_some_and(Mappings::repeats);
+                let repeats = if repeats { Needs::REPEATS } else { Needs::NONE };
+                Needs::labels(vertices, pattern.has_edge_labels()) | absent | apart | repeats
             }
             Task::Fsm { .. } => {
                 facts.map_or(Needs::NONE, |f| Needs::labels(f.vertex_labels, f.edge_labels))
@@ -200,6 +202,8 @@ needs! {
     FILTER 14 "with a filter";
     /// A least number of embeddings of each pattern on the way.
     SUPPORT 15 "with a least support";
+    /// Mappings that may take several vertices of the pattern to one of the graph.
+    REPEATS 16 "by homomorphisms or edge isomorphisms";
 }
 
 impl Needs {
@@ -444,7 +448,7 @@ mod tests {
     fn labels_are_needed_by_patterns_and_graphs_that_have_some() {
         let mut pattern = Pattern::clique(3);
         let query =
-            |pattern| Query::new(Task::Match { pattern, induced: Induced::Edge, mappings: false });
+            |pattern| Query::new(Task::Match { pattern, induced: Induced::Edge, mappings: None });
         assert_eq!(query(pattern.clone()).needs(None), Needs::NONE);
         pattern.set_vertex_label(0, 1);
         assert_eq!(query(pattern.clone()).needs(None), Needs::VERTEX_LABELS);

@@ -62,7 +62,7 @@ fn mine(graph: &Graph) {
     let others = [
         Task::MaximalCliques,
         fsm(Measure::Mni),
-        Task::Match { pattern, induced: Induced::Edge, mappings: false },
+        Task::Match { pattern, induced: Induced::Edge, mappings: None },
     ];
     for task in &others {
         assert_eq!(run(&Cpu, graph, task).results, run(&Cpu, &ranked, task).results);

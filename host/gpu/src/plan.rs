@@ -1,9 +1,11 @@
 //! Plans as words: what `search.cl` interprets, made from the host's search plans.
 
 use gramer_graph::{Label, NO_LABEL};
-use gramer_pattern::plan::search::{NextStep, SearchPlan, bits};
+use gramer_pattern::plan::candidates::ByLabel;
+use gramer_pattern::plan::repeats::edge_conflicts;
+use gramer_pattern::plan::search::{EdgeConflict, NextStep, SearchPlan, bits};
 use gramer_pattern::plan::symmetry::Restrictions;
-use gramer_pattern::task::Induced;
+use gramer_pattern::task::{Induced, Mappings};
 use gramer_pattern::{MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet};
 
 /// Maximum number of depths of a build of the kernels. Local memory grows with it, so patterns of up to
@@ -83,6 +85,14 @@ pub(crate) struct PlanWords {
     pub depths: Vec<Depth>,
     /// The pattern vertex of each depth.
     pub order: Vec<usize>,
+    /// Of edge isomorphisms, by depth: the conflicts of its edges, each with its three depths from the lowest byte on.
+    pub edges: Vec<Vec<u32>>,
+}
+
+/// Conflicts of a vertex' edges as words; `depth` gives the depth of a vertex.
+fn packed(conflicts: &[EdgeConflict], depth: impl Fn(usize) -> usize) -> Vec<u32> {
+    let word = |e: &EdgeConflict| depth(e.near) | depth(e.first) << 8 | depth(e.second) << 16;
+    conflicts.iter().map(|e| word(e) as u32).collect()
 }
 
 impl PlanWords {
@@ -93,6 +103,7 @@ impl PlanWords {
     pub fn new(plan: &SearchPlan) -> Self {
         let mut order = vec![];
         let mut depths = vec![];
+        let mut edges = vec![];
         let mut step = &plan.steps[0];
         loop {
             // Depth of a vertex that has its image.
@@ -119,11 +130,15 @@ impl PlanWords {
                 bits(below).for_each(|v| own.below |= 1 << depth(v));
                 source.conflicts.iter().for_each(|&v| own.distinct |= 1 << depth(v));
             }
+            if plan.mappings == Mappings::EdgeIsomorphism {
+                let conflicts = step.source.as_ref().map(|source| &source.edges[..]);
+                edges.push(packed(conflicts.unwrap_or_default(), depth));
+            }
             depths.push(own);
             order.push(step.vertex);
             match step.then.as_slice() {
                 [NextStep::Step(next)] => step = &plan.steps[*next],
-                [NextStep::Emit] => return PlanWords { depths, order },
+                [NextStep::Emit] => return PlanWords { depths, order, edges },
                 other => panic!("a plan that meets every mapping is a chain, not {other:?}"),
             }
         }
@@ -152,7 +167,23 @@ impl PlanWords {
             }
             depths.push(own);
         }
-        PlanWords { depths, order }
+        PlanWords { depths, order, edges: vec![] }
+    }
+
+    /// The words of a search for homomorphisms or edge isomorphisms in the given order.
+    pub fn repeating(pattern: &Pattern, mappings: Mappings, order: Vec<usize>) -> Self {
+        let mut plan = PlanWords::ordered(pattern, Induced::Edge, true, order);
+        plan.depths.iter_mut().for_each(|depth| depth.distinct = 0);
+        if mappings == Mappings::EdgeIsomorphism {
+            let (order, space) = (&plan.order, ByLabel::new(pattern));
+            let depth = |v| order.iter().position(|&o| o == v).expect("an order has all vertices");
+            let of = |at: usize| {
+                let placed = order[..at].iter().fold(0, |all, &v| all | 1 << v);
+                packed(&edge_conflicts(pattern, &space, placed, order[at]), depth)
+            };
+            plan.edges = (0..order.len()).map(of).collect();
+        }
+        plan
     }
 
     /// Number of depths.

@@ -98,8 +98,13 @@ pub(crate) fn table(resident: &Resident, labels: &Labels) -> Result<Buffer<u32>>
     Ok(table)
 }
 
-/// Requirements of a pattern's vertex. Kinds of labels that the graph lacks are not required.
-fn needs(pattern: &Pattern, vertex: usize, labelled: LabelUse) -> [u32; NEED_WORDS] {
+/// Requirements of a pattern's vertex, whose neighbours have different images if `apart`. Kinds of labels that the
+/// graph lacks are not required.
+fn needs(
+    (pattern, apart): (&Pattern, bool),
+    vertex: usize,
+    labelled: LabelUse,
+) -> [u32; NEED_WORDS] {
     let mut words = [0; NEED_WORDS];
     let label = |v: usize| {
         if labelled.vertices { pattern.vertex_label(v) } else { 0 }
@@ -108,7 +113,7 @@ fn needs(pattern: &Pattern, vertex: usize, labelled: LabelUse) -> [u32; NEED_WOR
         if labelled.edges { pattern.edge_label(u, v).unwrap_or(NO_LABEL) } else { 0 }
     };
     words[0] = label(vertex);
-    words[1] = pattern.degree(vertex) as u32;
+    words[1] = pattern.degree(vertex).min(if apart { usize::MAX } else { 1 }) as u32;
     if labelled.vertices && label(vertex) != NO_LABEL {
         words[3] = 1 << (murmur(label(vertex), 0) % 32);
     }
@@ -116,7 +121,12 @@ fn needs(pattern: &Pattern, vertex: usize, labelled: LabelUse) -> [u32; NEED_WOR
     for u in (0..pattern.vertices()).filter(|&u| pattern.has_edge(vertex, u)) {
         let (edge, end) = (edge_label(vertex, u), label(u));
         match wanted.iter_mut().find(|w| (w.0, w.1) == (edge, end)) {
-            Some(same) => same.2 += 1,
+            Some(same) => {
+                same.2 += u32::from(apart);
+                if !apart {
+                    continue;
+                }
+            }
             None => wanted.push((edge, end, 1)),
         }
         if edge != NO_LABEL && end != NO_LABEL {
@@ -145,7 +155,8 @@ pub(crate) fn candidates(
 ) -> Result<Candidates> {
     let (device, n) = (&resident.device, pattern.vertices());
     let (place, vertices) = (device.place(), resident.by.vertices());
-    let words: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, LabelUse::of(labels))).collect();
+    let words: Vec<u32> =
+        (0..n).flat_map(|v| needs((pattern, true), v, LabelUse::of(labels))).collect();
     let needs = Buffer::of(&place, &words, "requirements of a pattern")?;
     let bits = Buffer::new(&place, n * vertices.div_ceil(32), "candidates")?;
     bits.zero(&device.queue)?;
@@ -264,14 +275,14 @@ impl SignatureTable {
         device: &Arc<Device>,
         by: &ByDegree,
         graph: &Graph,
-        pattern: &Pattern,
+        (pattern, apart): (&Pattern, bool),
         keep: bool,
     ) -> Result<(Vec<Vec<u32>>, usize)> {
         let view = graph.view();
         let labelled =
             LabelUse { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
         let (n, place, queue) = (pattern.vertices(), device.place(), &device.queue);
-        let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labelled)).collect();
+        let needs: Vec<u32> = (0..n).flat_map(|v| needs((pattern, apart), v, labelled)).collect();
         let needs = Buffer::of(&place, &needs, "requirements of a pattern")?;
         let words = by.vertices().div_ceil(32).max(1);
         let bits = Buffer::<u32>::new(&place, n * words, "candidates")?;

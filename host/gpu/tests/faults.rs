@@ -38,7 +38,7 @@ fn tasks() -> Vec<(Task, Option<Strategy>)> {
         (Task::Motif { k: 3, induced: Induced::Vertex }, Some(Strategy::Table)),
         (fsm(SizeLimit::MaxEdges(2), Measure::Mni), Some(Strategy::Table)),
         (Task::Motif { k: 5, induced: Induced::Vertex }, Some(Strategy::Formula)),
-        (Task::Match { pattern: path, induced: Induced::Edge, mappings: false }, None),
+        (Task::Match { pattern: path, induced: Induced::Edge, mappings: None }, None),
         (fsm(SizeLimit::MaxEdges(2), Measure::Mni), None),
         (fsm(SizeLimit::MaxVertices(3), Measure::Embeddings), None),
     ]

@@ -10,7 +10,7 @@ use gramer_gpu::{
 use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
@@ -53,7 +53,11 @@ fn labelled(seed: u64) -> Graph {
 }
 
 fn task(pattern: &Pattern, induced: Induced, mappings: bool) -> Task {
-    Task::Match { pattern: pattern.clone(), induced, mappings }
+    Task::Match {
+        pattern: pattern.clone(),
+        induced,
+        mappings: mappings.then_some(Mappings::Isomorphism),
+    }
 }
 
 /// A pattern with these labels of edges; those of vertices repeat.

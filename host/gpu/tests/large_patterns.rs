@@ -11,7 +11,7 @@ use gramer_gpu::{
 use gramer_graph::generate::Model;
 use gramer_graph::{Graph, NO_LABEL, VertexId};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_testing::graphs::{self, numbers, random};
 use gramer_testing::sinks::Sets;
 
@@ -62,7 +62,7 @@ fn tasks(graph: &Graph) -> Vec<Task> {
     let sizes = [17, 18, 20, 23, 26, 30, 32];
     let task = |(at, &vertices): (usize, &usize), induced| {
         let pattern = drawn(graph, vertices, induced, 40 + at as u64);
-        Task::Match { pattern, induced, mappings: true }
+        Task::Match { pattern, induced, mappings: Some(Mappings::Isomorphism) }
     };
     [Induced::Edge, Induced::Vertex]
         .into_iter()
@@ -187,7 +187,11 @@ fn sizes_may_alternate() {
         let prepared = gpu.prepare(&graph, &Context::default()).unwrap();
         for (at, vertices) in sizes.into_iter().enumerate() {
             let pattern = drawn(&graph, vertices, Induced::Vertex, at as u64);
-            let task = Task::Match { pattern, induced: Induced::Vertex, mappings: true };
+            let task = Task::Match {
+                pattern,
+                induced: Induced::Vertex,
+                mappings: Some(Mappings::Isomorphism),
+            };
             let right = ask(&Cpu, &graph, &task, None).results;
             let all = gramer_engine::Units::All;
             let found = prepared.run(&task, all, None, &Context::default()).unwrap();
@@ -211,7 +215,7 @@ fn occurrences_of_symmetric_patterns() {
         (&ring, Pattern::from_edges(17, &cycle), Induced::Edge),
         (&complete, Pattern::clique(17), Induced::Edge),
     ] {
-        let task = Task::Match { pattern, induced, mappings: false };
+        let task = Task::Match { pattern, induced, mappings: None };
         let right = ask(&Cpu, graph, &task, None).results;
         assert!(right[0].count > 0, "{task:?}");
         for trial in [None, Some(trial)] {

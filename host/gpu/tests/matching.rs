@@ -11,7 +11,7 @@ use gramer_engine::{Engine, EngineExt, Outcome, Sink};
 use gramer_gpu::{Gpu, Lanes, Order, Settings, Steps};
 use gramer_graph::generate::Model;
 use gramer_graph::{Graph, VertexId};
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_pattern::{Dictionary, Pattern};
 use gramer_testing::graphs;
 use gramer_testing::sinks::Sets;
@@ -56,7 +56,11 @@ fn every_pattern_of_up_to_five_vertices() {
                 for induced in [Induced::Vertex, Induced::Edge] {
                     let pattern = pattern.clone();
                     let mappings = pattern.edge_count() % 2 == 0;
-                    let task = Task::Match { pattern, induced, mappings };
+                    let task = Task::Match {
+                        pattern,
+                        induced,
+                        mappings: mappings.then_some(Mappings::Isomorphism),
+                    };
                     compare(&gpu, graph, &task, false);
                 }
             }
@@ -83,7 +87,11 @@ fn labels_of_vertices_and_edges() {
                 let (i, j) = pattern.edges()[number % pattern.edge_count()];
                 pattern.set_edge_label(i, j, 1);
             }
-            let task = Task::Match { pattern, induced: Induced::Edge, mappings: true };
+            let task = Task::Match {
+                pattern,
+                induced: Induced::Edge,
+                mappings: Some(Mappings::Isomorphism),
+            };
             compare(&gpu, &graph, &task, seed == 2);
             asked += 1;
         }
@@ -97,7 +105,7 @@ fn labels_of_vertices_and_edges() {
     compare(
         &gpu,
         &graph,
-        &Task::Match { pattern: single, induced: Induced::Edge, mappings: false },
+        &Task::Match { pattern: single, induced: Induced::Edge, mappings: None },
         true,
     );
 }
@@ -123,14 +131,22 @@ fn steps_of_sgsi_change_no_answer() {
                 }
                 let induced = if at % 2 == 0 { Induced::Edge } else { Induced::Vertex };
                 let mappings = labelled || at % 3 == 0;
-                let task = Task::Match { pattern, induced, mappings };
+                let task = Task::Match {
+                    pattern,
+                    induced,
+                    mappings: mappings.then_some(Mappings::Isomorphism),
+                };
                 compare(&gpu, graph, &task, at == 1);
             }
         }
         // A label that no vertex has.
         let mut none = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
         (0..3).for_each(|v| none.set_vertex_label(v, 77));
-        let task = Task::Match { pattern: none, induced: Induced::Edge, mappings: true };
+        let task = Task::Match {
+            pattern: none,
+            induced: Induced::Edge,
+            mappings: Some(Mappings::Isomorphism),
+        };
         compare(&gpu, &graphs[0], &task, false);
     }
 }
@@ -144,7 +160,16 @@ fn lists_of_cliques_motifs_and_matches() {
     let edge = Pattern::from_edges(2, &[(0, 1)]);
     for mappings in [false, true] {
         let pattern = edge.clone();
-        compare(&gpu, &graph, &Task::Match { pattern, induced: Induced::Edge, mappings }, true);
+        compare(
+            &gpu,
+            &graph,
+            &Task::Match {
+                pattern,
+                induced: Induced::Edge,
+                mappings: mappings.then_some(Mappings::Isomorphism),
+            },
+            true,
+        );
     }
 }
 
@@ -156,7 +181,7 @@ fn a_ring_that_is_smaller_than_the_list_is_filled_again_and_again() {
     };
     let graph = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 6 }, 4, false);
     let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
-    let task = Task::Match { pattern: path, induced: Induced::Edge, mappings: false };
+    let task = Task::Match { pattern: path, induced: Induced::Edge, mappings: None };
     compare(&gpu, &graph, &task, true);
     let (limit, peak) = gpu.memory().unwrap();
     assert!(peak <= limit);
@@ -186,7 +211,7 @@ fn what_is_not_done_here_is_refused_with_the_engine_that_can() {
     let graph = random(Model::BarabasiAlbert { vertices: 20, edges_per_vertex: 2 }, 4, true);
     let mut wedge = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
     wedge.set_vertex_label(0, 1);
-    let wildcards = Task::Match { pattern: wedge, induced: Induced::Edge, mappings: false };
+    let wildcards = Task::Match { pattern: wedge, induced: Induced::Edge, mappings: None };
     let motifs = Task::Motif { k: 7, induced: Induced::Edge };
     for task in [Task::MaximalCliques, motifs, wildcards] {
         let error = gpu.run(&graph, &task, None, &Context::default()).unwrap_err();
@@ -201,9 +226,8 @@ fn what_is_not_done_here_is_refused_with_the_engine_that_can() {
 fn lanes_in_every_form() {
     let graph = random(Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 5 }, 3, true);
     let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
-    let matched = Task::Match { pattern: path, induced: Induced::Vertex, mappings: false };
-    let edges =
-        Task::Match { pattern: Pattern::clique(2), induced: Induced::Edge, mappings: false };
+    let matched = Task::Match { pattern: path, induced: Induced::Vertex, mappings: None };
+    let edges = Task::Match { pattern: Pattern::clique(2), induced: Induced::Edge, mappings: None };
     let dense = random(Model::ErdosRenyiProbability { vertices: 70, p: 0.5 }, 5, false);
     let tasks = [
         (&graph, matched),

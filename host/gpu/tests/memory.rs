@@ -34,7 +34,7 @@ fn named(text: &str) -> u64 {
 fn a_refusal_names_a_size_that_does_once() {
     let context = Context::default();
     let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]);
-    let matched = Task::Match { pattern: square, induced: Induced::Edge, mappings: false };
+    let matched = Task::Match { pattern: square, induced: Induced::Edge, mappings: None };
     let motif = |k| Task::Motif { k, induced: Induced::Vertex };
     let frequent = Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 20, measure: Measure::Mni };
     let tasks = [

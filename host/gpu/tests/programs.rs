@@ -15,7 +15,7 @@ use gramer_graph::Graph;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::read::{Format, ReadOptions, read_graph};
 use gramer_graph::write::write_text;
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::{Induced, Mappings, Measure, SizeLimit, Task};
 use gramer_pattern::{automorphism_count, labelled_name, parse_pattern};
 
 mod common;
@@ -160,7 +160,11 @@ fn matches_with_labels_and_without() {
             let options =
                 ["--pattern", path.to_str().unwrap(), "--induced", &said_induced, "--list", "3"];
             let Some(text) = said_sorted(graph, &options) else { return };
-            let task = Task::Match { pattern: pattern.clone(), induced, mappings: true };
+            let task = Task::Match {
+                pattern: pattern.clone(),
+                induced,
+                mappings: Some(Mappings::Isomorphism),
+            };
             let count = right(&graph.graph, &task)[0].0;
             assert!(count > 20, "{count}");
             assert_eq!(text[0], format!("mappings\t{count}"));

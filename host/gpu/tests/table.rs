@@ -7,7 +7,7 @@ use gramer_gpu::{Ablation, Access, Settings, Strategy, TableSettings, Traversal}
 use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_testing::graphs::random;
 
 #[path = "common/answers.rs"]
@@ -127,7 +127,7 @@ fn whole_tables_spill_to_the_host_and_to_a_file() {
     let tasks = [
         Task::Clique { k: 3 },
         Task::Clique { k: 5 },
-        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: false },
+        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: None },
     ];
     let rights: Vec<_> = tasks.iter().map(|task| answer(&Cpu, &graph, task).results).collect();
     for (memory, host_memory) in [(None, 1 << 30), (None, 0), (Some(16 << 10), 4 << 10)] {
@@ -172,11 +172,11 @@ fn shares_add_up() {
     let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
     let tasks = [
         Task::Clique { k: 4 },
-        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: false },
+        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: None },
         Task::Match {
             pattern: Pattern::from_edges(2, &[(0, 1)]),
             induced: Induced::Edge,
-            mappings: true,
+            mappings: Some(Mappings::Isomorphism),
         },
     ];
     let context = Context::default();
@@ -239,7 +239,8 @@ fn elements_wait_for_their_pages_and_counts_are_the_same() {
     (0..4).for_each(|v| path.set_vertex_label(v, v as u32 % 3));
     [(0, 1), (1, 2), (2, 3)].iter().for_each(|&(u, v)| path.set_edge_label(u, v, (u % 2) as u32));
     let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
-    let matched = |pattern, induced| Task::Match { pattern, induced, mappings: true };
+    let matched =
+        |pattern, induced| Task::Match { pattern, induced, mappings: Some(Mappings::Isomorphism) };
     let tasks = [
         (&graph, Task::Clique { k: 4 }),
         (&graph, matched(Pattern::from_edges(3, &[(0, 1), (1, 2)]), Induced::Vertex)),
@@ -319,10 +320,10 @@ fn patterns_with_and_without_labels() {
     let tailed = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]);
     let star = Pattern::from_edges(4, &[(0, 1), (0, 2), (0, 3)]);
     let edge = Pattern::from_edges(2, &[(0, 1)]);
-    let of = |pattern: &Pattern, induced, mappings| Task::Match {
+    let of = |pattern: &Pattern, induced, mappings: bool| Task::Match {
         pattern: pattern.clone(),
         induced,
-        mappings,
+        mappings: mappings.then_some(Mappings::Isomorphism),
     };
     let mut tasks = vec![];
     for pattern in [&path, &square, &tailed, &star, &edge] {

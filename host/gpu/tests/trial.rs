@@ -38,7 +38,7 @@ fn tasks() -> Vec<Task> {
     (0..4).for_each(|v| labelled.set_vertex_label(v, v as u32 % 2));
     let cycle = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
     [(labelled, Induced::Edge), (diamond, Induced::Edge), (cycle, Induced::Vertex)]
-        .map(|(pattern, induced)| Task::Match { pattern, induced, mappings: false })
+        .map(|(pattern, induced)| Task::Match { pattern, induced, mappings: None })
         .into()
 }
 

@@ -6,7 +6,7 @@ use gramer_base::choice::Choice;
 use gramer_base::counted::counted;
 
 use crate::statistic::StatisticInfo;
-use crate::task::{Induced, Measure, SizeLimit};
+use crate::task::{Induced, Mappings, Measure, SizeLimit};
 use crate::{Filter, Pattern, labelled_name};
 
 /// What the lines of an answer add up to.
@@ -96,6 +96,10 @@ const OPEN_SETS: &str = "Edge-induced: every set of edges counts once, as the pa
     must not be joined are not. There may be other edges between its vertices.";
 const OPEN_MAPPINGS: &str = "Edge-induced: a mapping gives each vertex of the pattern another vertex of the graph, with \
     the pattern's edges between them and without those that it forbids. There may be other edges.";
+const HOMOMORPHISMS: &str = "Edge-induced: a homomorphism gives each vertex of the pattern a vertex of the graph, with the \
+    pattern's edges between them. Vertices without an edge between them may have one image.";
+const EDGE_ISOMORPHISMS: &str = "Edge-induced: an edge isomorphism gives each vertex of the pattern a vertex of the graph, \
+    and each edge of the pattern another edge of the graph. Vertices without an edge between them may have one image.";
 
 /// The meaning of an occurrence that counts once.
 fn occurrence(induced: Induced) -> &'static str {
@@ -217,16 +221,22 @@ impl TaskInfo {
     }
 
     /// Of a task of matches.
-    pub(crate) fn matches(pattern: &Pattern, induced: Induced, mappings: bool) -> Self {
-        let (unit, of, meaning) = match (mappings, induced) {
-            (false, induced) => ("count", "occurrences", occurrence(induced)),
-            (true, Induced::Vertex) => ("mappings", "mappings", VERTEX_MAPPINGS),
-            (true, Induced::Edge) => ("mappings", "mappings", EDGE_MAPPINGS),
-        };
-        let meaning = match (pattern.has_absences(), mappings) {
-            (false, _) => meaning,
-            (true, false) => OPEN_SETS,
-            (true, true) => OPEN_MAPPINGS,
+    pub(crate) fn matches(pattern: &Pattern, induced: Induced, mappings: Option<Mappings>) -> Self {
+        let open = pattern.has_absences();
+        // The column, the noun, what a sum is, and the meaning.
+        let (unit, of, total, meaning) = match (mappings, induced) {
+            (None, _) if open => ("count", "occurrences", "occurrences in all", OPEN_SETS),
+            (None, _) => ("count", "occurrences", "occurrences in all", occurrence(induced)),
+            (Some(kind), induced) => {
+                let meaning = match (kind, induced) {
+                    (Mappings::Homomorphism, _) => HOMOMORPHISMS,
+                    (Mappings::EdgeIsomorphism, _) => EDGE_ISOMORPHISMS,
+                    (Mappings::Isomorphism, _) if open => OPEN_MAPPINGS,
+                    (Mappings::Isomorphism, Induced::Vertex) => VERTEX_MAPPINGS,
+                    (Mappings::Isomorphism, Induced::Edge) => EDGE_MAPPINGS,
+                };
+                (kind.plural(), kind.plural(), kind.plural(), meaning)
+            }
         };
         let name = labelled_name(pattern);
         TaskInfo {
@@ -236,16 +246,22 @@ impl TaskInfo {
             ),
             question: format!("{of} of a pattern, {induced}-induced"),
             heading: match mappings {
-                false => format!("How often does {name} occur?"),
-                true => format!("How many mappings of {name} are there?"),
+                None => format!("How often does {name} occur?"),
+                Some(_) => format!("How many {of} of {name} are there?"),
             },
             meaning,
             unit,
-            total: Total::Sum(if mappings { "mappings" } else { "occurrences in all" }),
+            total: Total::Sum(total),
             parts: false,
             early: EarlyEnd::LowerBounds,
             induced: Some(induced),
-            parameters: vec![("mappings", Parameter::Switch(mappings))],
+            parameters: vec![(
+                "mappings",
+                match mappings {
+                    Some(kind) if kind.repeats() => Parameter::Word(kind.name()),
+                    own => Parameter::Switch(own.is_some()),
+                },
+            )],
         }
     }
 }

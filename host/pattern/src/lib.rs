@@ -8,6 +8,7 @@ mod file;
 pub mod filter;
 pub mod info;
 mod input;
+mod mappings;
 mod name;
 pub mod plan;
 pub mod statistic;

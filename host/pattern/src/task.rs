@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::info::{CLIQUE, MAXIMAL_CLIQUES, MAXIMUM_CLIQUE, Parameter, TaskInfo, Total};
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES, Statistic};
+
+pub use crate::mappings::Mappings;
 use gramer_base::choice::Choice;
 use gramer_base::error::{Error, Result};
 
@@ -129,8 +131,9 @@ pub enum Task {
         pattern: Pattern,
         /// What an occurrence is.
         induced: Induced,
-        /// All mappings of the pattern's vertices rather than each occurrence once.
-        mappings: bool,
+        /// The mappings that are counted, or each occurrence once.
+        #[serde(with = "crate::mappings::field")]
+        mappings: Option<Mappings>,
     },
 }
 
@@ -248,12 +251,18 @@ impl Task {
                     )),
                 }
             }
-            Task::Match { pattern, induced, .. } => {
+            Task::Match { pattern, induced, mappings } => {
                 range("the number of pattern vertices", pattern.vertices(), 1, MAX_VERTICES)?;
                 if *induced == Induced::Vertex && pattern.has_absences() {
                     return Err(Error::usage(
                         "vertex-induced, no pair without an edge is joined: take the pairs that must not be joined \
                          out of the pattern, or ask for edge-induced occurrences",
+                    ));
+                }
+                if *induced == Induced::Vertex && mappings.is_some_and(Mappings::repeats) {
+                    return Err(Error::usage(
+                        "homomorphisms and edge isomorphisms are edge-induced, not vertex-induced: ask for \
+                         edge-induced mappings, or for isomorphisms",
                     ));
                 }
                 Ok(())
@@ -301,7 +310,11 @@ mod tests {
                 r#"{"task":"fsm","limit":{"max_edges":2},"support":18446744073709551615,"measure":"mni"}"#,
             ),
             (
-                Task::Match { pattern, induced: Induced::Vertex, mappings: true },
+                Task::Match {
+                    pattern,
+                    induced: Induced::Vertex,
+                    mappings: Some(Mappings::Isomorphism),
+                },
                 r#"{"task":"match","pattern":{"vertices":3,"edges":[[0,1],[1,2]],"labels":[null,7,null],"edge_labels":null},"induced":"vertex","mappings":true}"#,
             ),
         ] {
@@ -309,6 +322,24 @@ mod tests {
             assert_eq!(serde_json::from_str::<Task>(text).unwrap(), task);
             assert!(text.contains(&format!("\"{}\"", task.name())));
         }
+        let mappings = |value: &str| {
+            let text = r#"{"task":"match","pattern":{"vertices":1,"edges":[],"labels":null,"edge_labels":null},"#;
+            let text = format!("{text}\"induced\":\"edge\",\"mappings\":{value}}}");
+            let task = serde_json::from_str::<Task>(&text).map_err(|e| e.to_string())?;
+            let Task::Match { mappings, .. } = task.clone() else { panic!("{task:?}") };
+            Ok((mappings, serde_json::to_string(&task).unwrap() == text))
+        };
+        for (value, read) in [
+            ("false", None),
+            ("true", Some(Mappings::Isomorphism)),
+            ("\"homomorphism\"", Some(Mappings::Homomorphism)),
+            ("\"edges\"", Some(Mappings::EdgeIsomorphism)),
+        ] {
+            assert_eq!(mappings(value), Ok((read, true)), "{value}");
+        }
+        assert_eq!(mappings("\"isomorphism\""), Ok((Some(Mappings::Isomorphism), false)));
+        let error: String = mappings("\"edge\"").unwrap_err();
+        assert!(error.contains("must be one of isomorphism, homomorphism, edges"), "{error}");
         assert!(serde_json::from_str::<Task>(r#"{"task":"clique"}"#).is_err());
     }
 }

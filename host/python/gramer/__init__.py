@@ -406,7 +406,7 @@ class Graph(_Sources, _NumberTasks):
         pattern: PatternLike,
         *,
         induced: bool = False,
-        mappings: bool = False,
+        mappings: Union[bool, str] = False,
         per: Optional[str] = None,
         device: str = "cpu",
         threads: int = 0,
@@ -415,7 +415,8 @@ class Graph(_Sources, _NumberTasks):
     ) -> Any:
         """How often ``pattern`` occurs: each occurrence once, or all ``mappings`` of its vertices.
 
-        ``induced`` asks for occurrences without edges but the pattern's. ``per="graph"`` gives an array instead: the
+        ``mappings=True`` counts isomorphisms, ``"homomorphism"`` mappings whose vertices may coincide, ``"edges"`` those
+        of them whose edges don't. ``induced`` asks for occurrences without edges but the pattern's. ``per="graph"`` gives an array instead: the
         number in each graph of a file of several, as :meth:`cliques` does.
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).match("wedge")
@@ -436,7 +437,7 @@ class Graph(_Sources, _NumberTasks):
         pattern: PatternLike,
         *,
         induced: bool = False,
-        mappings: bool = False,
+        mappings: Union[bool, str] = False,
         limit: Optional[int] = None,
         threads: int = 0,
     ) -> Iterator[Tuple[Any, ...]]:

@@ -67,7 +67,7 @@ def of_networkx(graph: NetworkXGraph) -> Pattern:
     return Pattern([(position[u], position[v]) for u, v, *_ in graph.edges], labels=[None] * len(position))
 
 
-def match(pattern: PatternLike, induced: bool, mappings: bool, graph: Any) -> dict:
+def match(pattern: PatternLike, induced: bool, mappings: Union[bool, str], graph: Any) -> dict:
     """The task that looks for a pattern."""
     return {
         "task": "match",

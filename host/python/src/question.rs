@@ -8,7 +8,7 @@ use gramer_cpu::Cpu;
 use gramer_engine::Engine;
 use gramer_engine::reference::Reference;
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
-use gramer_pattern::task::{Induced, Measure, SizeLimit};
+use gramer_pattern::task::{Induced, Mappings, Measure, SizeLimit};
 use gramer_pattern::{Statistic, Task};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,7 +82,7 @@ pub fn task_of(question: &Bound<'_, PyDict>) -> PyResult<Task> {
         "match" => Task::Match {
             pattern: item("pattern")?.cast::<Pattern>()?.get().0.clone(),
             induced: induced()?,
-            mappings: item("mappings")?.extract()?,
+            mappings: mappings(&item("mappings")?)?,
         },
         "statistic" => Task::Statistic(choice::<Statistic>(
             "statistic",
@@ -92,6 +92,14 @@ pub fn task_of(question: &Bound<'_, PyDict>) -> PyResult<Task> {
     };
     task.check().map_err(raise)?;
     Ok(task)
+}
+
+/// False, true for isomorphisms, or a name.
+fn mappings(value: &Bound<'_, PyAny>) -> PyResult<Option<Mappings>> {
+    match value.extract::<bool>() {
+        Ok(all) => Ok(all.then_some(Mappings::Isomorphism)),
+        Err(_) => choice("mappings", &value.extract::<String>()?).map(Some),
+    }
 }
 
 pub fn choice<T: Choice>(what: &str, name: &str) -> PyResult<T> {

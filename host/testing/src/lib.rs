@@ -7,6 +7,7 @@
 //! | [`golden`] | comparison with files that are checked in |
 //! | [`graphs`] | graphs from edges, from models and from seeds |
 //! | [`truth`] | graphs of a few vertices with every task by brute force, and random ones of them |
+//! | [`mappings`] | every mapping of a pattern, by its definition |
 //! | [`schema`] | the JSON Schema of answers, and a check of documents |
 //! | [`signals`] | waits until a process handles a signal, or has taken it |
 //! | [`sinks`] | sinks that keep what is listed |
@@ -28,6 +29,8 @@ pub mod golden;
 pub mod graphs;
 #[cfg(feature = "mining")]
 pub mod ground_truth;
+#[cfg(feature = "mining")]
+pub mod mappings;
 #[cfg(feature = "mining")]
 pub mod query_sets;
 #[cfg(feature = "mining")]

@@ -2,6 +2,7 @@
 //! queries that come with real graphs against the CPU engine.
 
 use gramer::accelerator::set::plan::estimates::estimates;
+use gramer::task::Mappings;
 use gramer_testing::query_sets;
 
 use super::*;
@@ -154,7 +155,7 @@ fn real_query(
     let bench = Bench::new(machine, graph, &program, 1);
     let simulation = Simulation { max_cycles: 2_000_000_000, ..held(machine, 0) };
     let outcome = bench.found(core, &simulation);
-    let task = Task::Match { pattern, induced, mappings: true };
+    let task = Task::Match { pattern, induced, mappings: Some(Mappings::Isomorphism) };
     let known = Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap().results[0].count;
     assert_eq!(outcome.status, DONE, "{name}");
     let counted = program.mappings(outcome.counts[SUM_EMBEDDINGS].into());

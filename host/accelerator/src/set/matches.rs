@@ -57,7 +57,7 @@ impl Match {
         let fits = 3..=levels as usize + 1;
         let (given, induced, mappings, clique) = match task {
             Task::Match { pattern, induced, mappings } => {
-                (pattern.clone(), *induced, *mappings, false)
+                (pattern.clone(), *induced, mappings.is_some(), false)
             }
             Task::Clique { k } if lists && fits.contains(k) => {
                 (Pattern::clique(*k), Induced::Vertex, false, true)

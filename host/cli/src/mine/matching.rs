@@ -10,7 +10,7 @@ use crate::program::print_note;
 use gramer_base::context::Cancel;
 use gramer_base::error::{Place, Result};
 use gramer_graph::Graph;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_pattern::{Origin, PatternInput, read_pattern};
 
 /// Options of the task.
@@ -36,11 +36,8 @@ pub struct Args {
     #[arg(hide_possible_values = true)]
     induced: Induced,
 
-    /// All mappings rather than each occurrence once
-    ///
-    /// A mapping gives each vertex of the pattern its image.
-    #[arg(long)]
-    mappings: bool,
+    #[command(flatten)]
+    mappings: MappingsArgs,
 
     #[command(flatten)]
     pub per: PerArgs,
@@ -51,6 +48,19 @@ pub struct Args {
     /// Parsed value of `pattern`.
     #[arg(skip)]
     input: OnceLock<PatternInput>,
+}
+
+/// The option for mappings.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct MappingsArgs {
+    /// All mappings rather than each occurrence once
+    ///
+    /// A mapping gives each vertex of the pattern its image. isomorphism (the default): different vertices have
+    /// different images; homomorphism: vertices may coincide; edges: vertices may coincide, different edges may not.
+    #[arg(long, value_name = "KIND", value_parser = choice::<Mappings>())]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "isomorphism")]
+    #[arg(hide_possible_values = true)]
+    pub mappings: Option<Mappings>,
 }
 
 impl Args {
@@ -66,7 +76,7 @@ impl Args {
     }
 
     fn question(&self, pattern: gramer_pattern::Pattern) -> Task {
-        Task::Match { pattern, induced: self.induced, mappings: self.mappings }
+        Task::Match { pattern, induced: self.induced, mappings: self.mappings.mappings }
     }
 }
 

@@ -52,7 +52,7 @@ fn instead_of_columns(
     is_answered: impl Fn(&Query) -> bool,
 ) -> Option<String> {
     let counted = query.clone().answer(query::Answer::Counts);
-    if let Task::Match { pattern, induced, mappings: false } = &query.task
+    if let Task::Match { pattern, induced, mappings: None } = &query.task
         && counted.needs(None).is_none()
     {
         let (k, induced) = (pattern.vertices(), *induced);

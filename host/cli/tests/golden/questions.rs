@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gramer::Task;
-use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::task::{Induced, Mappings, Measure, SizeLimit};
 use gramer_testing::truth::{Counts, Small, occurring};
 
 /// A task, by its name in the golden file, and as the command line says it.
@@ -90,7 +90,8 @@ pub fn questions(folder: &Path) -> Vec<Question> {
         };
         let every = if mappings { " --mappings" } else { "" };
         let words = format!("match --pattern {file} --induced {induced}{every}");
-        let task = Task::Match { pattern, induced, mappings };
+        let task =
+            Task::Match { pattern, induced, mappings: mappings.then_some(Mappings::Isomorphism) };
         add(format!("match {name} {induced}{}", every.replace(" --", " ")), &words, task);
     }
     all
@@ -200,7 +201,7 @@ pub fn by_force(task: &Task, small: &Small) -> Counts {
         Task::Match { pattern, induced, mappings } => {
             let pattern = Small::of_pattern(pattern);
             let (every, once) = small.matches(&pattern, *induced == Induced::Vertex);
-            Counts::from([(pattern.key(), if *mappings { every } else { once })])
+            Counts::from([(pattern.key(), if mappings.is_some() { every } else { once })])
         }
         // Numbers with names are compared with their definitions in host/tests/numbers.rs.
         numbers => panic!("{numbers:?} counts no patterns"),

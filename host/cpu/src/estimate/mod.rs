@@ -26,7 +26,7 @@ pub(super) fn run(
         Task::Clique { k } => cliques::run(graph, *k, precision, context),
         Task::Motif { k, induced } => Ok(motifs::run(graph, *k, *induced, precision, context)),
         Task::Match { pattern, induced, mappings } => {
-            matches::run(graph, pattern, *induced, *mappings, precision, context)
+            matches::run(graph, pattern, *induced, mappings.is_some(), precision, context)
         }
         _ => Err(Error::Unsupported(format!("no sample is made for the task {}", task.name()))),
     };

@@ -139,6 +139,26 @@ pub(super) fn numbers(
     plans.iter().map(count).collect()
 }
 
+/// The number of homomorphisms of a connected pattern of up to eight vertices, labels not looked at; nothing if that is
+/// expected to visit `most` elements or more, or the graph is too large.
+///
+/// # Errors
+/// [`CountFailure::Overflow`] if it needs more than 128 bits.
+pub(super) fn number_within(
+    graph: &Resident,
+    pattern: &Pattern,
+    most: f64,
+    job: Job<'_>,
+) -> Result<Option<u128>, CountFailure> {
+    let view = graph.graph.view();
+    let shape = shape(view);
+    let cost = cost(&HomomorphismPlan::of(pattern, &shape), &shape);
+    if cost >= most || !fits(view.vertices(), BYTES) || view.neighbours.len() > u32::MAX as usize {
+        return Ok(None);
+    }
+    Ok(numbers(graph, &[pattern], &shape, job)?.pop())
+}
+
 /// Estimated cost of a plan, in elements visited.
 fn cost(plan: &HomomorphismPlan, shape: &Shape) -> f64 {
     CliqueCore::of(plan).map_or(plan.cost, |core| plan.cost - plan.core_cost + core.cost(shape))

@@ -2,7 +2,7 @@
 
 use ethnum::{I256, U256};
 use gramer_graph::VertexId;
-use gramer_pattern::plan::search::{Formula, Partitions, Source};
+use gramer_pattern::plan::search::{Formula, Partitions, Source, bits};
 
 use super::search::{Conclusion, LONGER, Search};
 use super::sets;
@@ -40,6 +40,9 @@ impl<'a, N: Number> Search<'a, N> {
 
     /// Number of unused candidates of a source.
     fn free(&mut self, source: &Source) -> usize {
+        if !source.edges.is_empty() {
+            return self.free_apart(source);
+        }
         let set = self.candidates(source);
         let (len, conflicts) = (set.len(), source.conflicts.len());
         let (used, work) = match self.is_scanned(set, source) {
@@ -54,6 +57,23 @@ impl<'a, N: Number> Search<'a, N> {
         };
         self.spend(work);
         len - used
+    }
+
+    /// Number of candidates of a source that keep its edges apart.
+    fn free_apart(&mut self, source: &Source) -> usize {
+        let forbidden = self.forbidden(source);
+        let set = self.candidates(source);
+        // Of several vertices with one image the first stands for it.
+        let first = |u: usize| {
+            !bits(forbidden).take_while(|&v| v < u).any(|v| self.images[v] == self.images[u])
+        };
+        let inside = |u: usize| {
+            self.place(source, self.images[u], u).is_some_and(|p| self.holds(source.set, set, p))
+        };
+        let used = bits(forbidden).filter(|&u| first(u) && inside(u)).count();
+        let free = set.len() - used;
+        self.spend(LOOK_UP * source.edges.len());
+        free
     }
 
     /// Whether a look at the marks of a list's elements is cheaper than a search for each conflict of a source.

@@ -15,7 +15,7 @@ use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_pattern::closing::equations;
 
 /// Steps of a search cost more than those of a pass over rows: images are looked up, sets are made.
-const SEARCH_STEP: f64 = 3.0;
+pub(super) const SEARCH_STEP: f64 = 3.0;
 /// Ratio of the search's estimate to that of closed forms above which no search is tried.
 const FAR: f64 = 100.0;
 /// Share of the cost of closed forms that a search may take: a sample may be wrong, and a step may take longer (on
@@ -26,7 +26,7 @@ const FORMS_OF_FIVE: f64 = 12.0;
 /// Paths of two edges that take seconds; with more of them, common neighbours are compared with a search.
 const MANY_PATHS: f64 = 1e9;
 /// Maximum number of vertices of a pattern that is decomposed: the 8-path has some 200 quotients.
-const DECOMPOSED: usize = 8;
+pub(super) const DECOMPOSED: usize = 8;
 /// Maximum number of vertices of a motif.
 const MOTIF: usize = 6;
 

@@ -25,6 +25,7 @@ mod marks;
 mod memo;
 mod method;
 mod occurrence;
+pub(super) mod repeats;
 mod search;
 mod sides;
 mod space;

@@ -410,6 +410,9 @@ impl<'a, N: Number> Search<'a, N> {
             None => 0..len,
             Some(part) => part.start as usize..len.min(part.end as usize),
         };
+        if !source.edges.is_empty() {
+            return self.try_apart(step, source, range);
+        }
         if self.marks.are_kept() {
             return self.try_each(step, source, range, |search, image| search.marks.has(image));
         }
@@ -420,7 +423,7 @@ impl<'a, N: Number> Search<'a, N> {
 
     /// Tries the candidates in a range, but those whose image is `taken`.
     #[inline(always)]
-    fn try_each(
+    pub(super) fn try_each(
         &mut self,
         step: &'a Step,
         source: &'a Source,

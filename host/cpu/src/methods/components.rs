@@ -39,7 +39,7 @@ impl Method<Cpu> for Components {
                 "counts patterns of several components with up to {} pairs between them that must not be joined",
                 components::MOST_BETWEEN
             )
-        } else if !mappings && ambiguous(pattern) {
+        } else if mappings.is_none() && ambiguous(pattern) {
             "counts patterns of several components with wildcards next to labels only by mappings (the setting \
              `mappings`)"
                 .into()
@@ -53,6 +53,6 @@ impl Method<Cpu> for Components {
         let Task::Match { pattern, induced, mappings } = &query.task else {
             return Err(Failure::Retreat(Reason::Task));
         };
-        Ok(components::run(on, pattern, *induced, *mappings, job(run))?.into())
+        Ok(components::run(on, pattern, *induced, mappings.is_some(), job(run))?.into())
     }
 }

@@ -29,6 +29,7 @@ impl Method<Cpu> for GraphColumns {
             | Needs::EDGE_LABELS
             | Needs::ABSENT
             | Needs::COMPONENTS
+            | Needs::REPEATS
     }
 
     fn fit(&self, ask: &Ask<'_>, _: &Cpu) -> Fit {
@@ -142,7 +143,7 @@ mod tests {
             pattern
         };
         let induced = gramer_pattern::task::Induced::Edge;
-        let matching = |pattern| Task::Match { pattern, induced, mappings: false };
+        let matching = |pattern| Task::Match { pattern, induced, mappings: None };
         for (task, expected) in [
             (Task::Clique { k: 3 }, vec![vec![1, 0, 0, 4]]),
             (matching(Pattern::clique(2)), vec![vec![3, 3, 0, 6]]),

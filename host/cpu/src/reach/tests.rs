@@ -77,7 +77,7 @@ fn tasks(labelled: bool) -> Vec<Task> {
     }
     let house = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]);
     for pattern in [ring(4), ring(5), ring(6), house] {
-        tasks.push(Task::Match { pattern, induced: Induced::Edge, mappings: false });
+        tasks.push(Task::Match { pattern, induced: Induced::Edge, mappings: None });
     }
     tasks
 }

@@ -1,7 +1,7 @@
 //! Tasks by the names that PEERS and the command line have.
 
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::{Induced, Mappings, Measure, SizeLimit, Task};
 
 /// A task by its name; cliques and motifs as PEERS calls them.
 pub fn task(name: &str) -> Option<Task> {
@@ -10,7 +10,11 @@ pub fn task(name: &str) -> Option<Task> {
     }
     if let Some(edges) = name.strip_prefix("match:") {
         let pattern = pattern(edges)?;
-        return Some(Task::Match { pattern, induced: Induced::Edge, mappings: true });
+        return Some(Task::Match {
+            pattern,
+            induced: Induced::Edge,
+            mappings: Some(Mappings::Isomorphism),
+        });
     }
     let fsm = |rest: &str, measure, limit: fn(usize) -> SizeLimit| {
         let (size, support) = rest.split_once(':')?;

@@ -144,7 +144,7 @@ mod tests {
     fn what_acts_is_taken_and_what_does_not_is_named() {
         use Strategy::{Local, Plan, Table, Wide};
         let found =
-            Task::Match { pattern: Pattern::clique(3), induced: Induced::Edge, mappings: false };
+            Task::Match { pattern: Pattern::clique(3), induced: Induced::Edge, mappings: None };
         let sizes = Task::CliqueSizes { smallest: 3, largest: 6 };
         let joins = |join| TableSettings { join, ..TableSettings::default() };
         for (task, strategy, join, listed, acts) in [

@@ -9,7 +9,7 @@ use gramer_pattern::task::{Induced, Measure, Task};
 use gramer_pattern::{MAX_VERTICES, SMALL_VERTICES};
 
 use super::on_gpu::GpuGraph;
-use crate::{Order, Settings, Strategy, wide};
+use crate::{Join, Order, Settings, Strategy, wide};
 
 /// Methods know only the settings, since they are chosen before a device is opened.
 impl Kit for Settings {
@@ -259,12 +259,20 @@ impl Method<Settings> for Table {
     }
 
     fn offers(&self, _: &Settings) -> Needs {
-        Needs::SHARE | Needs::PEERS | Needs::TWINS | LABELS
+        Needs::SHARE | Needs::PEERS | Needs::TWINS | LABELS | Needs::REPEATS
     }
 
     fn fit(&self, ask: &Ask<'_>, settings: &Settings) -> Fit {
         let peers = ask.terms.has(Needs::PEERS);
+        let joined =
+            settings.strategy == Some(Strategy::Table) && settings.table.join == Join::Prealloc;
         let task = match &ask.query.task {
+            Task::Match { mappings: Some(kind), .. } if kind.repeats() && !joined => {
+                Fit::No(Reason::Pattern(format!(
+                    "counts {} only by the settings `strategy` table and `join` prealloc",
+                    kind.plural()
+                )))
+            }
             Task::Fsm { .. } if ask.terms.has(Needs::SHARE) => Fit::No(Reason::Needs(Needs::SHARE)),
             Task::Fsm { measure: measure @ Measure::Instances, .. } => {
                 Fit::No(Reason::Measure(*measure))

@@ -76,8 +76,8 @@ impl ResidentGraph {
                 self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
             (Task::Match { pattern, induced, mappings }, _) => {
-                search::comparable(&self.graph, pattern, *mappings)?;
-                let asked = (pattern, *induced, *mappings);
+                search::comparable(&self.graph, pattern, mappings.is_some())?;
+                let asked = (pattern, *induced, mappings.is_some());
                 self.counted(asked, part, &mut details, context).map(|(outcome, found)| {
                     tried = found;
                     outcome

@@ -181,7 +181,9 @@ impl ResidentGraph {
     /// Frees the device memory of the strategy `table`, unless this task uses it.
     pub(super) fn make_room(&self, task: &Task) {
         let stays = match task {
-            Task::Match { pattern, induced, mappings } => self.known(pattern, *induced, *mappings),
+            Task::Match { pattern, induced, mappings } => {
+                self.known(pattern, *induced, mappings.is_some())
+            }
             _ => None,
         };
         if !stays.is_some_and(|tried| tried.by_table) {

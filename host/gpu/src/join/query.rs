@@ -8,7 +8,7 @@ use gramer_base::error::Result;
 use gramer_graph::{Graph, Label, NO_LABEL};
 use gramer_pattern::Pattern;
 use gramer_pattern::plan::search::SearchPlan;
-use gramer_pattern::task::Induced;
+use gramer_pattern::task::{Induced, Mappings};
 
 use crate::graph::ByDegree;
 use crate::plan::{Depth, PlanWords};
@@ -22,7 +22,14 @@ use super::pcsr::{Edges, Partition, Shape};
 pub(crate) struct MatchQuery<'a> {
     pub pattern: &'a Pattern,
     pub induced: Induced,
-    pub mappings: bool,
+    pub mappings: Option<Mappings>,
+}
+
+impl MatchQuery<'_> {
+    /// Whether the neighbours of a vertex have different images.
+    fn apart(&self) -> bool {
+        self.mappings != Some(Mappings::Homomorphism)
+    }
 }
 
 /// Edges that a list is made of: those of a label, all of them, or all with their labels.
@@ -68,11 +75,13 @@ fn named(label: Label) -> bool {
 }
 
 /// By pattern vertex the vertices of its label with enough neighbours, a bit each.
-fn by_label(graph: &Graph, by: &ByDegree, pattern: &Pattern) -> Vec<Vec<u32>> {
+fn by_label(graph: &Graph, by: &ByDegree, asked: &MatchQuery<'_>) -> Vec<Vec<u32>> {
+    let (pattern, apart) = (asked.pattern, asked.apart());
+    let least = |p: usize| pattern.degree(p).min(if apart { usize::MAX } else { 1 });
     let labels = graph.view().vertex_labels;
     let fits = |p: usize, v: usize| {
         let label = pattern.vertex_label(p);
-        by.degree(v) as usize >= pattern.degree(p)
+        by.degree(v) as usize >= least(p)
             && (!named(label) || labels.is_none_or(|l| l[by.vertex[v] as usize] == label))
     };
     (0..pattern.vertices())
@@ -90,8 +99,8 @@ fn count(bits: &[Vec<u32>]) -> Vec<u32> {
 }
 
 /// Numbers of vertices with each pattern vertex' label and enough neighbours.
-pub(crate) fn sizes(graph: &Graph, by: &ByDegree, pattern: &Pattern) -> Vec<u32> {
-    count(&by_label(graph, by, pattern))
+pub(crate) fn sizes(graph: &Graph, by: &ByDegree, asked: &MatchQuery<'_>) -> Vec<u32> {
+    count(&by_label(graph, by, asked))
 }
 
 /// Numbers of edges by label, once they were counted.
@@ -106,8 +115,12 @@ pub(crate) fn order_of(
     labels: &LabelCounts,
 ) -> PlanWords {
     let &MatchQuery { pattern, induced, mappings } = asked;
+    let repeats = mappings.filter(|kind| kind.repeats());
     match steps.order {
-        Order::Cost => PlanWords::new(&SearchPlan::of(pattern, induced, mappings, true)),
+        Order::Cost => PlanWords::new(&match repeats {
+            Some(kind) => SearchPlan::of_mappings(pattern, kind, true),
+            None => SearchPlan::of(pattern, induced, mappings.is_some(), true),
+        }),
         Order::Paper => {
             let all = graph.view().edge_labels.unwrap_or_default();
             let seen = labels.get_or_init(|| {
@@ -122,7 +135,11 @@ pub(crate) fn order_of(
                 }
                 _ => 1.0,
             };
-            PlanWords::ordered(pattern, induced, mappings, join_order(pattern, sizes, share))
+            let order = join_order(pattern, sizes, share);
+            match repeats {
+                Some(kind) => PlanWords::repeating(pattern, kind, order),
+                None => PlanWords::ordered(pattern, induced, mappings.is_some(), order),
+            }
         }
     }
 }
@@ -140,8 +157,11 @@ impl Query {
     ) -> Result<Self> {
         let Target { graph, by, steps, settings, .. } = *target;
         let (mut bits, signatures) = match steps.signatures {
-            true => table.candidates(target.device, by, graph, asked.pattern, keep)?,
-            false => (by_label(graph, by, asked.pattern), 0),
+            true => {
+                let pattern = (asked.pattern, asked.apart());
+                table.candidates(target.device, by, graph, pattern, keep)?
+            }
+            false => (by_label(graph, by, asked), 0),
         };
         let plan = order_of(graph, asked, steps, &count(&bits), target.labels);
         let candidates = plan.order.iter().map(|&v| std::mem::take(&mut bits[v])).collect();

@@ -10,6 +10,7 @@ use gramer_base::error::{Error, Result};
 
 use crate::device::Device;
 use crate::memory::Buffer;
+use crate::plan::Depth;
 use crate::program::Program;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
@@ -189,9 +190,15 @@ impl<'a> JoinRun<'a> {
         let (candidates, candidates_at) = candidates(query, without.sets);
         let candidates = Buffer::of(&place, &candidates, "candidates")?;
         let limit = query.plan.limit();
-        let plan = query.plan.depths.iter();
-        let plan = plan.map(|depth| Buffer::of(&place, &depth.words(limit), "the plan"));
-        let plan = plan.collect::<Result<_>>()?;
+        let words = |(at, depth): (usize, &Depth)| {
+            let mut words = depth.words(limit);
+            if let Some(edges) = query.plan.edges.get(at) {
+                words.push(edges.len() as u32);
+                words.extend_from_slice(edges);
+            }
+            Buffer::of(&place, &words, "the plan")
+        };
+        let plan = query.plan.depths.iter().enumerate().map(words).collect::<Result<_>>()?;
         let sums = Buffer::of(&place, &[0; SUMS * SLOTS * SUM_WORDS], "sums")?;
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let intervals = by.longest as usize / 32 + 1;
@@ -220,7 +227,10 @@ impl<'a> JoinRun<'a> {
         };
         let warp_source =
             format!("#define LANES {}\n#define SCAN {}\n", lanes(device).0, scan_lanes(device));
-        let options = limit.define() + &left_out(&without);
+        let mut options = limit.define() + &left_out(&without);
+        if !query.plan.edges.is_empty() {
+            options.push_str("#define EDGE_ISOMORPHISM\n");
+        }
         let warp = [COMMON, &warp_source, &options, SHARED, JOIN, SCANS];
         let warp = device.program("join", &warp)?;
         let buffers = (&candidates, &histogram);

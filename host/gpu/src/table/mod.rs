@@ -253,7 +253,7 @@ impl OnDemandGraph {
     ) -> Result<(u128, bool)> {
         let steps = self.gpu.steps();
         if self.settings().join == Join::Intersect {
-            let sizes = join::sizes(&self.graph, &self.by, asked.pattern);
+            let sizes = join::sizes(&self.graph, &self.by, asked);
             let plan = join::order_of(&self.graph, asked, steps, &sizes, &self.labels);
             return self.count(held, &Steps::pattern(&plan), roots, context, metrics);
         }
@@ -325,7 +325,7 @@ impl OnDemandGraph {
                 self.by_pattern(&mut held, task, (roots, run.peers), context, &mut details)?
             }
             Task::Match { pattern, induced, mappings } => {
-                let compared = search::comparable(&self.graph, pattern, *mappings)?;
+                let compared = search::comparable(&self.graph, pattern, mappings.is_some())?;
                 let asked =
                     MatchQuery { pattern: &compared, induced: *induced, mappings: *mappings };
                 one(pattern, self.matches(&mut held, &asked, roots, context, &mut details)?)

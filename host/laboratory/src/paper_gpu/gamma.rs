@@ -90,7 +90,7 @@ pub(super) fn patterns() -> Vec<(String, Task)> {
     let task = |vertices, edges: &[_]| Task::Match {
         pattern: Pattern::from_edges(vertices, edges),
         induced: Induced::Edge,
-        mappings: false,
+        mappings: None,
     };
     NAMED.iter().map(|&(name, n, edges)| (name.to_string(), task(n, edges))).collect()
 }

@@ -13,7 +13,7 @@ use gramer_engine::{Engine, PreparedGraph, Units};
 use gramer_gpu::{Ablation, Gpu, Layers, Settings};
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 
 use super::gsi::joined;
 use super::limits::within;
@@ -98,7 +98,11 @@ fn query(graph: &Graph, vertices: usize, seed: u64) -> Pattern {
 }
 
 fn match_of(graph: &Graph, vertices: usize, seed: u64) -> Task {
-    Task::Match { pattern: query(graph, vertices, seed), induced: Induced::Edge, mappings: true }
+    Task::Match {
+        pattern: query(graph, vertices, seed),
+        induced: Induced::Edge,
+        mappings: Some(Mappings::Isomorphism),
+    }
 }
 
 /// Whether a task has this many matches, and the host counts them in [`HOST_LIMIT`].
@@ -219,8 +223,11 @@ mod tests {
             assert!(
                 pattern.vertices() == 5 && pattern.has_edge_labels() && !seen.contains(&pattern)
             );
-            let task =
-                Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: true };
+            let task = Task::Match {
+                pattern: pattern.clone(),
+                induced: Induced::Edge,
+                mappings: Some(Mappings::Isomorphism),
+            };
             let found = Cpu.run(&graph, &task, None, &Context::default()).unwrap();
             assert!(found.results[0].count > 0, "{seed}");
             seen.push(pattern);

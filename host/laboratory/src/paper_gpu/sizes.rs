@@ -217,7 +217,7 @@ fn first(vertices: usize, edges: &[(usize, usize)]) -> Task {
     let edges: Vec<_> = edges.iter().copied().filter(|&(i, j)| i.max(j) < vertices).collect();
     let mut pattern = Pattern::from_edges(vertices, &edges);
     (0..vertices).for_each(|i| pattern.set_vertex_label(i, i as u32));
-    Task::Match { pattern, induced: Induced::Edge, mappings: false }
+    Task::Match { pattern, induced: Induced::Edge, mappings: None }
 }
 
 /// Pairs of edges that share a vertex and whose patterns have 1 % of the edges each: rows of two columns once rows of

@@ -138,8 +138,7 @@ mod tests {
     #[test]
     fn mappings_of_several_units_are_whole_occurrences_as_soon_as_they_can_be() {
         let pattern = Pattern::clique(3);
-        let task =
-            Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: false };
+        let task = Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: None };
         let each = Closing::Mappings { each: 6 };
         let mut both = sums(each.clone(), &[4]);
         both.add(&sums(each, &[5])).unwrap();

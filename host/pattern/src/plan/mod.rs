@@ -5,6 +5,7 @@ pub mod homomorphism;
 pub mod matching_order;
 pub mod motif;
 pub mod planner;
+pub mod repeats;
 pub mod search;
 pub mod symmetry;
 pub mod system;

@@ -10,6 +10,7 @@ use super::search::{
     SearchPlan, Source, Step, bits,
 };
 use super::symmetry::Restrictions;
+use crate::task::Mappings;
 use crate::{MAX_VERTICES, Pattern, VertexSet, all_vertices, automorphism_count};
 
 /// What a plan takes to be made and weighed, in elements that a search visits.
@@ -101,7 +102,12 @@ impl Planner<'_> {
     }
 
     /// A chain that emits every mapping, or a tree that counts; [`Planner::best`] counts the automorphisms.
-    fn plan(&self, order: &[usize], restrictions: &Restrictions, emit: bool) -> (SearchPlan, f64) {
+    pub(super) fn plan(
+        &self,
+        order: &[usize],
+        restrictions: &Restrictions,
+        emit: bool,
+    ) -> (SearchPlan, f64) {
         let mut growth = PartialPlan {
             planner: self,
             order,
@@ -120,6 +126,7 @@ impl Planner<'_> {
             schema: SCHEMA,
             pattern: self.pattern.clone(),
             induced: self.induced,
+            mappings: Mappings::Isomorphism,
             classes: self.classes(),
             steps,
             sets,
@@ -150,11 +157,7 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
             }
         }
     }
-    for set in sets {
-        if let Some(parent) = set.parent {
-            uses[parent] += 1;
-        }
-    }
+    sets.iter().filter_map(|set| set.parent).for_each(|parent| uses[parent] += 1);
     for step in steps {
         for then in &mut step.then {
             if let NextStep::Formula(Formula::One(source)) = then {
@@ -226,6 +229,7 @@ impl PartialPlan<'_> {
             set,
             bounds,
             conflicts: bits(conflicts).collect(),
+            edges: vec![],
             reasons: self.sets[set].reasons | self.bounds(w, placed) | conflicts,
         }
     }
@@ -457,7 +461,7 @@ impl Planner<'_> {
 
     /// The cheapest way to count: with all conditions, with none, or with those of the vertices
     /// that formulas don't count. Without `symmetry` there are no conditions.
-    fn cheapest(&self, symmetry: bool) -> SearchPlan {
+    pub(super) fn cheapest(&self, symmetry: bool) -> SearchPlan {
         let n = self.pattern.vertices();
         let all = all_vertices(n);
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);

@@ -13,6 +13,7 @@ use gramer_graph::Label;
 use crate::plan::candidates::ByLabel;
 use crate::plan::matching_order::Estimates;
 use crate::plan::planner::Planner;
+use crate::task::Mappings;
 use crate::{MAX_VERTICES, Pattern, VertexSet};
 
 /// Version of the serialised form of [`SearchPlan`].
@@ -105,9 +106,23 @@ pub struct Source {
     pub bounds: VertexSet,
     /// Vertices placed before that may have a candidate as their image: it is left out.
     pub conflicts: Vec<usize>,
+    /// Of edge isomorphisms: what keeps edges to the vertex apart from edges placed before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<EdgeConflict>,
     /// All vertices on whose images the number of candidates depends.
     #[serde(with = "members")]
     pub reasons: VertexSet,
+}
+
+/// An edge of a vertex and an edge placed before it, which must not go to one edge of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeConflict {
+    /// The other end of the vertex's edge.
+    pub near: usize,
+    /// An end of the other edge; `near` itself where the edges meet there.
+    pub first: usize,
+    /// The other end of that edge. If `near` and `first` have one image, the vertex must not have the image of this.
+    pub second: usize,
 }
 
 /// One vertex of the pattern gets its image.
@@ -196,6 +211,9 @@ pub struct SearchPlan {
     pub pattern: Pattern,
     /// Whether non-edges of the pattern must be non-edges of the graph.
     pub induced: bool,
+    /// Which mappings it meets or counts.
+    #[serde(default, skip_serializing_if = "is_isomorphism")]
+    pub mappings: Mappings,
     /// Label of the graph vertices of each class, or [`gramer_graph::NO_LABEL`] for any.
     pub classes: Vec<Label>,
     /// The root first.
@@ -209,6 +227,10 @@ pub struct SearchPlan {
     pub automorphisms: u128,
     /// Estimated cost, in elements visited.
     pub cost: u64,
+}
+
+fn is_isomorphism(mappings: &Mappings) -> bool {
+    !mappings.repeats()
 }
 
 impl Serialize for SearchPlan {
@@ -226,6 +248,15 @@ impl<'de> Deserialize<'de> for SearchPlan {
     }
 }
 
+/// Estimates for a graph of a million vertices.
+pub(super) fn typical(n: usize) -> Estimates {
+    Estimates {
+        candidates: vec![1e6; n],
+        reach: vec![[20.0; MAX_VERTICES]; n],
+        biased: vec![[200.0; MAX_VERTICES]; n],
+    }
+}
+
 impl SearchPlan {
     /// The plan for any graph: candidates by label alone, costs of a graph of a million vertices
     /// with 20 neighbours each, or 200 where an edge leads. With `emit` every mapping is met
@@ -236,12 +267,7 @@ impl SearchPlan {
         mappings: bool,
         emit: bool,
     ) -> Self {
-        let n = pattern.vertices();
-        let estimates = Estimates {
-            candidates: vec![1e6; n],
-            reach: vec![[20.0; MAX_VERTICES]; n],
-            biased: vec![[200.0; MAX_VERTICES]; n],
-        };
+        let estimates = typical(pattern.vertices());
         let induced = induced == crate::task::Induced::Vertex;
         Planner {
             pattern,

@@ -128,7 +128,9 @@ impl Walk<'_> {
                     "steps[{number}]: class {}, but its set has another",
                     step.class
                 );
-                self.place(step, source, placed).map_err(at)?;
+                if !plan.mappings.repeats() {
+                    self.place(step, source, placed).map_err(at)?;
+                }
             }
             None => ensure!(placed == 0, "steps[{number}]: only the root has no source"),
         }
@@ -218,6 +220,8 @@ impl Walk<'_> {
         ensure!(sets.contains(&source.set), "sets[{}] isn't made before it is used", source.set);
         self.bounds(source.bounds, self.plan.sets[source.set].class, placed)?;
         known(source.conflicts.iter().copied(), placed)?;
+        let ends = source.edges.iter().flat_map(|e| [e.near, e.first, e.second]);
+        known(ends, placed)?;
         let different = source.conflicts.iter().fold(0, |all: VertexSet, &u| all | 1 << u);
         let count = source.conflicts.len();
         ensure!(different.count_ones() as usize == count, "a conflict is listed twice");

@@ -273,7 +273,7 @@ impl<'a> CoreRunner<'a> {
     ) -> Result<bool> {
         if pattern.vertices() < 3 {
             // Labels alone say which edges these are.
-            let task = Task::Match { pattern: pattern.clone(), induced, mappings: false };
+            let task = Task::Match { pattern: pattern.clone(), induced, mappings: None };
             return Ok(Cpu.run(self.graph, &task, Some(sink), context)?.complete);
         }
         let program = self.listing(pattern, induced, self.known(pattern).as_ref())?;

@@ -11,7 +11,7 @@ use gramer_machine::Accelerator;
 use gramer_machine::named::named;
 use gramer_machine::set::LAST_ALL;
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Mappings, Task};
 use gramer_testing::graphs;
 
 use super::Shape;
@@ -98,7 +98,7 @@ fn sums_give_what_is_there() {
         let graph = random(&mut rng, 150 + 150 * seed, 3, seed % 2 > 0);
         for shape in [Shape::House, Shape::FiveCycle] {
             let task =
-                Task::Match { pattern: pattern(shape), induced: Induced::Edge, mappings: false };
+                Task::Match { pattern: pattern(shape), induced: Induced::Edge, mappings: None };
             let context = Context::with_threads(1);
             let wanted = Cpu.run(&graph, &task, None, &context).unwrap().results[0].count;
             let (total, cut) = counted(&machine, &graph, shape, Units::All);
@@ -206,7 +206,11 @@ fn matches_are_counted_by_wedges_or_by_a_plan() {
         (Shape::FiveCycle, false),
         (Shape::FiveCycle, true),
     ] {
-        let task = Task::Match { pattern: pattern(shape), induced: Induced::Edge, mappings };
+        let task = Task::Match {
+            pattern: pattern(shape),
+            induced: Induced::Edge,
+            mappings: mappings.then_some(Mappings::Isomorphism),
+        };
         let wanted = Cpu.run(&graph, &task, None, &Context::with_threads(1)).unwrap();
         let machine = named("set-small").unwrap().unwrap();
         let run = |set: u32, stopped: bool, graph: &Graph, units: Units<'_>| {

@@ -21,6 +21,8 @@ const WORTHWHILE: usize = 64;
 pub(super) struct Filter<'a> {
     graph: View<'a>,
     pattern: &'a Pattern,
+    /// Whether the neighbours of a vertex have different images.
+    apart: bool,
     n: usize,
     /// By graph vertex, as bits: the pattern vertices that it is a candidate of. All rules look at
     /// a vertex and its neighbours at once, so that pattern vertices that an automorphism
@@ -36,7 +38,7 @@ pub(super) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// Candidates by label and degree.
-    pub(super) fn new(graph: View<'a>, pattern: &'a Pattern) -> Self {
+    pub(super) fn new(graph: View<'a>, pattern: &'a Pattern, apart: bool) -> Self {
         let n = pattern.vertices();
         let mut edge_labels: Vec<Label> = pattern
             .edges()
@@ -70,7 +72,8 @@ impl<'a> Filter<'a> {
         by_label.sort_unstable();
         let mut with_degree: Vec<VertexSet> = vec![0; MAX_VERTICES];
         for (d, mask) in with_degree.iter_mut().enumerate() {
-            *mask = (0..n).filter(|&u| pattern.degree(u) <= d).fold(0, |m, u| m | 1 << u);
+            let least = |u| pattern.degree(u).min(if apart { MAX_VERTICES } else { 1 });
+            *mask = (0..n).filter(|&u| least(u) <= d).fold(0, |m, u| m | 1 << u);
         }
         let mut masks = zeroed_or_unwind(graph.vertices());
         let mut alive = vec![];
@@ -83,12 +86,15 @@ impl<'a> Filter<'a> {
                 alive.push(x);
             }
         }
-        Filter { graph, pattern, n, masks, alive, edge_labels, over }
+        Filter { graph, pattern, apart, n, masks, alive, edge_labels, over }
     }
 
     /// Every pattern vertex must find, for each group of its neighbours with the same label, as
     /// many neighbours of that label.
     pub(super) fn by_neighbour_labels(&mut self, cancel: &Cancel) -> Result<()> {
+        if !self.apart {
+            return Ok(());
+        }
         let mut groups: Vec<Vec<(VertexSet, u32)>> = vec![vec![]; self.n];
         for (u, groups) in groups.iter_mut().enumerate() {
             let mut left = self.pattern.neighbours(u);
@@ -210,7 +216,9 @@ impl<'a> Filter<'a> {
         };
         let near = |u: usize| self.pattern.neighbours(u);
         (0..self.n)
-            .filter(|&u| bits(near(u)).any(|a| bits(near(u)).any(|b| a < b && alike(a, b))))
+            .filter(|&u| {
+                self.apart && bits(near(u)).any(|a| bits(near(u)).any(|b| a < b && alike(a, b)))
+            })
             .fold(0, |m, u| m | 1 << u)
     }
 
@@ -381,7 +389,7 @@ mod tests {
         let graph = builder.build();
         let mut pattern = Pattern::clique(3);
         (0..3).for_each(|v| pattern.set_vertex_label(v, v as Label));
-        let mut filter = Filter::new(graph.view(), &pattern);
+        let mut filter = Filter::new(graph.view(), &pattern, true);
         filter.refine(&Cancel::default()).unwrap();
         assert_eq!(filter.alive, [0, 1, 2]);
     }

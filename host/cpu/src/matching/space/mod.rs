@@ -95,6 +95,25 @@ impl<'g> Space<'g> {
     /// # Errors
     /// [`gramer_base::Error::Interrupted`].
     pub fn new(graph: View<'g>, pattern: &Pattern, induced: bool, cancel: &Cancel) -> Result<Self> {
+        Space::filtered(graph, pattern, (induced, true), cancel)
+    }
+
+    /// The same for edge-induced mappings that may take neighbours of a vertex to one vertex, or, if `apart`, don't.
+    pub fn of_mappings(
+        graph: View<'g>,
+        pattern: &Pattern,
+        apart: bool,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        Space::filtered(graph, pattern, (false, apart), cancel)
+    }
+
+    fn filtered(
+        graph: View<'g>,
+        pattern: &Pattern,
+        (induced, apart): (bool, bool),
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let n = pattern.vertices();
         if !pattern.has_vertex_labels() && !pattern.has_edge_labels() {
             let all = all_vertices(n);
@@ -114,7 +133,7 @@ impl<'g> Space<'g> {
                 tables: vec![],
             });
         }
-        let mut filter = Filter::new(graph, pattern);
+        let mut filter = Filter::new(graph, pattern, apart);
         filter.by_neighbour_labels(cancel)?;
         filter.refine(cancel)?;
         let (class, classes) = filter.classes();
