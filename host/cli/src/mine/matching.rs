@@ -53,9 +53,9 @@ pub struct Args {
 /// The option for mappings.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct MappingsArgs {
-    /// All mappings rather than each occurrence once
+    /// All mappings: isomorphism (default), homomorphism, edges
     ///
-    /// A mapping gives each vertex of the pattern its image. isomorphism (the default): different vertices have
+    /// Without it each occurrence counts once. A mapping gives each vertex of the pattern its image. isomorphism: different vertices have
     /// different images; homomorphism: vertices may coincide; edges: vertices may coincide, different edges may not.
     #[arg(long, value_name = "KIND", value_parser = choice::<Mappings>())]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "isomorphism")]

@@ -269,7 +269,7 @@ impl Method<Settings> for Table {
         let task = match &ask.query.task {
             Task::Match { mappings: Some(kind), .. } if kind.repeats() && !joined => {
                 Fit::No(Reason::Pattern(format!(
-                    "counts {} only by the settings `strategy` table and `join` prealloc",
+                    "counts {} only with the setting `strategy` table and the setting `join` prealloc",
                     kind.plural()
                 )))
             }
