@@ -1,7 +1,6 @@
 //! Unlabelled patterns that are only counted: whether a search is the best way to their number.
 
 use gramer_base::error::Result;
-use gramer_graph::View;
 use gramer_pattern::Pattern;
 use gramer_pattern::plan::homomorphism::Shape;
 use gramer_pattern::task::Induced;
@@ -131,9 +130,10 @@ pub(super) fn count(
             None => Ok(MethodChoice::Count(0, false, Method::Sides)),
         };
     }
-    let motifs = motifs(k, view, &shape);
+    let forms = (k == MOTIF).then(|| motif::cost_of_one(view, &shape, pattern, induced)).flatten();
+    let motifs = motifs(k, &shape, forms);
     debug!(search, motifs, "estimated elements that each way visits");
-    let forms = k == MOTIF && motif::cost_of_six(view, &shape).is_some();
+    let forms = forms.is_some();
     let decomposition = (induced == Induced::Edge && k <= DECOMPOSED)
         .then(|| Decomposition::new(view, pattern, &shape))
         .flatten()
@@ -178,8 +178,8 @@ fn almost_cliques(
     Ok((if complete { count - edges * cliques } else { 0 }, complete))
 }
 
-/// Estimated cost of all motifs of k vertices.
-fn motifs(k: usize, view: View<'_>, shape: &Shape) -> f64 {
+/// Estimated cost of the equations or closed forms for k vertices; `forms` is that of the closed forms for six.
+fn motifs(k: usize, shape: &Shape, forms: Option<f64>) -> f64 {
     let steps = shape.triangle_steps + shape.cycle_steps + shape.arcs;
     let reach = shape.walks / shape.arcs.max(1.0);
     match k {
@@ -187,7 +187,7 @@ fn motifs(k: usize, view: View<'_>, shape: &Shape) -> f64 {
         4 => 2.0 * steps,
         5 => FORMS_OF_FIVE * steps,
         // Otherwise every connected set of four vertices, and the row of its last one.
-        MOTIF => motif::cost_of_six(view, shape).unwrap_or_else(|| {
+        MOTIF => forms.unwrap_or_else(|| {
             shape.walks * reach * reach / 6.0 * (16.0 + shape.arcs / shape.vertices.max(1.0))
         }),
         _ => f64::INFINITY,

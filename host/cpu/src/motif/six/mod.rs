@@ -9,6 +9,7 @@
 mod common;
 mod dense;
 mod moments;
+mod part;
 mod sides;
 mod triples;
 mod walks;
@@ -25,6 +26,9 @@ use super::super::reach::fits;
 use super::super::sets::intersection_size;
 use super::super::{Job, Resident, clique};
 use common::Common;
+pub(super) use part::{cost_of as cost_of_part, occurrences};
+use sides::{Selection, Sides};
+use walks::WalkCounts;
 
 /// Vertices of a pattern.
 const K: usize = 6;
@@ -77,7 +81,7 @@ fn parts(view: View<'_>, shape: &Shape) -> Vec<f64> {
 }
 
 /// Estimated cost of [`vertex_induced`] in elements visited, about a nanosecond each; `None` where it isn't the way.
-pub(crate) fn cost(view: View<'_>, shape: &Shape) -> Option<f64> {
+pub(super) fn cost(view: View<'_>, shape: &Shape) -> Option<f64> {
     let fits = pays(shape) && too_large(view).is_none();
     fits.then(|| parts(view, shape).iter().sum())
 }
@@ -222,15 +226,23 @@ enum Number {
 /// The patterns that are counted together, by number in the dictionary; `None` once the run is asked
 /// to stop.
 fn specials(view: View<'_>, common: &Common, job: Job<'_>) -> Option<Vec<(usize, Number)>> {
-    use Number::{Homomorphisms, Occurrences};
     let walked = walks::count(view, common, job)?;
-    let sides = sides::count(view, job)?;
+    let sides = sides::count(view, Selection::Census, job)?;
+    Some(numbers(&walked, &sides))
+}
+
+/// Patterns of [`numbers`] that are walks; the others have sides.
+const WALKS: usize = 16;
+
+/// Numbers by number of their pattern in the dictionary.
+fn numbers(walked: &WalkCounts, sides: &Sides) -> Vec<(usize, Number)> {
+    use Number::{Homomorphisms, Occurrences};
     let cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
     let with = |more: &[(usize, usize)]| [&cycle[..], more].concat();
     let across = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
     let square = [(0, 1), (1, 2), (2, 3), (3, 0)];
     let clique = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-    let known: [(Vec<(usize, usize)>, Number); 20] = [
+    let known: [(Vec<(usize, usize)>, Number); WALKS + 4] = [
         (with(&[(0, 5)]), Homomorphisms(walked.tailed_cycle)),
         (with(&[(0, 5), (1, 5)]), Homomorphisms(walked.eared_cycle)),
         (vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], Homomorphisms(walked.six_cycle)),
@@ -271,17 +283,19 @@ fn specials(view: View<'_>, common: &Common, job: Job<'_>) -> Option<Vec<(usize,
             Occurrences(sides.clique_and_caps),
         ),
         (across.to_vec(), Occurrences(sides.bipartite)),
-        (
-            vec![(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3), (1, 4), (2, 5)],
-            Occurrences(sides.prism),
-        ),
+        (PRISM.to_vec(), Occurrences(sides.prism)),
     ];
-    let dictionary = Dictionary::of(K);
-    let number = |edges: &[(usize, usize)]| {
-        let bits = Pattern::from_edges(K, edges).bits() as u32;
-        dictionary.number(bits).expect("it is connected")
-    };
-    Some(known.into_iter().map(|(edges, found)| (number(&edges), found)).collect())
+    known.into_iter().map(|(edges, found)| (number(&edges), found)).collect()
+}
+
+/// The prism.
+const PRISM: [(usize, usize); 9] =
+    [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3), (1, 4), (2, 5)];
+
+/// Number of a connected pattern of six vertices in the dictionary.
+fn number(edges: &[(usize, usize)]) -> usize {
+    let bits = Pattern::from_edges(K, edges).bits() as u32;
+    Dictionary::of(K).number(bits).expect("it is connected")
 }
 
 #[cfg(test)]

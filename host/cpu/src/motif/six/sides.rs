@@ -14,6 +14,7 @@
 //! - the prism: b and c adjacent; a triangle of them with one of D, opposite to r; an edge from S(b) to
 //!   S(c) is in the triangle of r.
 
+mod octahedra;
 mod table;
 
 use std::ops::ControlFlow;
@@ -44,6 +45,32 @@ pub(super) struct Sides {
     pub bipartite: u128,
     /// Two triangles with three edges between them, the prism.
     pub prism: u128,
+    /// Three pairs of vertices, each vertex adjacent to all but the other of its pair.
+    pub octahedron: u128,
+}
+
+impl Sides {
+    /// The numbers, in the order of the fields.
+    fn numbers(&mut self) -> [&mut u128; 5] {
+        [
+            &mut self.bipartite_and_edge,
+            &mut self.clique_and_caps,
+            &mut self.bipartite,
+            &mut self.prism,
+            &mut self.octahedron,
+        ]
+    }
+}
+
+/// Which of the [`Sides`] are counted; the others stay zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Selection {
+    /// All but the octahedron.
+    Census,
+    /// The prism, at adjacent pairs of vertices.
+    Prism,
+    /// The octahedron.
+    Octahedron,
 }
 
 /// Steps of all vertices.
@@ -58,8 +85,8 @@ fn weight(graph: View<'_>, v: VertexId) -> u64 {
     before.iter().map(|&u| graph.degree(u) as u64).sum::<u64>() * before.len() as u64
 }
 
-/// The numbers; `None` once the run was cancelled.
-pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
+/// The numbers of a selection; `None` once the run was cancelled.
+pub(super) fn count(graph: View<'_>, selection: Selection, job: Job<'_>) -> Option<Sides> {
     let list = |v: VertexId| graph.degree(v).min(1);
     let units = StartVertices::vertices(graph).units(job, list, |v| weight(graph, v) + 1);
     let ran = job.run(
@@ -67,22 +94,22 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
         || SideState::new(graph),
         |state, unit| {
             state.enter(unit.start);
-            let flow = state.occurrences(&job.context.cancel);
+            let flow = state.occurrences(selection, &job.context.cancel);
             state.leave();
             flow
         },
     );
-    let sums = ran.sums(|states| {
-        let mut sums = [0; 4];
-        for SideState { found, .. } in &states {
-            let Sides { bipartite_and_edge, clique_and_caps, bipartite, prism } = *found;
-            let found = [bipartite_and_edge, clique_and_caps, bipartite, prism];
-            sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
+    let sums = ran.sums(|mut states| {
+        let mut sums = [0; 5];
+        for state in &mut states {
+            sums.iter_mut().zip(state.found.numbers()).for_each(|(sum, found)| *sum += *found);
         }
         Ok(sums)
     });
-    let ([bipartite_and_edge, clique_and_caps, bipartite, prism], complete) = sums.ok()?;
-    complete.then_some(Sides { bipartite_and_edge, clique_and_caps, bipartite, prism })
+    let (sums, complete) = sums.ok()?;
+    let mut all = Sides::default();
+    all.numbers().into_iter().zip(sums).for_each(|(number, sum)| *number = sum);
+    complete.then_some(all)
 }
 
 /// A thread's state. The neighbours before the root have numbers by their position in its row, and
@@ -109,6 +136,8 @@ struct SideState<'a> {
     columns: Vec<u64>,
     both: Vec<u64>,
     within: Vec<u64>,
+    /// The rows of a slot's set within this, for octahedra.
+    rows: Vec<u64>,
     /// By vertex, zero between calls: how many of a set it is next to.
     count: Vec<u32>,
     met: Vec<VertexId>,
@@ -164,6 +193,7 @@ impl<'a> SideState<'a> {
             columns: vec![],
             both: vec![],
             within: vec![],
+            rows: vec![],
             count: zeroed_or_unwind(graph.vertices()),
             met: vec![],
         }
@@ -233,26 +263,29 @@ impl<'a> SideState<'a> {
     }
 
     /// All occurrences whose last vertex is the root; whether the run is asked to stop meanwhile.
-    fn occurrences(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+    fn occurrences(&mut self, selection: Selection, cancel: &Cancel) -> ControlFlow<()> {
         if self.before.len() < 2 {
             return ControlFlow::Continue(());
         }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
             // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { self.occurrences_x86_v3(cancel) };
+            return unsafe { self.occurrences_x86_v3(selection, cancel) };
         }
-        self.occurrences_portable(cancel)
+        self.occurrences_portable(selection, cancel)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,popcnt")]
-    fn occurrences_x86_v3(&mut self, cancel: &Cancel) -> ControlFlow<()> {
-        self.occurrences_portable(cancel)
+    fn occurrences_x86_v3(&mut self, selection: Selection, cancel: &Cancel) -> ControlFlow<()> {
+        self.occurrences_portable(selection, cancel)
     }
 
     #[inline(always)]
-    fn occurrences_portable(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+    fn occurrences_portable(&mut self, selection: Selection, cancel: &Cancel) -> ControlFlow<()> {
+        if selection == Selection::Octahedron {
+            return self.octahedra(cancel);
+        }
         let numbers = self.before.len();
         let table_len = Words::stride(numbers) * self.vertices.len();
         match numbers {
@@ -266,6 +299,9 @@ impl<'a> SideState<'a> {
             65..=96 => self.adjacent::<Bytes<96>>(cancel)?,
             97..128 => self.adjacent::<Bytes<128>>(cancel)?,
             _ => self.adjacent::<Words>(cancel)?,
+        }
+        if selection == Selection::Prism {
+            return ControlFlow::Continue(());
         }
         let large = self.sizes.iter().filter(|&&size| size >= 3).count();
         let triples = numbers.pow(2) * (numbers + 3) / 6 * large.div_ceil(64);

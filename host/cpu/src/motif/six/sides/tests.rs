@@ -68,7 +68,7 @@ fn with_and_without_tables_and_by_triples_and_pairs() {
 fn a_run_that_is_stopped_gives_no_number() {
     let graph = graph(40, 5);
     let context = Context::with_threads(1);
-    assert!(count(graph.view(), Job::whole(&context)).is_some());
+    assert!(count(graph.view(), Selection::Census, Job::whole(&context)).is_some());
     context.cancel.cancel();
-    assert!(count(graph.view(), Job::whole(&context)).is_none());
+    assert!(count(graph.view(), Selection::Census, Job::whole(&context)).is_none());
 }
