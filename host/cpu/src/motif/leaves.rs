@@ -121,3 +121,45 @@ impl<'g> HubsOfLeaves<'g> {
         Some(counts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gramer_pattern::task::Induced;
+
+    use super::super::{NoSink, by_leaves, list};
+    use super::*;
+    use crate::{Job, Resident};
+
+    #[test]
+    fn few_leaves_give_the_counts_of_a_visit_to_every_set() {
+        // Two adjacent hubs with leaves, one of them in a triangle, and a path that ends at a vertex with leaves.
+        let mut builder = Builder::new();
+        [(0, 1), (0, 2), (1, 2), (1, 3), (3, 4)].iter().for_each(|&(u, v)| builder.edge(u, v));
+        [(0, 14), (1, 11), (4, 2)].iter().for_each(|&(hub, leaves)| {
+            (0..leaves).for_each(|leaf| builder.edge(hub, 100 * (hub + 1) + leaf));
+        });
+        let graph = builder.build();
+        let context = Context::with_threads(2);
+        let job = Job::whole(&context);
+        for k in [4, 5, 6] {
+            let hubs = HubsOfLeaves::new(graph.view(), 10, k - 1).expect("both hubs have leaves");
+            let sets = list(&Resident::new(&graph), k, Induced::Vertex, &NoSink, job);
+            assert!(sets.1 && sets.0.iter().any(|&count| count > 0));
+            assert_eq!(by_leaves(&hubs, k, &context).unwrap(), Some(sets.0), "{k}");
+        }
+    }
+
+    #[test]
+    fn a_set_of_vertices_has_room_for_its_hubs_and_leaves() {
+        let of = |hubs: usize| {
+            let mut builder = Builder::new();
+            for hub in 0..hubs as u64 {
+                (0..9).for_each(|leaf| builder.edge(hub, 10 + 10 * hub + leaf));
+            }
+            let graph = builder.build();
+            HubsOfLeaves::new(graph.view(), 8, 5).map(|hubs| hubs.samples(6).len())
+        };
+        assert_eq!([1, 2, 3].map(of), [Some(6), Some(17), Some(35)]);
+        assert_eq!([0, 4].map(of), [None, None]);
+    }
+}
