@@ -218,7 +218,7 @@ proptest! {
         support in 1u64..20,
     ) {
         let orders = both_orders(&small);
-        let match_one = |mappings| Task::Match {
+        let match_one = |mappings: bool| Task::Match {
             pattern: query.pattern(),
             induced: Induced::Edge,
             mappings: mappings.then_some(Mappings::Isomorphism),

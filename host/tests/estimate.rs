@@ -93,7 +93,7 @@ fn matches() {
     labelled.set_vertex_label(0, 1);
     labelled.set_vertex_label(2, 0);
     labelled.set_edge_label(0, 1, 0);
-    let task = |pattern, induced, mappings| Task::Match {
+    let task = |pattern, induced, mappings: bool| Task::Match {
         pattern,
         induced,
         mappings: mappings.then_some(Mappings::Isomorphism),
