@@ -186,6 +186,16 @@ impl PlanWords {
         plan
     }
 
+    /// The words of a depth for joins: of edge isomorphisms, the number of conflicts and these follow.
+    pub fn join_words(&self, at: usize) -> Vec<u32> {
+        let mut words = self.depths[at].words(self.limit());
+        if let Some(edges) = self.edges.get(at) {
+            words.push(edges.len() as u32);
+            words.extend_from_slice(edges);
+        }
+        words
+    }
+
     /// Number of depths.
     pub fn size(&self) -> usize {
         self.order.len()

@@ -10,7 +10,6 @@ use gramer_base::error::{Error, Result};
 
 use crate::device::Device;
 use crate::memory::Buffer;
-use crate::plan::Depth;
 use crate::program::Program;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
@@ -190,15 +189,8 @@ impl<'a> JoinRun<'a> {
         let (candidates, candidates_at) = candidates(query, without.sets);
         let candidates = Buffer::of(&place, &candidates, "candidates")?;
         let limit = query.plan.limit();
-        let words = |(at, depth): (usize, &Depth)| {
-            let mut words = depth.words(limit);
-            if let Some(edges) = query.plan.edges.get(at) {
-                words.push(edges.len() as u32);
-                words.extend_from_slice(edges);
-            }
-            Buffer::of(&place, &words, "the plan")
-        };
-        let plan = query.plan.depths.iter().enumerate().map(words).collect::<Result<_>>()?;
+        let words = |at| Buffer::of(&place, &query.plan.join_words(at), "the plan");
+        let plan = (0..query.depths()).map(words).collect::<Result<_>>()?;
         let sums = Buffer::of(&place, &[0; SUMS * SLOTS * SUM_WORDS], "sums")?;
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let intervals = by.longest as usize / 32 + 1;

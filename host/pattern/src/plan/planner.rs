@@ -102,16 +102,11 @@ impl Planner<'_> {
     }
 
     /// A chain that emits every mapping, or a tree that counts; [`Planner::best`] counts the automorphisms.
-    pub(super) fn plan(
-        &self,
-        order: &[usize],
-        restrictions: &Restrictions,
-        emit: bool,
-    ) -> (SearchPlan, f64) {
+    pub(super) fn plan(&self, order: &[usize], by: &Restrictions, emit: bool) -> (SearchPlan, f64) {
         let mut growth = PartialPlan {
             planner: self,
             order,
-            below: &restrictions.below,
+            below: &by.below,
             emit,
             steps: vec![],
             sets: vec![],
@@ -130,7 +125,7 @@ impl Planner<'_> {
             classes: self.classes(),
             steps,
             sets,
-            factor: restrictions.factor,
+            factor: by.factor,
             automorphisms: 1,
             cost: cost as u64,
         };
