@@ -272,6 +272,10 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                     continue;
                 }
                 // On the chain that holds nothing branches are dealt out.
+                if (held > 0 && ((need == 2 && LAST > 0) || (need == 3 && size <= LAST))) {
+                    count_last(set, size, need, pivots, rows, lane, room, sum);
+                    continue;
+                }
                 if (size <= SMALL && held > 0) {
                     collect_set(set, held, pivots, collected, rows, lane, room);
                     collected += 1;

@@ -8,6 +8,7 @@
 //! Cliques of many vertices are not met one by one: `kernels/pivots.cl` counts complete sets at once.
 
 mod heads;
+mod last_sets;
 mod pivots;
 mod roots;
 mod slots;

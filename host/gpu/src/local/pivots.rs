@@ -9,6 +9,7 @@ use gramer_base::context::Context;
 use gramer_base::error::Result;
 
 use super::TARGETS;
+use super::last_sets;
 use super::roots::{ClassShape, List, Roots};
 use super::small_sets::{self, SmallSets};
 use crate::device::{Arg, Device};
@@ -249,13 +250,16 @@ impl CliqueCount<'_> {
             ("STACK_WORDS", stack_words(words)),
             ("STATE_WORDS", STATE_WORDS),
             ("WALKER_WORDS", WALKER_WORDS),
+            ("LAST", last_sets::candidates(SmallSets::of(words))),
         ];
         for (name, value) in own.into_iter().chain(SmallSets::of(words).defines()) {
             writeln!(defines, "#define {name} {value}").expect("text");
         }
         let name = format!("pivots_{words} of {}", self.k);
         let form = device.form()?.source();
-        device.program(&name, &[COMMON, &defines, &form, TARGETS, small_sets::SOURCE, PIVOTS])
+        let sources =
+            [COMMON, &defines, &form, TARGETS, small_sets::SOURCE, last_sets::SOURCE, PIVOTS];
+        device.program(&name, &sources)
     }
 }
 

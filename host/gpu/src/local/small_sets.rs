@@ -28,6 +28,9 @@ impl SmallSets {
     /// Maximum number of candidates of a small set, and of targets of a small root (`kernels/small_roots.cl`).
     pub const CANDIDATES: usize = 32;
 
+    /// Maximum number of candidates of a set whose edges and triangles one lane counts, where three more vertices are needed.
+    pub const LEAF: usize = 8;
+
     /// For rows of this many words. On an H200 4 and 8 sets took up to a tenth longer, 1 set up to 70 %; with 12 sets and
     /// 240 entries states are often taken alone. Rows of 16 words leave less local memory.
     pub fn of(words: usize) -> Self {
@@ -47,14 +50,25 @@ impl SmallSets {
         self.pool - SPARE
     }
 
+    /// Numbers that the pool has room for behind the sets that are collected, while no state waits.
+    pub(super) fn numbers(self) -> usize {
+        self.pool - self.sets
+    }
+
     /// Words of local memory: the neighbours of each candidate, and the pool.
     pub(super) fn words(self) -> usize {
         self.sets * CANDIDATES + 2 * self.pool
     }
 
     /// Definitions of the kernel.
-    pub(super) fn defines(self) -> [(&'static str, usize); 5] {
+    pub(super) fn defines(self) -> [(&'static str, usize); 7] {
+        let tune = std::env::var("TUNE").unwrap_or_else(|_| "32:8:64".into());
+        let mut tune = tune.split(':').map(|n| n.parse::<usize>().expect("a number"));
+        let mut next = || tune.next().expect("three numbers");
+        let (leaf_of_two, leaf) = (next(), next());
         [
+            ("LEAF_OF_TWO", leaf_of_two),
+            ("LEAF", leaf),
             ("SMALL", CANDIDATES),
             ("SMALL_SETS", self.sets),
             ("SMALL_POOL", self.pool),
@@ -152,13 +166,21 @@ void trial(__global const uint *restrict given, const uint candidates, const uin
             let form = source(Lanes::Local);
             let text = [COMMON, &defines, &form, SOURCE, TRIAL];
             let program = device.program("small sets", &text).unwrap();
-            for (share, candidates, held, pivots) in [
+            let mut cases = vec![
                 (4, u32::MAX, 1, 0),
                 (6, u32::MAX, 1, 2),
                 (7, 0x00ff_ffff, 2, 3),
                 (8, 0xffff, 1, 0),
                 (0, 0x3ff, 4, 5),
-            ] {
+            ];
+            // The last of them needs two vertices more; of complete sets branches have one candidate less.
+            let leaf = SmallSets::LEAF as u32;
+            for size in [2, 3, 4, leaf - 1, leaf, leaf + 1, leaf + 2, 2 * leaf, 32] {
+                let held = (K - 2 - sizes.sets) as u32;
+                let all = u32::MAX >> (32 - size);
+                cases.extend((0..4).map(|pivots| (8 - pivots, all.rotate_left(3), held, pivots)));
+            }
+            for (share, candidates, held, pivots) in cases {
                 let near = random(share, u64::from(share));
                 let given = Buffer::of(&place, &near, "neighbours").unwrap();
                 let sums = Buffer::of(&place, &[0u64; 3], "sums").unwrap();
