@@ -1,25 +1,13 @@
 //! Sets of a walk by pivots whose cliques need two or three vertices more (`kernels/last_sets.clh`).
 
-use super::small_sets::SmallSets;
-
 pub(super) const SOURCE: &str = include_str!("../../kernels/last_sets.clh");
-
-/// Maximum number of candidates of a set whose triangles are counted. Larger ones are divided by a pivot.
-const CANDIDATES: usize = 64;
-
-/// The same, where a walker has this room for their numbers.
-pub(super) fn candidates(sizes: SmallSets) -> usize {
-    let tune = std::env::var("TUNE").ok();
-    let tune = tune.and_then(|tune| tune.split(':').nth(2).and_then(|n| n.parse().ok()));
-    tune.unwrap_or(CANDIDATES).min(sizes.numbers())
-}
 
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;
 
     use super::super::pivots::binomials;
-    use super::super::small_sets;
+    use super::super::small_sets::{self, SmallSets};
     use super::*;
     use crate::Settings;
     use crate::device::{Arg, Device};
@@ -122,7 +110,7 @@ void trial(__global const uint *restrict given, __global const uint *restrict ca
                     (near[i][j], near[j][i]) = (is, is);
                 }
                 let mut candidates: Vec<usize> = (0..n).filter(|_| random() < members).collect();
-                candidates.truncate(sizes.numbers());
+                candidates.truncate(sizes.last());
                 let word = |is: &dyn Fn(usize) -> bool, x: usize| -> u32 {
                     (0..32).map(|bit| u32::from(is(32 * x + bit)) << bit).sum()
                 };

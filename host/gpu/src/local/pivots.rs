@@ -250,7 +250,7 @@ impl CliqueCount<'_> {
             ("STACK_WORDS", stack_words(words)),
             ("STATE_WORDS", STATE_WORDS),
             ("WALKER_WORDS", WALKER_WORDS),
-            ("LAST", last_sets::candidates(SmallSets::of(words))),
+            ("LAST", SmallSets::of(words).last()),
         ];
         for (name, value) in own.into_iter().chain(SmallSets::of(words).defines()) {
             writeln!(defines, "#define {name} {value}").expect("text");

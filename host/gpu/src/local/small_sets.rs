@@ -50,9 +50,12 @@ impl SmallSets {
         self.pool - SPARE
     }
 
-    /// Numbers that the pool has room for behind the sets that are collected, while no state waits.
-    pub(super) fn numbers(self) -> usize {
-        self.pool - self.sets
+    /// Maximum number of candidates of a larger set whose triangles a walker counts (`kernels/last_sets.clh`): the pool has
+    /// room for their numbers behind the sets that are collected, while no state waits.
+    pub fn last(self) -> usize {
+        let tune = std::env::var("TUNE").ok();
+        let tune = tune.and_then(|tune| tune.split(':').nth(2).and_then(|n| n.parse().ok()));
+        tune.unwrap_or(64).min(self.pool - self.sets)
     }
 
     /// Words of local memory: the neighbours of each candidate, and the pool.
@@ -178,7 +181,10 @@ void trial(__global const uint *restrict given, const uint candidates, const uin
             for size in [2, 3, 4, leaf - 1, leaf, leaf + 1, leaf + 2, 2 * leaf, 32] {
                 let held = (K - 2 - sizes.sets) as u32;
                 let all = u32::MAX >> (32 - size);
-                cases.extend((0..4).map(|pivots| (8 - pivots, all.rotate_left(3), held, pivots)));
+                let densest = if size > 16 { 6 } else { 8 };
+                cases.extend(
+                    (0..4).map(|pivots| (densest - pivots, all.rotate_left(3), held, pivots)),
+                );
             }
             for (share, candidates, held, pivots) in cases {
                 let near = random(share, u64::from(share));

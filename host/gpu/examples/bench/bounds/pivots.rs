@@ -155,6 +155,10 @@ impl<'a, const W: usize> Walk<'a, W> {
             if held + pivots + size < self.sought || held + 1 >= self.sought || size == 0 {
                 return;
             }
+            let need = self.sought - held;
+            if held > 0 && (need == 2 || need == 3 && size as usize <= self.small.last()) {
+                return self.count_last(&set, need);
+            }
             if size <= SMALL && held > 0 {
                 let walk = |walk: &mut Self| walk.small(set, held, pivots);
                 return if held == 1 { self.sampled(walk) } else { walk(self) };
@@ -205,6 +209,35 @@ impl<'a, const W: usize> Walk<'a, W> {
             }
             return;
         }
+    }
+
+    /// A set that needs two or three vertices more: the edges, for which each candidate counts its later neighbours as for a
+    /// pivot, and the triangles, for which lanes that take 32 lowest candidates go over all later second ones.
+    fn count_last(&mut self, set: &[u64; W], need: u32) {
+        let halves = |set: &[u64; W]| -> u64 {
+            set.iter().map(|&w| u64::from(w as u32 != 0) + u64::from(w >> 32 != 0)).sum()
+        };
+        let size: u64 = set.iter().map(|w| u64::from(w.count_ones())).sum();
+        let all = halves(set);
+        self.tests.states += 1;
+        self.tests.candidates += size * all;
+        if need == 2 {
+            self.tests.words += LANES * all * (all + 1) / 2;
+            return;
+        }
+        self.tests.words += size.div_ceil(LANES) * LANES * all;
+        let (mut left, mut at, mut read) = (*set, 0, 0);
+        for x in 0..W {
+            while left[x] != 0 {
+                // Earlier words have none left.
+                let rounds = at / LANES + u64::from(at % LANES != 0);
+                read += rounds * LANES * halves(&left);
+                left[x] &= left[x] - 1;
+                at += 1;
+            }
+        }
+        self.tests.words += read;
+        self.tests.candidates += read;
     }
 
     /// A walk below a branch, if its group is walked.

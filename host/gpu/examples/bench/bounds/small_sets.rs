@@ -22,12 +22,20 @@ pub struct SmallSets {
     /// Neighbours of each candidate of each set.
     near: Vec<Vec<u32>>,
     waiting: Vec<State>,
+    /// Population counts of each leaf that waits.
+    leaves: Vec<u64>,
 }
 
 impl SmallSets {
     /// None, for rows of this many words.
     pub fn new(words: usize) -> Self {
-        SmallSets { sizes: gramer_gpu::SmallSets::of(words), near: vec![], waiting: vec![] }
+        let sizes = gramer_gpu::SmallSets::of(words);
+        SmallSets { sizes, near: vec![], waiting: vec![], leaves: vec![] }
+    }
+
+    /// Maximum number of candidates of a set whose triangles a walker counts.
+    pub fn last(&self) -> usize {
+        self.sizes.last()
     }
 
     /// Collects a set, given the neighbours of each candidate; if it is the last that there is room for, walks them all.
@@ -74,12 +82,59 @@ impl SmallSets {
             while examined.iter().any(|b| b.waiting != 0) {
                 for branches in examined.iter_mut().filter(|b| b.waiting != 0) {
                     let near = &self.near[branches.state.number];
-                    self.waiting.extend(branches.next(near));
+                    match branches.next(near) {
+                        Branch::State(state) => self.waiting.push(state),
+                        Branch::Leaf(counts) => self.leaves.push(counts),
+                        Branch::TooSmall => {}
+                    }
+                }
+                if self.leaves.len() >= LANES as usize {
+                    self.count_leaves(tests);
                 }
             }
         }
+        while !self.leaves.is_empty() {
+            self.count_leaves(tests);
+        }
         self.near.clear();
     }
+
+    /// Counts the last leaves, one a lane. A population count reads a word.
+    fn count_leaves(&mut self, tests: &mut Tests) {
+        let left = self.leaves.len().saturating_sub(LANES as usize);
+        let counts: u64 = self.leaves[left..].iter().sum();
+        let longest = self.leaves[left..].iter().max().expect("there is one");
+        tests.words += counts;
+        tests.members += counts;
+        tests.candidates += counts;
+        tests.waited += LANES * longest;
+        self.leaves.truncate(left);
+    }
+}
+
+/// A branch of a state.
+enum Branch {
+    State(State),
+    /// A set that a lane counts with this number of population counts.
+    Leaf(u64),
+    /// It has too few vertices for a clique.
+    TooSmall,
+}
+
+/// Population counts of a leaf: for its edges those of each candidate but the last, and for triangles those of each edge but
+/// a candidate's last.
+fn leaf_counts(candidates: u32, need: u32, near: &[u32]) -> u64 {
+    if need < 2 {
+        return 0;
+    }
+    let mut counts = u64::from(candidates.count_ones()).saturating_sub(1);
+    if need > 2 {
+        for i in bits(candidates) {
+            let later = candidates & near[i as usize] & (u32::MAX << i);
+            counts += u64::from(later.count_ones()).saturating_sub(1);
+        }
+    }
+    counts
 }
 
 /// The branches of a state.
@@ -114,8 +169,8 @@ impl Branches {
         Branches { state, pivot, beside, waiting: beside | 1 << pivot }
     }
 
-    /// The next branch, if it is a state and no leaf.
-    fn next(&mut self, near: &[u32]) -> Option<State> {
+    /// The next branch.
+    fn next(&mut self, near: &[u32]) -> Branch {
         let State { number, candidates, need, pivots } = self.state;
         let i = self.waiting.trailing_zeros();
         self.waiting &= self.waiting - 1;
@@ -124,8 +179,14 @@ impl Branches {
         let candidates = candidates & near[i as usize] & !gone;
         let (left, need, pivots) =
             (candidates.count_ones(), need + is_pivot - 1, pivots + is_pivot);
-        let goes_on = need > 1 && left > 3 && pivots + left >= need;
-        goes_on.then_some(State { number, candidates, need, pivots })
+        if pivots + left < need {
+            Branch::TooSmall
+        } else if left <= 3 || need < 3 || need == 3 && left as usize <= gramer_gpu::SmallSets::LEAF
+        {
+            Branch::Leaf(leaf_counts(candidates, need, near))
+        } else {
+            Branch::State(State { number, candidates, need, pivots })
+        }
     }
 }
 
