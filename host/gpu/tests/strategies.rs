@@ -139,6 +139,20 @@ fn pivots_of_every_width() {
     compare(&gpu, "tiers", &tiers(), &Task::Clique { k: 9 });
 }
 
+/// Sets of up to 200 candidates that need two or three vertices more, whose edges and triangles are counted: below roots of
+/// every number of targets, and, of a few vertices next to all others, below their arcs.
+#[test]
+fn last_vertices_of_wide_sets() {
+    let Some(gpu) = open(Settings { pivots: Some(true), ..checked() }) else { return };
+    let dense = |vertices, p| random(Model::ErdosRenyiProbability { vertices, p }, 13, [0, 0]);
+    let all =
+        side_by_side([dense(200, 0.35), joined(2, &dense(90, 0.5)), dense(45, 0.8)].into_iter());
+    for k in [6, 7, 9] {
+        compare(&gpu, "dense", &all, &Task::Clique { k });
+    }
+    compare(&gpu, "above all classes", &joined(3, &dense(600, 0.1)), &Task::Clique { k: 6 });
+}
+
 /// Adds the edges of a graph whose vertices begin at `first`.
 fn add_edges(builder: &mut Builder, graph: &Graph, first: u64) {
     let view = graph.view();
