@@ -271,8 +271,8 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                         COUNT(1, pivots + size, 1, 89)
                     continue;
                 }
-                // On the chain that holds nothing branches are dealt out.
-                if (held > 0 && ((need == 2 && LAST > 0) || (need == 3 && size <= LAST))) {
+                // On the chain that holds nothing branches are dealt out, and every walker would count.
+                if (held > 0 && (need == 2 || (need == 3 && size <= LAST))) {
                     count_last(set, size, need, pivots, rows, lane, room, sum);
                     continue;
                 }

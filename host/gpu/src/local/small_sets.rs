@@ -31,6 +31,9 @@ impl SmallSets {
     /// Maximum number of candidates of a set whose edges and triangles one lane counts, where three more vertices are needed.
     pub const LEAF: usize = 8;
 
+    /// Maximum number of candidates of a larger set whose triangles all lanes of a walker count.
+    const LAST: usize = 64;
+
     /// For rows of this many words. On an H200 4 and 8 sets took up to a tenth longer, 1 set up to 70 %; with 12 sets and
     /// 240 entries states are often taken alone. Rows of 16 words leave less local memory.
     pub fn of(words: usize) -> Self {
@@ -50,12 +53,10 @@ impl SmallSets {
         self.pool - SPARE
     }
 
-    /// Maximum number of candidates of a larger set whose triangles a walker counts (`kernels/last_sets.clh`): the pool has
-    /// room for their numbers behind the sets that are collected, while no state waits.
+    /// Maximum number of candidates of a set whose triangles a walker counts (`kernels/last_sets.clh`): the pool has room for
+    /// their numbers behind the sets that are collected, while no state waits.
     pub fn last(self) -> usize {
-        let tune = std::env::var("TUNE").ok();
-        let tune = tune.and_then(|tune| tune.split(':').nth(2).and_then(|n| n.parse().ok()));
-        tune.unwrap_or(64).min(self.pool - self.sets)
+        Self::LAST.min(self.pool - self.sets)
     }
 
     /// Words of local memory: the neighbours of each candidate, and the pool.
@@ -64,14 +65,9 @@ impl SmallSets {
     }
 
     /// Definitions of the kernel.
-    pub(super) fn defines(self) -> [(&'static str, usize); 7] {
-        let tune = std::env::var("TUNE").unwrap_or_else(|_| "32:8:64".into());
-        let mut tune = tune.split(':').map(|n| n.parse::<usize>().expect("a number"));
-        let mut next = || tune.next().expect("three numbers");
-        let (leaf_of_two, leaf) = (next(), next());
+    pub(super) fn defines(self) -> [(&'static str, usize); 6] {
         [
-            ("LEAF_OF_TWO", leaf_of_two),
-            ("LEAF", leaf),
+            ("LEAF", Self::LEAF),
             ("SMALL", CANDIDATES),
             ("SMALL_SETS", self.sets),
             ("SMALL_POOL", self.pool),
