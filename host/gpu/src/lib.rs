@@ -78,7 +78,7 @@ pub use search::{Order, Steps};
 pub use select::is_gpu;
 pub use stop::when_late;
 pub use table::primitives;
-pub use table::{Ablation, Access, Mechanism, TableSettings, Traversal};
+pub use table::{Ablation, Access, Mechanism, Merge, TableSettings, Traversal};
 pub use wide::{Balance, Tile};
 pub use yardstick::Yardsticks;
 

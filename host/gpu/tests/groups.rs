@@ -9,7 +9,7 @@ use gramer_cpu::Cpu;
 use gramer_gpu::primitives::{
     EdgeFilter, Filter, GroupKey, Groups, Key, Measure, Mining, Table, count_numbers,
 };
-use gramer_gpu::{Ablation, Fault, Gpu, Settings, Strategy, TableSettings};
+use gramer_gpu::{Fault, Gpu, Merge, Settings, Strategy, TableSettings};
 use gramer_graph::generate::Model;
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
@@ -236,17 +236,17 @@ fn numbers_are_counted_in_order_at_every_budget() {
         let (limit, peak) = gpu.memory().unwrap();
         assert!(peak <= limit, "{peak} bytes of {limit}");
     }
-    // Searched for in all segments.
-    let without = Ablation { matched: true, ..Ablation::default() };
-    let table = TableSettings { without, ..TableSettings::default() };
-    let memory = Some(100 << 10);
-    let settings = Settings { checked: true, memory, table, ..Settings::default() };
-    let gpu = common::open(settings).expect("there is a device");
-    let mut found = vec![];
-    let took = count_numbers(&[&gpu], numbers.iter().copied(), &context, |n, times| {
-        found.push((n, times))
-    });
-    assert!(took.unwrap().merges > 0 && found == right);
+    for merge in [Merge::Path, Merge::Earlier, Merge::Every] {
+        let table = TableSettings { merge, ..TableSettings::default() };
+        let memory = Some(100 << 10);
+        let settings = Settings { checked: true, memory, table, ..Settings::default() };
+        let gpu = common::open(settings).expect("there is a device");
+        let mut found = vec![];
+        let took = count_numbers(&[&gpu], numbers.iter().copied(), &context, |n, times| {
+            found.push((n, times))
+        });
+        assert!(took.unwrap().merges > 0 && found == right, "{merge:?}");
+    }
     let Some(gpu) = open(Some(8 << 10)) else { return };
     let text = count_numbers(&[&gpu], [1], &context, |_, _| {}).unwrap_err().to_string();
     assert!(text.contains("20 KiB"), "{text}");

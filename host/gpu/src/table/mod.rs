@@ -57,7 +57,7 @@ use self::shape::next_to_all;
 use self::store::Room;
 
 pub use pages::Access;
-pub use settings::{Ablation, Mechanism, TableSettings, Traversal};
+pub use settings::{Ablation, Mechanism, Merge, TableSettings, Traversal};
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const SHARED: &str = include_str!("../../kernels/table.clh");

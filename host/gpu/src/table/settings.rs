@@ -25,8 +25,22 @@ pub struct TableSettings {
     pub join_settings: JoinSettings,
     /// Number of warps; none: as many as the device keeps busy, and not more than there are windows of the lists.
     pub warps: Option<usize>,
+    /// Merge of sorted segments. Not available as a command-line option.
+    pub merge: Merge,
     /// Mechanisms that are left out, to see what they are worth.
     pub without: Ablation,
+}
+
+/// How a warp merges short sorted lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// Two lists at a time, each lane a part of the output, which a search along the diagonal finds (merge path).
+    #[default]
+    Path,
+    /// Searches each element in earlier lists; sums of counters replace the search in later ones (GAMMA, figure 15c).
+    Earlier,
+    /// Searches each element in all other lists (GAMMA, figure 15b).
+    Every,
 }
 
 /// Order in which tables are extended.
@@ -64,9 +78,6 @@ pub struct Ablation {
     pub sets: bool,
     /// Each vertex is written separately.
     pub write_cache: bool,
-    /// Searches sorted segments in all others, instead of in earlier ones (GAMMA, figure 15c). Not available as a
-    /// command-line option.
-    pub matched: bool,
 }
 
 /// Mechanism that can be disabled (ablation).

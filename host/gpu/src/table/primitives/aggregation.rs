@@ -161,7 +161,7 @@ impl<'k> Aggregation<'k> {
         if let Meaning::Images { numbers, .. } = &self.meaning {
             let mut images = vec![(0, 0); numbers.len()];
             numbers.iter().for_each(|(&image, &number)| images[number as usize - 1] = image);
-            let mut take = |piece: Piece| {
+            let mut take = |piece: &Piece| {
                 for at in 0..piece.keys.len() / records.key as usize {
                     let key = records.key_at(&piece.keys, at);
                     if let Some(image) = (key >> 32).checked_sub(1) {
@@ -178,7 +178,7 @@ impl<'k> Aggregation<'k> {
     }
 
     /// Calls `take` with the merged segments.
-    fn merged(&self, runs: Option<Runs>, take: &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> {
+    fn merged(&self, runs: Option<Runs>, take: &mut dyn FnMut(&Piece) -> Result<()>) -> Result<()> {
         let Some(mut runs) = runs else { return Ok(()) };
         self.mining.sorting(self.sorting.records, &mut |sorter| {
             runs.end(std::slice::from_mut(sorter), self.mining.cancel(), take)
@@ -196,7 +196,7 @@ impl<'k> Aggregation<'k> {
             _ => vec![0; by.len()],
         };
         let mut groups: Vec<Group> = vec![];
-        let mut take = |piece: Piece| {
+        let mut take = |piece: &Piece| {
             for at in 0..piece.keys.len() / records.key as usize {
                 let (key, value) =
                     (records.key_at(&piece.keys, at), records.weight_at(&piece.weights, at));

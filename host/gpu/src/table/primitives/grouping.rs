@@ -195,10 +195,11 @@ impl Mining {
                     stride: keys.width as u32,
                 });
                 let TableGraph { device, arena, fault, .. } = &mut *run.graph;
-                let all = (sorting.records, self.searches_all());
-                let sorter = Sorter::new(device, arena, fault, all)?;
+                let all = (sorting.records, self.merge());
+                let mut sorter = Sorter::new(device, arena, fault, all)?;
                 let sorted = sorter.sort(&space, size, bits(), cancel)?;
-                runs.push(&sorter.reduce(&space, sorted, size, weights)?)?;
+                let reduced = sorter.reduce(&space, sorted, size, weights)?;
+                runs.push(sorter.read(reduced, runs.chunk())?)?;
             }
             Ok(())
         })?;
@@ -246,7 +247,7 @@ impl Mining {
         records: Records,
         work: &mut dyn FnMut(&mut Sorter<'_>) -> Result<()>,
     ) -> Result<()> {
-        let all = (records, self.searches_all());
+        let all = (records, self.merge());
         let mut held = self.lock();
         let TableGraph { device, arena, fault, .. } = &mut *held;
         let mut sorter = Sorter::new(device, arena, fault, all)?;
@@ -264,7 +265,7 @@ impl Mining {
     pub(super) fn runs(&self, records: Records) -> Result<Runs> {
         let mut capacity = 0;
         self.sorting(records, &mut |sorter| {
-            capacity = sorter.capacity(Runs::PIECES);
+            capacity = sorter.capacity(Runs::WAYS);
             Ok(())
         })?;
         Ok(Runs::new(records, &self.room(), capacity))

@@ -9,6 +9,7 @@ use gramer_graph::{Graph, VertexId};
 use super::super::graph::{GraphRequest, TableGraph, defines};
 use super::super::pages::{Access, PageShape};
 use super::super::run::{Step, TableRun};
+use super::super::settings::Merge;
 use super::super::shape::{LANES, TableArena};
 use super::super::store::{Room, Segment};
 use super::super::whole::SCAN;
@@ -218,9 +219,9 @@ impl Mining {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether segments that are merged are searched in all others.
-    pub(super) fn searches_all(&self) -> bool {
-        self.gpu.of_tables().without.matched
+    /// How warps merge sorted lists.
+    pub(super) fn merge(&self) -> Merge {
+        self.gpu.of_tables().merge
     }
 
     pub(super) fn room(&self) -> Room {

@@ -7,9 +7,10 @@ use gramer_base::context::{Cancel, Context};
 use gramer_base::error::{Error, Result};
 
 use super::super::graph::most_arena;
+use super::super::settings::Merge;
 use super::super::store::Room;
 use super::super::whole::SCAN;
-use super::{Piece, Records, Runs, Sorter, Space};
+use super::{Piece, Records, Runs, Sorter, Space, meanwhile};
 use crate::Gpu;
 use crate::device::Device;
 use crate::memory::Buffer;
@@ -34,6 +35,8 @@ pub struct Segments {
     pub merges: u64,
     /// The time of these, what the host does for them and `visit` included.
     pub merging: Duration,
+    /// The time of the kernels that put records in order in these, of all devices together.
+    pub kernels: Duration,
 }
 
 /// A device, and its memory for the sort.
@@ -68,9 +71,9 @@ impl Place {
         Ok(Place { device: device.clone(), arena, fault, size: size as usize })
     }
 
-    fn sorter(&mut self, every: bool) -> Result<Sorter<'_>> {
+    fn sorter(&mut self, merge: Merge) -> Result<Sorter<'_>> {
         let Place { device, arena, fault, .. } = self;
-        Sorter::new(device, arena, fault, (RECORDS, every))
+        Sorter::new(device, arena, fault, (RECORDS, merge))
     }
 }
 
@@ -98,73 +101,86 @@ pub fn count_numbers(
     let room = Room::of(settings.host_memory, settings.spill.as_deref());
     let mut places: Vec<Place> = gpus.iter().map(|gpu| Place::new(gpu)).collect::<Result<_>>()?;
     let sizes: Vec<usize> = places.iter().map(|place| place.size).collect();
-    let every = settings.without.matched;
+    let merge = settings.merge;
     let mut sorters: Vec<Sorter<'_>> =
-        places.iter_mut().map(|place| place.sorter(every)).collect::<Result<_>>()?;
-    let capacity = sorters.iter().map(|sorter| sorter.capacity(Runs::PIECES)).min();
+        places.iter_mut().map(|place| place.sorter(merge)).collect::<Result<_>>()?;
+    let capacity = sorters.iter().map(|sorter| sorter.capacity(Runs::WAYS)).min();
     let mut runs = Runs::new(RECORDS, &room, capacity.unwrap_or(0));
     let (mut merging, mut by_device) = (Duration::ZERO, vec![0; gpus.len()]);
     let (mut numbers, cancel) = (numbers.into_iter(), &context.cancel);
-    loop {
-        let mut parts = vec![];
-        for &size in &sizes {
-            let part = taken(&mut numbers, size, cancel)?;
-            if part.is_empty() {
-                break;
-            }
-            parts.push(part);
+    let chunk = runs.chunk();
+    let (mut parts, mut spare) = (taken(&mut numbers, &sizes, vec![], cancel)?, vec![]);
+    while !parts[0].is_empty() {
+        let used = parts.iter().filter(|part| !part.is_empty()).count();
+        by_device[..used].iter_mut().for_each(|segments| *segments += 1);
+        let (done, next) = meanwhile(
+            || sorted(&parts[..used], chunk, &mut sorters, cancel),
+            || taken(&mut numbers, &sizes, std::mem::take(&mut spare), cancel),
+        );
+        let next = next?;
+        for pieces in done {
+            runs.push(pieces?)?;
         }
-        if parts.is_empty() {
-            break;
-        }
-        by_device.iter_mut().zip(&parts).for_each(|(segments, _)| *segments += 1);
-        for piece in sorted(parts, &mut sorters, cancel) {
-            runs.push(&piece?)?;
-        }
+        spare = std::mem::replace(&mut parts, next);
         let begun = Instant::now();
         runs.merge_due(&mut sorters, cancel)?;
         merging += begun.elapsed();
     }
     let begun = Instant::now();
     runs.end(&mut sorters, cancel, &mut |piece| {
-        for at in 0..piece.keys.len() / 2 {
-            let times = RECORDS.weight_at(&piece.weights, at) as u64;
-            visit(RECORDS.key_at(&piece.keys, at), times);
+        let keys =
+            piece.keys.chunks_exact(2).map(|key| u64::from(key[0]) | u64::from(key[1]) << 32);
+        if piece.weights.is_empty() {
+            keys.for_each(|key| visit(key, 1));
+        } else {
+            let times = |at| RECORDS.weight_at(&piece.weights, at) as u64;
+            keys.enumerate().for_each(|(at, key)| visit(key, times(at)));
         }
         Ok(())
     })?;
     sorters.iter().try_for_each(Sorter::check)?;
     merging += begun.elapsed();
-    Ok(Segments { sorted: runs.segments, by_device, merges: runs.merges, merging })
+    let kernels = sorters.iter().map(|sorter| sorter.merging).sum();
+    Ok(Segments { sorted: runs.segments, by_device, merges: runs.merges, merging, kernels })
 }
 
-/// The next numbers, up to a limit, as words of keys.
+/// The next numbers, up to a limit for each device, in vectors that aren't needed any more.
 fn taken(
     numbers: &mut impl Iterator<Item = u64>,
-    size: usize,
+    sizes: &[usize],
+    mut parts: Vec<Vec<u64>>,
     cancel: &Cancel,
-) -> Result<Vec<u32>> {
-    let mut part = vec![];
-    while part.len() < 2 * size {
-        cancel.check()?;
-        let (before, most) = (part.len(), LOOK.min(size - part.len() / 2));
-        let next = numbers.by_ref().take(most);
-        part.extend(next.flat_map(|number| [number as u32, (number >> 32) as u32]));
-        if part.len() < before + 2 * most {
-            break;
+) -> Result<Vec<Vec<u64>>> {
+    parts.resize_with(sizes.len(), Vec::new);
+    for (part, &size) in parts.iter_mut().zip(sizes) {
+        part.clear();
+        while part.len() < size {
+            cancel.check()?;
+            let (before, most) = (part.len(), LOOK.min(size - part.len()));
+            part.extend(numbers.by_ref().take(most));
+            if part.len() < before + most {
+                break;
+            }
         }
     }
-    Ok(part)
+    Ok(parts)
 }
 
-/// Sorts each part on a different device.
-fn sorted(parts: Vec<Vec<u32>>, sorters: &mut [Sorter<'_>], cancel: &Cancel) -> Vec<Result<Piece>> {
-    let one = |(part, sorter): (Vec<u32>, &mut Sorter<'_>)| {
-        let size = part.len() as u32 / 2;
+/// Sorts each part on a different device; the segments are in pieces of `most` numbers.
+fn sorted(
+    parts: &[Vec<u64>],
+    most: usize,
+    sorters: &mut [Sorter<'_>],
+    cancel: &Cancel,
+) -> Vec<Result<Vec<Piece>>> {
+    let one = |(part, sorter): (&Vec<u64>, &mut Sorter<'_>)| {
+        let size = part.len() as u32;
         let space = Space::new(RECORDS, size, false, 0, 2 * size);
-        sorter.write(0, &part)?;
+        // The lower word of a number is the first.
+        sorter.write(0, bytemuck::cast_slice(part))?;
         let sorted = sorter.sort(&space, size, [32, 32], cancel)?;
-        sorter.reduce(&space, sorted, size, None)
+        let reduced = sorter.reduce(&space, sorted, size, None)?;
+        sorter.read(reduced, most)
     };
-    super::each(parts, sorters, one)
+    super::each(parts.iter().collect(), sorters, one)
 }

@@ -4,13 +4,15 @@
 //! there is sorted in segments, which [`Runs`] keeps in the host's memory and in a file, and merges.
 
 mod count;
+mod merge;
 mod runs;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use gramer_base::context::Cancel;
 use gramer_base::error::Result;
-use gramer_base::parallel::for_parts;
+use gramer_base::parallel::{beside, for_parts};
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -18,13 +20,18 @@ use crate::program::Program;
 use crate::resident::check_fault;
 
 use super::COMMON;
+use super::settings::Merge;
 use super::shape::NONE;
 use super::whole::SCAN;
 
 pub use count::{Segments, count_numbers};
 pub(super) use runs::Runs;
 
+/// Lanes of a group that merges, where the device has as many.
+const WARP: usize = 32;
+
 const SORT: &str = include_str!("../../../kernels/sort.cl");
+const MERGE: &str = include_str!("../../../kernels/merge.cl");
 /// As in `sort.cl`: elements of a lane, bits of a digit.
 const EACH: u32 = 16;
 const DIGIT_BITS: u32 = 4;
@@ -48,8 +55,11 @@ impl Records {
         own.iter().rev().fold(0, |key, &word| key << 32 | u64::from(word))
     }
 
-    /// The weight with this number.
+    /// The weight with this number; each is 1 where they aren't kept.
     pub fn weight_at(self, weights: &[u32], at: usize) -> u128 {
+        if weights.is_empty() {
+            return 1;
+        }
         let own = &weights[at * self.weight as usize..][..self.weight as usize];
         own.iter().rev().fold(0, |sum, &word| sum << 32 | u128::from(word))
     }
@@ -107,15 +117,22 @@ pub(super) struct SortedRecords {
     index: Option<u32>,
 }
 
+/// Sorted records with different keys, on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReducedRecords {
+    size: u32,
+    keys: u32,
+    /// None where each weighs 1.
+    weights: Option<u32>,
+}
+
 /// Sorted records with different keys, in the host's memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Piece {
     pub keys: Vec<u32>,
+    /// Empty where each record weighs 1.
     pub weights: Vec<u32>,
 }
-
-/// A part of a piece.
-pub(super) type Part<'p> = (&'p [u32], &'p [u32]);
 
 /// Sorter with an arena.
 pub(super) struct Sorter<'a> {
@@ -124,12 +141,14 @@ pub(super) struct Sorter<'a> {
     arena: &'a mut Buffer<u32>,
     fault: &'a Buffer<u32>,
     pub records: Records,
-    /// Whether elements are searched for in all other segments.
-    every: bool,
+    /// Vectors of pieces that aren't needed any more.
+    spare: Vec<Piece>,
+    /// Time of the merges' kernels.
+    merging: Duration,
 }
 
 impl<'a> Sorter<'a> {
-    /// Creates a sorter. With `every`, elements are searched in all other segments instead of only in earlier ones.
+    /// Creates a sorter.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`] where the program isn't built.
@@ -137,10 +156,11 @@ impl<'a> Sorter<'a> {
         device: &Arc<Device>,
         arena: &'a mut Buffer<u32>,
         fault: &'a Buffer<u32>,
-        (records, every): (Records, bool),
+        (records, merge): (Records, Merge),
     ) -> Result<Self> {
-        let program = program(device, records, every)?;
-        Ok(Sorter { device: device.clone(), program, arena, fault, records, every })
+        let program = program(device, records, merge)?;
+        let (spare, merging) = (vec![], Duration::ZERO);
+        Ok(Sorter { device: device.clone(), program, arena, fault, records, spare, merging })
     }
 
     fn lanes(&self) -> usize {
@@ -160,12 +180,22 @@ impl<'a> Sorter<'a> {
     }
 
     fn launch(&self, kernel: &str, groups: usize, args: &[u32], fault: bool) -> Result<()> {
+        self.launch_with(kernel, (groups, self.lanes()), args, fault)
+    }
+
+    fn launch_with(
+        &self,
+        kernel: &str,
+        (groups, lanes): (usize, usize),
+        args: &[u32],
+        fault: bool,
+    ) -> Result<()> {
         let mut all = vec![Arg::Buffer(self.arena.raw())];
         all.extend(args.iter().map(|&word| Arg::U32(word)));
         if fault {
             all.push(Arg::Buffer(self.fault.raw()));
         }
-        self.device.launch(&self.program, kernel, &all, groups, self.lanes())
+        self.device.launch(&self.program, kernel, &all, groups, lanes)
     }
 
     /// Sums of words before each, and of all behind them.
@@ -220,7 +250,7 @@ impl<'a> Sorter<'a> {
         sorted: SortedRecords,
         size: u32,
         weights: Option<Weights>,
-    ) -> Result<Piece> {
+    ) -> Result<ReducedRecords> {
         let tiles = tiles(size.into(), self.lanes() as u64) as u32;
         // A driver that runs wrong must not lead behind the arena.
         let read = |at: u32| -> Result<u32> {
@@ -234,6 +264,9 @@ impl<'a> Sorter<'a> {
             self.over_tiles("count_runs", size, &[sorted.keys, size, space.counts], false)?;
             self.sum_before(space.counts, tiles)?;
             runs = read(space.counts + tiles)?;
+            if runs == size && weights.is_none() {
+                return Ok(ReducedRecords { size, keys: sorted.keys, weights: None });
+            }
         }
         if runs * self.records.weight > 0 {
             let words = runs * self.records.weight;
@@ -248,76 +281,31 @@ impl<'a> Sorter<'a> {
         if tiles == 1 {
             runs = read(counts)?;
         }
-        let words = runs * self.records.weight;
-        let mut piece = Piece {
-            keys: vec![0; (runs * self.records.key) as usize],
-            weights: vec![0; words as usize],
-        };
-        let queue = &self.device.queue;
-        self.arena.read_at(queue, to_keys as usize, &mut piece.keys)?;
-        self.arena.read_at(queue, to_weights as usize, &mut piece.weights)?;
-        Ok(piece)
+        let weighted = self.records.weight > 0 && !(weights.is_none() && runs == size);
+        let weights = weighted.then_some(to_weights);
+        Ok(ReducedRecords { size: runs, keys: to_keys, weights })
     }
 
-    /// Merges sorted pieces, at most the number passed to [`Sorter::capacity`]. Overwrites the rest of the
-    /// arena.
+    /// Reads records from the device in pieces of `most`.
     ///
     /// # Errors
     /// [`gramer_base::Error::Device`].
-    pub fn merge(&mut self, pieces: &[Part<'_>]) -> Result<Piece> {
-        let records = self.records;
-        let sizes = pieces.iter().map(|(keys, _)| keys.len() as u32 / records.key);
-        let (size, number) = (sizes.clone().sum::<u32>(), pieces.len() as u32);
-        let mut starts = vec![0];
-        sizes.for_each(|size| starts.push(starts[starts.len() - 1] + size));
-        let weights = records.key * size;
-        let places = weights + records.weight * size;
-        let found = places + size;
-        let first = found + size + number;
-        let index = first + records.key * size;
-        let to_keys = index + size;
-        let to_weights = to_keys + records.key * size;
-        let begins = to_weights + records.weight * size;
-        let counts = begins + number + 1;
-        let queue = &self.device.queue;
-        for (at, (keys, own)) in starts.iter().zip(pieces) {
-            self.arena.write_at(queue, (records.key * at) as usize, keys)?;
-            self.arena.write_at(queue, (weights + records.weight * at) as usize, own)?;
-        }
-        self.arena.write_at(queue, begins as usize, &starts)?;
-        let all = size + number;
-        let args = [0, size, begins, number, places, found];
-        if self.every {
-            self.over_elements("match_segments", size, &args, true)?;
-        } else {
-            self.over_elements("clear_words", all, &[found, all], false)?;
-            self.over_elements("match_segments", size, &args, true)?;
-            self.over_tiles("sum_tiles", all, &[found, all, counts], false)?;
-            // The sum of all, of a single tile too, is behind them.
-            self.sum_before(counts, tiles(all.into(), self.lanes() as u64) as u32)?;
-            self.over_tiles("sum_up", all, &[found, all, counts], false)?;
-        }
-        let args = [0, size, begins, number, places, found, first, index];
-        self.over_elements("place_elements", size, &args, true)?;
-        let space = Space { keys: [first, 0], index: None, to_keys, to_weights, counts };
-        let sorted = SortedRecords { keys: first, index: Some(index) };
-        let words = records.weight;
-        let weights = (words > 0).then_some(Weights { at: weights, words, stride: words });
-        self.reduce(&space, sorted, size, weights)
-    }
-
-    /// Number of records that fit the arena while this many pieces are merged.
-    pub fn capacity(&self, pieces: usize) -> usize {
+    pub fn read(&mut self, reduced: ReducedRecords, most: usize) -> Result<Vec<Piece>> {
         let Records { key, weight } = self.records;
-        let each = u64::from(3 * key + 2 * weight + 3);
-        let words = self.arena.len() as u64;
-        let fixed = 2 * pieces as u64 + 2;
-        let lanes = self.lanes() as u64;
-        let mut most = words.saturating_sub(fixed) / each;
-        while most > 0 && each * most + fixed + tiles(most + pieces as u64, lanes) > words {
-            most -= 1;
+        let queue = &self.device.queue;
+        let mut pieces = vec![];
+        for from in (0..reduced.size).step_by(most) {
+            let size = (most as u32).min(reduced.size - from);
+            let mut piece = self.spare.pop().unwrap_or_default();
+            piece.keys.resize((key * size) as usize, 0);
+            self.arena.read_at(queue, (reduced.keys + key * from) as usize, &mut piece.keys)?;
+            piece.weights.resize(reduced.weights.map_or(0, |_| weight * size) as usize, 0);
+            if let Some(at) = reduced.weights {
+                self.arena.read_at(queue, (at + weight * from) as usize, &mut piece.weights)?;
+            }
+            pieces.push(piece);
         }
-        most as usize
+        Ok(pieces)
     }
 
     /// Writes words to the arena.
@@ -338,19 +326,39 @@ impl<'a> Sorter<'a> {
 }
 
 /// Processes each part on a different device, concurrently; returns the results in order.
-fn each<P: Send>(
+fn each<P: Send, R: Send>(
     parts: Vec<P>,
     sorters: &mut [Sorter<'_>],
-    work: impl Fn((P, &mut Sorter<'_>)) -> Result<Piece> + Sync,
-) -> Vec<Result<Piece>> {
+    work: impl Fn((P, &mut Sorter<'_>)) -> Result<R> + Sync,
+) -> Vec<Result<R>> {
     for_parts(parts.into_iter().zip(sorters).collect(), work)
 }
 
-fn program(device: &Device, records: Records, every: bool) -> Result<Arc<Program>> {
+/// Does `own` on this thread, and `work` meanwhile on another where the system gives one, else before.
+fn meanwhile<R: Send, T>(work: impl FnOnce() -> R + Send, own: impl FnOnce() -> T) -> (R, T) {
+    let (due, done) = (Mutex::new(Some(work)), Mutex::new(None));
+    let run = || {
+        let work = due.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(work) = work {
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(work());
+        }
+    };
+    let own = beside(2, run, own);
+    run();
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (done.expect("it has run"), own)
+}
+
+fn program(device: &Device, records: Records, merge: Merge) -> Result<Arc<Program>> {
     let Records { key, weight } = records;
-    let scan = device.lanes(SCAN);
-    let defines =
-        format!("#define SCAN {scan}u\n#define KEY_WORDS {key}\n#define WEIGHT_WORDS {weight}\n");
-    let every = if every { "#define EVERY\n" } else { "" };
-    device.program("sort", &[COMMON, &defines, every, SORT])
+    let [scan, warp] = [SCAN, WARP].map(|lanes| device.lanes(lanes));
+    let defines = format!(
+        "#define SCAN {scan}u\n#define WARP {warp}u\n#define KEY_WORDS {key}\n#define WEIGHT_WORDS {weight}\n"
+    );
+    let form = match merge {
+        Merge::Path => "#define PATH\n",
+        Merge::Earlier => "",
+        Merge::Every => "#define EVERY\n",
+    };
+    device.program("sort", &[COMMON, &defines, form, SORT, MERGE])
 }
