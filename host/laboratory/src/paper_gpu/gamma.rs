@@ -1,10 +1,8 @@
-//! GAMMA (Hu et al.): gains of grouping, filter and layout, copied pages, and the merge of sorted segments.
+//! GAMMA (Hu et al.): gains of grouping, filter and layout, and copied pages.
 
 use gramer_base::choice::Choice;
-use gramer_base::context::Context;
 use gramer_base::error::Result;
-use gramer_gpu::primitives::count_numbers;
-use gramer_gpu::{Ablation, Access, Gpu, Settings, Strategy, TableSettings};
+use gramer_gpu::{Ablation, Access, Settings, Strategy, TableSettings};
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
@@ -279,64 +277,5 @@ pub fn breakdown(lab: &Lab<'_>) -> Result<Vec<Section>> {
         title: "GAMMA, figure 30: time of transfers".into(),
         blocks: vec![points_file()],
         claims: vec![claim],
-    }])
-}
-
-/// A number for each place, no two the same (the finalizer of SplitMix64).
-fn mixed(at: u64) -> u64 {
-    let mut number = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
-}
-
-/// Figure 29: the merge of eight sorted segments of numbers of 64 bits, all different.
-pub fn sort(lab: &Lab<'_>) -> Result<Vec<Section>> {
-    let numbers: u64 = if lab.options.quick { 1 << 14 } else { 1 << 26 };
-    // A segment takes 32 bytes for each number, and hardly more.
-    let memory = Some(numbers / 8 * 32 + numbers / 32 + 4096);
-    let own = |name: &str, matched| {
-        let without = Ablation { matched, ..Ablation::default() };
-        table(name, memory, TableSettings { without, ..Default::default() })
-    };
-    let settings = [own("earlier segments", false), own("all segments", true)];
-    let measure = |settings: &Settings, context: &Context| {
-        let gpu = Gpu::open(&lab.options.device, settings)?;
-        let (mut best, mut count) = (f64::INFINITY, 0);
-        for run in 0..=lab.options.best {
-            context.cancel.check()?;
-            let (mut sum, mut last) = (0u128, None);
-            let took =
-                count_numbers(&[&gpu], (0..numbers).map(mixed), context, |number, times| {
-                    // What isn't in order is no count.
-                    let ordered = last.is_none_or(|last| last < number);
-                    sum += u128::from(times) * u128::from(ordered);
-                    last = Some(number);
-                })?;
-            count = sum;
-            // The first run builds programs.
-            if run > 0 {
-                best = best.min(took.merging.as_secs_f64());
-            }
-        }
-        Ok(Point::of(best, count))
-    };
-    let (input, name) = (format!("{numbers} numbers"), "merge of segments");
-    let points = lab.compare_by("figure 29", (&input, name), &settings, &measure)?;
-    let mut cases = Cases::default();
-    cases.add(speed_up(points[1].as_ref(), points[0].as_ref()));
-    let bar = near(1.342, 1.0);
-    let claim = Claim {
-        place: "GAMMA, figure 29",
-        claim: "a search of earlier segments alone makes the merge 1.342 times as fast on average",
-        bar: format!("from {bar:.2} times on"),
-        answer: Answer::Any(cases.mean().finding(|t| t >= bar, 2, " times")),
-        why: "merges with their transfers; the paper merges 4.3 thousand million numbers and more"
-            .into(),
-    };
-    Ok(vec![Section {
-        title: "GAMMA, figure 29: the merge of sorted segments".into(),
-        claims: vec![claim],
-        blocks: vec![points_file()],
     }])
 }

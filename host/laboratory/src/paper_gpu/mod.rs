@@ -11,7 +11,8 @@
 //! | `paradigms` | plans, formulas and exploration without a plan, by size of the motifs |
 //! | `compression` | table A.1 of DuMato, on the CPU |
 //! | `queries` | queries of the joins, by random walks |
-//! | `gamma` | prefix groups, filter, layout, access modes, the merge of sorted segments, the time of transfers |
+//! | `gamma` | prefix groups, filter, layout, access modes, the time of transfers |
+//! | `sort` | the external sort and its merge of sorted segments |
 //! | `sizes` | rows of embedding tables |
 //! | `growth` | times by density of the graph, and by number of warps |
 //! | `point` | one setting of one task, measured |
@@ -34,6 +35,7 @@ mod paradigms;
 mod point;
 mod queries;
 mod sizes;
+mod sort;
 mod threads;
 mod unfinished;
 
@@ -152,7 +154,7 @@ const EXPERIMENTS: &[Experiment] = &[
     on_device("figure-24", &["GAMMA, figure 24: density"], growth::density),
     on_device("figure-25", &["GAMMA, figure 25: number of warps"], growth::warps),
     on_device("figure-28", &["GAMMA, figures 7 and 28: which pages are copied"], gamma::access),
-    on_device("figure-29", &["GAMMA, figure 29: the merge of sorted segments"], gamma::sort),
+    on_device("figure-29", &["GAMMA, figure 29 and table 4: the external sort"], sort::sections),
     on_device("figure-30", &["GAMMA, figure 30: time of transfers"], gamma::breakdown),
     on_device(
         "figure-31",
