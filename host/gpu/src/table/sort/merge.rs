@@ -126,3 +126,154 @@ impl Sorter<'_> {
 fn ones(words: u32, size: u32) -> Vec<u32> {
     (0..words * size).map(|at| u32::from(at % words == 0)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::memory::Buffer;
+    use crate::table::settings::Merge;
+    use crate::table::sort::Records;
+    use crate::{Settings, select};
+
+    /// Random numbers (SplitMix64).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed ^ mixed >> 27) % end
+        }
+
+        /// A segment of up to `size` keys below `end`, and a weight for each of them, or none.
+        fn segment(&mut self, size: u64, end: u64, weights: bool) -> BTreeMap<u64, Option<u32>> {
+            let own = |random: &mut Self| weights.then(|| random.below(1000) as u32);
+            (0..size).map(|_| (self.below(end), own(self))).collect()
+        }
+    }
+
+    /// Words of keys and of weights.
+    fn words(
+        records: Records,
+        segment: impl Iterator<Item = (u64, Option<u32>)>,
+    ) -> (Vec<u32>, Vec<u32>) {
+        let (mut keys, mut weights) = (vec![], vec![]);
+        for (key, own) in segment {
+            keys.extend([key as u32, (key >> 32) as u32].iter().take(records.key as usize));
+            if let Some(own) = own {
+                weights.extend((0..records.weight).map(|at| if at == 0 { own } else { 0 }));
+            }
+        }
+        (keys, weights)
+    }
+
+    /// Merges segments, each as two parts, and compares with a map's sums.
+    fn compare(sorter: &mut Sorter<'_>, segments: &[BTreeMap<u64, Option<u32>>], what: &str) {
+        let records = sorter.records;
+        let mut right: BTreeMap<u64, u128> = BTreeMap::new();
+        for (&key, own) in segments.iter().flatten() {
+            *right.entry(key).or_default() += u128::from(own.unwrap_or(1));
+        }
+        let halves = |segment: &BTreeMap<u64, Option<u32>>| {
+            let half = segment.len() / 3;
+            let all = || segment.iter().map(|(&key, &own)| (key, own));
+            [words(records, all().take(half)), words(records, all().skip(half))]
+        };
+        let halves: Vec<_> = segments.iter().map(halves).collect();
+        let parts: Vec<Vec<Part<'_>>> = halves
+            .iter()
+            .map(|own| own.iter().map(|(keys, weights)| (&keys[..], &weights[..])).collect())
+            .collect();
+        let merged = sorter.merge(&parts).unwrap();
+        sorter.check().unwrap();
+        let mut found = vec![];
+        for piece in sorter.read(merged, 1000).unwrap() {
+            for at in 0..piece.keys.len() / records.key as usize {
+                let weight = records.weight_at(&piece.weights, at);
+                found.push((records.key_at(&piece.keys, at), weight));
+            }
+        }
+        if records.weight == 0 {
+            right.values_mut().for_each(|sum| *sum = 1);
+        }
+        assert!(found == right.into_iter().collect::<Vec<_>>(), "{what}");
+    }
+
+    /// Lists of one element and of many parts, keys in all segments and in one, with weights in some of them.
+    #[test]
+    fn segments_are_merged_as_by_a_map() {
+        let Ok(handle) = select::select("gpu:portable") else { return };
+        let settings = Settings { checked: true, ..Settings::default() };
+        let device = Arc::new(Device::open(handle, &settings).unwrap());
+        let place = device.place();
+        let mut arena = Buffer::new(&place, 1 << 20, "records").unwrap();
+        let fault = Buffer::of(&place, &[0], "the error word").unwrap();
+        for merge in [Merge::Path, Merge::Earlier, Merge::Every] {
+            for [key, weight] in [[2, 2], [1, 0], [2, 4]] {
+                let form = (Records { key, weight }, merge);
+                let mut sorter = Sorter::new(&device, &mut arena, &fault, form).unwrap();
+                let mut random = Random(7);
+                let most = if key == 1 { u64::from(u32::MAX) } else { u64::MAX };
+                for ways in [1, 2, 3, 7, 8, 15, 16] {
+                    for (size, end) in [(1, most), (40, 50), (900, most), (700, 1000)] {
+                        let mut all: Vec<_> = (0..ways)
+                            .map(|_| {
+                                let weights = weight > 0 && random.below(2) == 0;
+                                let size = 1 + random.below(size);
+                                random.segment(size, end, weights)
+                            })
+                            .collect();
+                        compare(&mut sorter, &all, &format!("{form:?} {ways} {size} {end}"));
+                        // One is much longer.
+                        let at = random.below(ways) as usize;
+                        all[at] = random.segment(8000, most, false);
+                        compare(
+                            &mut sorter,
+                            &all,
+                            &format!("{form:?} {ways} {size} {end}, longer"),
+                        );
+                    }
+                }
+                // All of one segment before all of the next, and the other way around; keys at both ends.
+                for back in [false, true] {
+                    let all: Vec<_> = (0..16)
+                        .map(|k| if back { 15 - k } else { k })
+                        .map(|k| (0..300).map(|n| (k * 1000 + n, None)).collect())
+                        .chain([[(0, None), (most, None)].into_iter().collect()])
+                        .skip(1)
+                        .collect();
+                    compare(&mut sorter, &all, "one after the other");
+                }
+            }
+        }
+    }
+
+    /// What is promised to fit does, at any number of segments up to that.
+    #[test]
+    fn as_many_records_fit_as_are_promised() {
+        let Ok(handle) = select::select("gpu:portable") else { return };
+        let settings = Settings { checked: true, ..Settings::default() };
+        let device = Arc::new(Device::open(handle, &settings).unwrap());
+        let place = device.place();
+        let fault = Buffer::of(&place, &[0], "the error word").unwrap();
+        for words in [1 << 12, 40_000] {
+            let mut arena = Buffer::new(&place, words, "records").unwrap();
+            let form = (Records { key: 2, weight: 2 }, Merge::default());
+            let mut sorter = Sorter::new(&device, &mut arena, &fault, form).unwrap();
+            let most = sorter.capacity(WAYS);
+            assert!(most > words / 16, "{most} of {words} words");
+            assert!(sorter.merge_space(most as u64 + 1, WAYS as u64).end > words as u64);
+            for ways in [2, WAYS] {
+                assert!(sorter.merge_space(most as u64, ways as u64).end <= words as u64);
+                let all: Vec<BTreeMap<u64, Option<u32>>> = (0..ways)
+                    .map(|way| (way..most).step_by(ways).map(|n| (n as u64 * 3, Some(2))).collect())
+                    .collect();
+                compare(&mut sorter, &all, &format!("{most} records of {ways} segments"));
+            }
+        }
+    }
+}
