@@ -82,7 +82,7 @@ impl Place {
 ///
 /// Segments are sorted within [`Settings::memory`](crate::Settings::memory), lie in the host's memory up to
 /// [`TableSettings::host_memory`](crate::TableSettings::host_memory) of the first device and in a file beyond it, 16 bytes
-/// for each number that is different in its segment, and are merged on the devices. Of several devices each sorts a
+/// for each number that is different in its segment, or 8 where all are, and are merged on the devices. Of several devices each sorts a
 /// segment at a time, and each merges what all segments have up to another checkpoint.
 ///
 /// # Errors
