@@ -272,7 +272,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                     continue;
                 }
                 // On the chain that holds nothing branches are dealt out, and every walker would count.
-                if (held > 0 && (need == 2 || (need == 3 && size <= LAST))) {
+                if (held > 0 && need <= ENDS && (need == 2 || size <= LAST)) {
                     count_last(set, size, need, pivots, rows, lane, room, sum);
                     continue;
                 }

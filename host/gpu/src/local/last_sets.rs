@@ -93,7 +93,7 @@ void trial(__global const uint *restrict given, __global const uint *restrict ca
         for (lanes, words) in [(1, 4), (32, 1), (8, 2)] {
             let sizes = SmallSets::of(words);
             let mut defines = String::new();
-            let own = [("K", 8), ("W", words), ("LANES", lanes)];
+            let own = [("K", 8), ("W", words), ("LANES", lanes), ("ENDS", 3)];
             for (name, value) in own.into_iter().chain(sizes.defines()) {
                 writeln!(defines, "#define {name} {value}").unwrap();
             }

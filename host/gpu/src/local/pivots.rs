@@ -251,6 +251,7 @@ impl CliqueCount<'_> {
             ("STATE_WORDS", STATE_WORDS),
             ("WALKER_WORDS", WALKER_WORDS),
             ("LAST", SmallSets::of(words).last()),
+            ("ENDS", SmallSets::ends(self.k)),
         ];
         for (name, value) in own.into_iter().chain(SmallSets::of(words).defines()) {
             writeln!(defines, "#define {name} {value}").expect("text");

@@ -135,6 +135,7 @@ fn program(
         ("TILE", TILE.min(lanes)),
         ("HASH", HASH),
         ("HASH_BITS", HASH.ilog2() as usize),
+        ("ENDS", SmallSets::ends(k)),
     ];
     for (name, value) in own.into_iter().chain(sizes.defines()) {
         writeln!(defines, "#define {name} {value}").expect("text");

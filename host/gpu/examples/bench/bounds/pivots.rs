@@ -58,7 +58,7 @@ impl Arcs {
             large.chunks(1).chain(small.chunks(gramer_gpu::SmallSets::of(1).sets())).collect();
         let tests = sample::exact(&units, |unit, tests| {
             let words = unit[0].size.div_ceil(32).next_power_of_two();
-            let mut small = SmallSets::new(words as usize);
+            let mut small = SmallSets::new(words as usize, unit[0].k);
             for task in *unit {
                 let targets = self.targets_of(task);
                 if task.k < 7 && !is_small(task) {
@@ -156,7 +156,7 @@ impl<'a, const W: usize> Walk<'a, W> {
                 return;
             }
             let need = self.sought - held;
-            if held > 0 && (need == 2 || need == 3 && size as usize <= self.small.last()) {
+            if held > 0 && self.small.is_last(need, size) {
                 return self.count_last(&set, need);
             }
             if size <= SMALL && held > 0 {

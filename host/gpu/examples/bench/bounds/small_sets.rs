@@ -19,6 +19,8 @@ struct State {
 /// Sets that a walker has collected, and what waits below them.
 pub struct SmallSets {
     sizes: gramer_gpu::SmallSets,
+    /// Maximum number of vertices that are needed where a set is counted by edges and triangles.
+    ends: u32,
     /// Neighbours of each candidate of each set.
     near: Vec<Vec<u32>>,
     waiting: Vec<State>,
@@ -27,15 +29,16 @@ pub struct SmallSets {
 }
 
 impl SmallSets {
-    /// None, for rows of this many words.
-    pub fn new(words: usize) -> Self {
+    /// None, for rows of this many words and cliques of `k`.
+    pub fn new(words: usize, k: usize) -> Self {
+        let ends = gramer_gpu::SmallSets::ends(k) as u32;
         let sizes = gramer_gpu::SmallSets::of(words);
-        SmallSets { sizes, near: vec![], waiting: vec![], leaves: vec![] }
+        SmallSets { sizes, ends, near: vec![], waiting: vec![], leaves: vec![] }
     }
 
-    /// Maximum number of candidates of a set whose triangles a walker counts.
-    pub fn last(&self) -> usize {
-        self.sizes.last()
+    /// Whether all lanes of a walker count a set of this many candidates by its edges and triangles.
+    pub fn is_last(&self, need: u32, candidates: u32) -> bool {
+        need <= self.ends && (need == 2 || candidates as usize <= self.sizes.last())
     }
 
     /// Collects a set, given the neighbours of each candidate; if it is the last that there is room for, walks them all.
@@ -82,7 +85,7 @@ impl SmallSets {
             while examined.iter().any(|b| b.waiting != 0) {
                 for branches in examined.iter_mut().filter(|b| b.waiting != 0) {
                     let near = &self.near[branches.state.number];
-                    match branches.next(near) {
+                    match branches.next(near, self.ends) {
                         Branch::State(state) => self.waiting.push(state),
                         Branch::Leaf(counts) => self.leaves.push(counts),
                         Branch::TooSmall => {}
@@ -170,7 +173,7 @@ impl Branches {
     }
 
     /// The next branch.
-    fn next(&mut self, near: &[u32]) -> Branch {
+    fn next(&mut self, near: &[u32], ends: u32) -> Branch {
         let State { number, candidates, need, pivots } = self.state;
         let i = self.waiting.trailing_zeros();
         self.waiting &= self.waiting - 1;
@@ -181,7 +184,9 @@ impl Branches {
             (candidates.count_ones(), need + is_pivot - 1, pivots + is_pivot);
         if pivots + left < need {
             Branch::TooSmall
-        } else if left <= 3 || need < 3 || need == 3 && left as usize <= gramer_gpu::SmallSets::LEAF
+        } else if left <= 3
+            || need == 1
+            || need <= ends && (need == 2 || left as usize <= gramer_gpu::SmallSets::LEAF)
         {
             Branch::Leaf(leaf_counts(candidates, need, near))
         } else {
