@@ -6,6 +6,8 @@ import math
 from built import ROOT
 
 SOURCE = ROOT / "docs" / "results" / "bench" / "growth.csv"
+# Runs of large graphs with two threads.
+LARGEST = SOURCE.with_name("growth-largest.csv")
 PAGE = ROOT / "docs" / "results" / "growth.md"
 FAMILIES = {"rmat": "R-MAT", "er": "Erdős–Rényi", "ba": "Barabási–Albert", "hub": "hub", "grid": "grid"}
 COLOURS = {"gramer": "#0b6e4f", "igraph": "#c8553d", "networkit": "#3066be", "rustworkx": "#8e44ad"}
@@ -102,18 +104,19 @@ def slope(found):
     return max(0.0, math.log(y1 / y0) / math.log(x1 / x0)) if x1 > x0 and y0 > 0 else None
 
 
-def largest(rows, family, task):
-    """The edges for which time or memory reaches its limit, by the growth of the last runs, and which of both it is."""
+def largest(rows, family, task, run, stopped):
+    """The edges for which time or memory reaches its limit, by the growth of the last runs, from the last one or from `run` on;
+    runs that were stopped would have taken longer."""
     seconds = [p for p in points(rows, family, task, "gramer", "cpu_s") if p[1] >= LEAST_SECONDS]
     memory = points(rows, family, task, "gramer", "peak_mib")
-    if len(seconds) < 2:
-        return None
     bounds = []
-    for found, limit, what in ((seconds, SECONDS, "time"), (memory, MEMORY, "memory")):
+    for found, limit, column in ((seconds, SECONDS, "wall_s"), (memory, MEMORY, "peak_mib")):
         # Below proportional growth no longer run is assumed: parts that are small here may take over.
         exponent = max(1.0, slope(found) or 1.0)
-        last, value = found[-1]
-        bounds.append((last * (limit / value) ** (1 / exponent), what, exponent))
+        last, value = (int(run["edges"]), float(run[column])) if run else found[-1]
+        bounds.append(last * (limit / value) ** (1 / exponent))
+        if column == "wall_s":
+            bounds += [int(row["edges"]) * (limit / float(row[column][1:])) ** (1 / exponent) for row in stopped]
     return min(bounds)
 
 
@@ -125,13 +128,18 @@ def short(edges):
     return f"{edges:.0f}"
 
 
-def table(rows):
-    """Of each task, by family: the largest graph that fits, what ends it, and the largest that was run."""
+def runs(rows, large):
+    """Of each task, by family: the largest graph of a run with two threads within the limits, and what the limits allow."""
     for task in dict.fromkeys(row["task"] for row in rows):
         cells = []
         for family in FAMILIES:
-            found, fits = points(rows, family, task, "gramer", "cpu_s"), largest(rows, family, task)
-            cells.append(f"{short(fits[0])} {fits[1]} ({short(found[-1][0])})" if found and fits else "–")
+            all_own = [row for row in large if (row["family"], row["task"]) == (family, task)]
+            stopped = [row for row in all_own if number(row["wall_s"]) is None]
+            own = [row for row in all_own if row not in stopped]
+            own = [row for row in own if float(row["wall_s"]) <= SECONDS and float(row["peak_mib"]) <= MEMORY]
+            best = max(own, key=lambda row: int(row["edges"]), default=None)
+            seen = f"{short(int(best['edges']))} {float(best['wall_s']):.0f} s " if best else ""
+            cells.append(f"{seen}({short(largest(rows, family, task, best, stopped))})")
         yield f"| {task} | {' | '.join(cells)} |"
 
 
@@ -152,17 +160,19 @@ def gains(rows):
                 yield f"| {task} | {library} | {' | '.join(cells)} |"
 
 
-def page(rows):
+def of(rows, column):
+    """All values of a column."""
+    return ", ".join(sorted({row[column] for row in rows}))
+
+
+def page(rows, large):
     """The page's text."""
-    machines = ", ".join(sorted({row["machine"] for row in rows}))
-    dates = ", ".join(sorted({row["date"] for row in rows}))
     return "\n".join([f"""# Growth with the size of a graph
 
-Written by `make bench-growth` from [growth.csv](bench/growth.csv). {machines}, {dates}, one thread.
+Written by `make bench-growth` from [growth.csv](bench/growth.csv). {of(rows, "machine")}, {of(rows, "date")}, one thread.
 
-Times are processor seconds of whole processes, reading a text file included. Libraries for Python read the same file, with the
-start of Python in their times; each prints one number, which must be gramer's. A program that takes longer than the limit of
-the run is not run on larger graphs of the family.
+Processor seconds of whole processes that read a text file, for libraries with the start of Python; counts must be equal. What takes
+longer than a run's limit isn't run on larger graphs of the family.
 
 R-MAT, Erdős–Rényi and Barabási–Albert graphs have about 8 edges per vertex; *hub* is one vertex joined to all others, which
 form a ring; *grid* is a square grid with every eighth diagonal, numbered row by row.
@@ -173,21 +183,27 @@ form a ring; *grid* is a square grid with every eighth diagonal, numbered row by
 
 ## Largest graphs
 
-Edges of the largest graph that one thread mines within {SECONDS // 60} minutes and {MEMORY // 1024} GiB, what ends it, and in
-brackets the largest graph that was run: the growth of the last three sizes, continued. Estimates far beyond the runs are rough.
+Edges and seconds of runs with two threads on two processors, reading included ([growth-largest.csv](bench/growth-largest.csv), with
+memory; {of(large, "machine")}, {of(large, "date")}, up to six at once). In brackets what {SECONDS // 60} minutes and {MEMORY // 1024} GiB
+are enough for at most if the growth above continues: rough far beyond the run.
 
 | task | {' | '.join(FAMILIES.values())} |
-|---|{'---:|' * len(FAMILIES)}""", *table(rows), "", "## Beside libraries for Python", "",
+|---|{'---:|' * len(FAMILIES)}""", *runs(rows, large), "", "## Beside libraries for Python", "",
         "Seconds of the library by those of gramer, on the largest graph that both finished (its edges in brackets).", "",
         f"| task | library | {' | '.join(FAMILIES.values())} |", f"|---|---|{'---:|' * len(FAMILIES)}", *gains(rows)]) + "\n"
 
 
+def table_of(path):
+    """The rows of a file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def files():
     """The page and the pictures, by path."""
-    with SOURCE.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows, large = table_of(SOURCE), table_of(LARGEST)
     made = {PAGE.parent / name: picture(rows, column, what) for column, (name, what) in PICTURES.items()}
-    return {PAGE: page(rows), **made}
+    return {PAGE: page(rows, large), **made}
 
 
 def write():
