@@ -154,7 +154,11 @@ const EXPERIMENTS: &[Experiment] = &[
     on_device("figure-24", &["GAMMA, figure 24: density"], growth::density),
     on_device("figure-25", &["GAMMA, figure 25: number of warps"], growth::warps),
     on_device("figure-28", &["GAMMA, figures 7 and 28: which pages are copied"], gamma::access),
-    on_device("figure-29", &["GAMMA, figure 29 and table 4: the external sort"], sort::sections),
+    on_device(
+        "figure-29",
+        &["GAMMA, figure 29: the merge of sorted segments", "GAMMA, table 4: the external sort"],
+        sort::sections,
+    ),
     on_device("figure-30", &["GAMMA, figure 30: time of transfers"], gamma::breakdown),
     on_device(
         "figure-31",
