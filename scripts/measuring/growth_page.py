@@ -189,7 +189,7 @@ are enough for at most if the growth above continues: rough far beyond the run.
 
 | task | {' | '.join(FAMILIES.values())} |
 |---|{'---:|' * len(FAMILIES)}""", *runs(rows, large), "", "## Beside libraries for Python", "",
-        "Seconds of the library by those of gramer, on the largest graph that both finished (its edges in brackets).", "",
+        "Seconds of the library by gramer's, on the largest graph that both finished (edges in brackets).", "",
         f"| task | library | {' | '.join(FAMILIES.values())} |", f"|---|---|{'---:|' * len(FAMILIES)}", *gains(rows)]) + "\n"
 
 
