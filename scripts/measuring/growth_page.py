@@ -174,8 +174,8 @@ Written by `make bench-growth` from [growth.csv](bench/growth.csv). {of(rows, "m
 Processor seconds of whole processes that read a text file, for libraries with the start of Python; counts must be equal. What takes
 longer than a run's limit isn't run on larger graphs of the family.
 
-R-MAT, Erdős–Rényi and Barabási–Albert graphs have about 8 edges per vertex; *hub* is one vertex joined to all others, which
-form a ring; *grid* is a square grid with every eighth diagonal, numbered row by row.
+R-MAT, Erdős–Rényi and Barabási–Albert graphs have about 8 edges per vertex; *hub* is a wheel;
+*grid* is square, numbered row by row, with every eighth diagonal.
 
 ![Processor seconds against edges](growth-time.svg)
 
@@ -183,9 +183,9 @@ form a ring; *grid* is a square grid with every eighth diagonal, numbered row by
 
 ## Largest graphs
 
-Edges and seconds of runs with two threads on two processors, reading included ([growth-largest.csv](bench/growth-largest.csv), with
+Edges and seconds of two threads on two processors, reading included ([growth-largest.csv](bench/growth-largest.csv), with
 memory; {of(large, "machine")}, {of(large, "date")}, up to six at once). In brackets what {SECONDS // 60} minutes and {MEMORY // 1024} GiB
-are enough for at most if the growth above continues: rough far beyond the run.
+allow at most if the growth above continues.
 
 | task | {' | '.join(FAMILIES.values())} |
 |---|{'---:|' * len(FAMILIES)}""", *runs(rows, large), "", "## Beside libraries for Python", "",
