@@ -53,7 +53,7 @@ pub struct Args {
 /// The option for mappings.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct MappingsArgs {
-    /// All mappings: isomorphism (default), homomorphism, edges
+    /// All mappings: isomorphism, homomorphism or edges
     ///
     /// Without it each occurrence counts once. A mapping gives each vertex of the pattern its image. isomorphism: different vertices have
     /// different images; homomorphism: vertices may coincide; edges: vertices may coincide, different edges may not.
