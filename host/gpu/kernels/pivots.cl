@@ -271,11 +271,13 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                         COUNT(1, pivots + size, 1, 89)
                     continue;
                 }
+#if ENDS > 1
                 // On the chain that holds nothing branches are dealt out, and every walker would count.
                 if (held > 0 && need <= ENDS && (need == 2 || size <= LAST)) {
                     count_last(set, size, need, pivots, rows, lane, room, sum);
                     continue;
                 }
+#endif
                 if (size <= SMALL && held > 0) {
                     collect_set(set, held, pivots, collected, rows, lane, room);
                     collected += 1;

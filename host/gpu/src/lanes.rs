@@ -177,7 +177,7 @@ fn answers(device: &Device, lanes: Lanes) -> Result<Vec<u32>> {
 mod tests {
     use super::*;
     use crate::Settings;
-    use crate::select::select;
+    use crate::select::of_tests;
 
     fn named(platform: &str, kind: &'static str) -> NamedDevice {
         NamedDevice {
@@ -207,11 +207,7 @@ mod tests {
     /// the one that GRAMER_GPU_DEVICE names, by default the portable one.
     #[test]
     fn every_form_gives_the_same_answers() {
-        let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-        let Ok(handle) = select(&name) else {
-            assert_ne!(std::env::var("GRAMER_REQUIRE_OPENCL").as_deref(), Ok("1"), "no OpenCL");
-            return;
-        };
+        let Some(handle) = of_tests() else { return };
         let offered = offered(&handle.found, &handle.device.extensions().unwrap());
         let device = Device::open(handle, &Settings::default()).unwrap();
         let right = right(&given());

@@ -51,6 +51,25 @@ pub(crate) fn index(device: &str) -> Option<usize> {
     if device == "gpu" { Some(0) } else { device.strip_prefix("gpu:")?.parse().ok() }
 }
 
+/// The device of unit tests: the one that GRAMER_GPU_DEVICE names, by default the portable one. None, said aloud, where there
+/// is none.
+#[cfg(test)]
+pub(crate) fn of_tests() -> Option<Handle> {
+    said_aloud(&std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| PORTABLE.into()))
+}
+
+/// The portable device for unit tests that need a processor; none, said aloud, where there is none.
+#[cfg(test)]
+pub(crate) fn portable() -> Option<Handle> {
+    said_aloud(PORTABLE)
+}
+
+#[cfg(test)]
+fn said_aloud(device: &str) -> Option<Handle> {
+    use gramer_testing::environment;
+    select(device).map_err(|error| environment::skip(environment::OPENCL, &error.to_string())).ok()
+}
+
 fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     let Some(wanted) = device.strip_prefix("gpu:") else {
         return found.iter().position(|f| f.kind == "gpu").ok_or_else(|| {

@@ -13,7 +13,7 @@ mod tests {
     use crate::device::{Arg, Device};
     use crate::lanes::{Lanes, source};
     use crate::memory::Buffer;
-    use crate::select::select;
+    use crate::select::of_tests;
 
     const COMMON: &str = include_str!("../../kernels/common.clh");
     /// A walker adds the cliques of one set to a sum whose low word is all ones.
@@ -82,11 +82,7 @@ void trial(__global const uint *restrict given, __global const uint *restrict ca
 
     #[test]
     fn lanes_count_edges_and_triangles() {
-        let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-        let Ok(handle) = select(&name) else {
-            assert_ne!(std::env::var("GRAMER_REQUIRE_OPENCL").as_deref(), Ok("1"), "no OpenCL");
-            return;
-        };
+        let Some(handle) = of_tests() else { return };
         let settings = Settings { checked: true, ..Settings::default() };
         let device = Device::open(handle, &settings).unwrap();
         let place = device.place();
