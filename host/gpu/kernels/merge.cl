@@ -3,12 +3,12 @@
 //
 // Each STRIDE-th element of a segment is a checkpoint. Checkpoints in the order of the output cut the segments into parts,
 // each of a list from every segment. A part has the elements from one checkpoint up to the CHECKPOINTS-th behind it: at
-// most STRIDE for each of these and STRIDE - 1 more for each segment, which is what the local memory of a warp has room for.
+// most STRIDE for each of these and STRIDE - 1 more for each segment. That many fit the local memory of a warp: PART.
 // Equal keys keep the order of their segments.
+//
+// The host sets STRIDE; PART, the most elements of a part; WAYS, the most segments; WARP, the lanes of a group; and PATH or
+// EVERY for one of the ways to merge the lists of a part.
 
-#define STRIDE 16u
-#define PART 512u
-#define WAYS 16u
 #define CHECKPOINTS(segments) (PART / STRIDE - (segments))
 #define WARP_OF_MERGE __attribute__((reqd_work_group_size(WARP, 1, 1)))
 

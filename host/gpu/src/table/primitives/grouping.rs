@@ -195,8 +195,8 @@ impl Mining {
                     stride: keys.width as u32,
                 });
                 let TableGraph { device, arena, fault, .. } = &mut *run.graph;
-                let all = (sorting.records, self.merge());
-                let mut sorter = Sorter::new(device, arena, fault, all)?;
+                let (records, merge) = (sorting.records, self.merge());
+                let mut sorter = Sorter::new(device, arena, fault, records, merge)?;
                 let sorted = sorter.sort(&space, size, bits(), cancel)?;
                 let reduced = sorter.reduce(&space, sorted, size, weights)?;
                 runs.push(sorter.read(reduced, runs.chunk())?)?;
@@ -247,10 +247,10 @@ impl Mining {
         records: Records,
         work: &mut dyn FnMut(&mut Sorter<'_>) -> Result<()>,
     ) -> Result<()> {
-        let all = (records, self.merge());
+        let merge = self.merge();
         let mut held = self.lock();
         let TableGraph { device, arena, fault, .. } = &mut *held;
-        let mut sorter = Sorter::new(device, arena, fault, all)?;
+        let mut sorter = Sorter::new(device, arena, fault, records, merge)?;
         let done = work(&mut sorter).and_then(|()| sorter.check());
         if done.is_err() {
             let _ = device.finish();

@@ -73,7 +73,7 @@ impl Place {
 
     fn sorter(&mut self, merge: Merge) -> Result<Sorter<'_>> {
         let Place { device, arena, fault, .. } = self;
-        Sorter::new(device, arena, fault, (RECORDS, merge))
+        Sorter::new(device, arena, fault, RECORDS, merge)
     }
 }
 

@@ -4,14 +4,32 @@ use std::time::Instant;
 
 use gramer_base::error::Result;
 
-use super::{ReducedRecords, SortedRecords, Sorter, Space, WARP, Weights, tiles};
+use super::{ReducedRecords, SortedRecords, Sorter, Space, Weights, tiles};
+use crate::device::Device;
+use crate::table::settings::Merge;
 use crate::table::shape::NONE;
 
-/// As in `merge.cl`: elements between two checkpoints, and of a part at most.
+/// Elements between two checkpoints.
 const STRIDE: u32 = 16;
+/// Maximum number of elements of a part.
 const PART: u32 = 512;
 /// Maximum number of segments.
 pub(super) const WAYS: usize = 16;
+/// Lanes of a group that merges, where the device has as many.
+const WARP: usize = 32;
+
+/// Definitions of `merge.cl`.
+pub(super) fn defines(device: &Device, merge: Merge) -> String {
+    let form = match merge {
+        Merge::Path => "#define PATH\n",
+        Merge::Earlier => "",
+        Merge::Every => "#define EVERY\n",
+    };
+    let warp = device.lanes(WARP);
+    format!(
+        "#define STRIDE {STRIDE}u\n#define PART {PART}u\n#define WAYS {WAYS}u\n#define WARP {warp}u\n{form}"
+    )
+}
 
 /// A part of a segment: keys and weights of records, no weights where each is 1.
 pub(super) type Part<'p> = (&'p [u32], &'p [u32]);
@@ -133,9 +151,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::device::Device;
     use crate::memory::Buffer;
-    use crate::table::settings::Merge;
     use crate::table::sort::Records;
     use crate::{Settings, select};
 
@@ -206,7 +222,7 @@ mod tests {
     /// Lists of one element and of many parts, keys in all segments and in one, with weights in some of them.
     #[test]
     fn segments_are_merged_as_by_a_map() {
-        let Ok(handle) = select::select("gpu:portable") else { return };
+        let Some(handle) = select::portable() else { return };
         let settings = Settings { checked: true, ..Settings::default() };
         let device = Arc::new(Device::open(handle, &settings).unwrap());
         let place = device.place();
@@ -214,8 +230,9 @@ mod tests {
         let fault = Buffer::of(&place, &[0], "the error word").unwrap();
         for merge in [Merge::Path, Merge::Earlier, Merge::Every] {
             for [key, weight] in [[2, 2], [1, 0], [2, 4]] {
-                let form = (Records { key, weight }, merge);
-                let mut sorter = Sorter::new(&device, &mut arena, &fault, form).unwrap();
+                let records = Records { key, weight };
+                let form = format!("{records:?} {merge:?}");
+                let mut sorter = Sorter::new(&device, &mut arena, &fault, records, merge).unwrap();
                 let mut random = Random(7);
                 let most = if key == 1 { u64::from(u32::MAX) } else { u64::MAX };
                 for ways in [1, 2, 3, 7, 8, 15, 16] {
@@ -227,15 +244,11 @@ mod tests {
                                 random.segment(size, end, weights)
                             })
                             .collect();
-                        compare(&mut sorter, &all, &format!("{form:?} {ways} {size} {end}"));
+                        compare(&mut sorter, &all, &format!("{form} {ways} {size} {end}"));
                         // One is much longer.
                         let at = random.below(ways) as usize;
                         all[at] = random.segment(8000, most, false);
-                        compare(
-                            &mut sorter,
-                            &all,
-                            &format!("{form:?} {ways} {size} {end}, longer"),
-                        );
+                        compare(&mut sorter, &all, &format!("{form} {ways} {size} {end}, longer"));
                     }
                 }
                 // All of one segment before all of the next, and the other way around; keys at both ends.
@@ -255,15 +268,16 @@ mod tests {
     /// What is promised to fit does, at any number of segments up to that.
     #[test]
     fn as_many_records_fit_as_are_promised() {
-        let Ok(handle) = select::select("gpu:portable") else { return };
+        let Some(handle) = select::portable() else { return };
         let settings = Settings { checked: true, ..Settings::default() };
         let device = Arc::new(Device::open(handle, &settings).unwrap());
         let place = device.place();
         let fault = Buffer::of(&place, &[0], "the error word").unwrap();
         for words in [1 << 12, 40_000] {
             let mut arena = Buffer::new(&place, words, "records").unwrap();
-            let form = (Records { key: 2, weight: 2 }, Merge::default());
-            let mut sorter = Sorter::new(&device, &mut arena, &fault, form).unwrap();
+            let records = Records { key: 2, weight: 2 };
+            let mut sorter =
+                Sorter::new(&device, &mut arena, &fault, records, Merge::default()).unwrap();
             let most = sorter.capacity(WAYS);
             assert!(most > words / 16, "{most} of {words} words");
             assert!(sorter.merge_space(most as u64 + 1, WAYS as u64).end > words as u64);

@@ -27,9 +27,6 @@ use super::whole::SCAN;
 pub use count::{Segments, count_numbers};
 pub(super) use runs::Runs;
 
-/// Lanes of a group that merges, where the device has as many.
-const WARP: usize = 32;
-
 const SORT: &str = include_str!("../../../kernels/sort.cl");
 const MERGE: &str = include_str!("../../../kernels/merge.cl");
 /// As in `sort.cl`: elements of a lane, bits of a digit.
@@ -156,7 +153,8 @@ impl<'a> Sorter<'a> {
         device: &Arc<Device>,
         arena: &'a mut Buffer<u32>,
         fault: &'a Buffer<u32>,
-        (records, merge): (Records, Merge),
+        records: Records,
+        merge: Merge,
     ) -> Result<Self> {
         let program = program(device, records, merge)?;
         let (spare, merging) = (vec![], Duration::ZERO);
@@ -351,14 +349,8 @@ fn meanwhile<R: Send, T>(work: impl FnOnce() -> R + Send, own: impl FnOnce() -> 
 
 fn program(device: &Device, records: Records, merge: Merge) -> Result<Arc<Program>> {
     let Records { key, weight } = records;
-    let [scan, warp] = [SCAN, WARP].map(|lanes| device.lanes(lanes));
-    let defines = format!(
-        "#define SCAN {scan}u\n#define WARP {warp}u\n#define KEY_WORDS {key}\n#define WEIGHT_WORDS {weight}\n"
-    );
-    let form = match merge {
-        Merge::Path => "#define PATH\n",
-        Merge::Earlier => "",
-        Merge::Every => "#define EVERY\n",
-    };
-    device.program("sort", &[COMMON, &defines, form, SORT, MERGE])
+    let scan = device.lanes(SCAN);
+    let defines =
+        format!("#define SCAN {scan}u\n#define KEY_WORDS {key}\n#define WEIGHT_WORDS {weight}\n");
+    device.program("sort", &[COMMON, &defines, &merge::defines(device, merge), SORT, MERGE])
 }
