@@ -231,10 +231,7 @@ fn specials(view: View<'_>, common: &Common, job: Job<'_>) -> Option<Vec<(usize,
     Some(numbers(&walked, &sides))
 }
 
-/// Patterns of [`numbers`] that are walks; the others have sides.
-const WALKS: usize = 16;
-
-/// Numbers by number of their pattern in the dictionary.
+/// Numbers by number of their pattern in the dictionary: homomorphisms are of walks, occurrences of sides.
 fn numbers(walked: &WalkCounts, sides: &Sides) -> Vec<(usize, Number)> {
     use Number::{Homomorphisms, Occurrences};
     let cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
@@ -242,7 +239,7 @@ fn numbers(walked: &WalkCounts, sides: &Sides) -> Vec<(usize, Number)> {
     let across = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
     let square = [(0, 1), (1, 2), (2, 3), (3, 0)];
     let clique = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-    let known: [(Vec<(usize, usize)>, Number); WALKS + 4] = [
+    let known: [(Vec<(usize, usize)>, Number); 20] = [
         (with(&[(0, 5)]), Homomorphisms(walked.tailed_cycle)),
         (with(&[(0, 5), (1, 5)]), Homomorphisms(walked.eared_cycle)),
         (vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], Homomorphisms(walked.six_cycle)),

@@ -9,7 +9,7 @@ use gramer_pattern::{Dictionary, Pattern};
 use super::common::Common;
 use super::sides::{self, Selection, Sides};
 use super::walks::{self, WalkCounts};
-use super::{K, Number, PRISM, SmallerCounts, WALKS, number, numbers, parts, pays, too_large};
+use super::{K, Number, PRISM, SmallerCounts, number, numbers, parts, pays, too_large};
 use crate::homomorphism;
 use crate::{Job, Resident};
 
@@ -36,10 +36,10 @@ impl Part {
             return Some(Part::Sides(Selection::Prism));
         }
         let known = numbers(&WalkCounts::default(), &Sides::default());
-        match known.iter().position(|&(number, _)| number == n)? {
-            ..WALKS => Some(Part::Walks),
-            _ => Some(Part::Sides(Selection::Census)),
-        }
+        known.iter().find(|&&(number, _)| number == n).map(|(_, number)| match number {
+            Number::Homomorphisms(_) => Part::Walks,
+            Number::Occurrences(_) => Part::Sides(Selection::Census),
+        })
     }
 }
 
@@ -123,6 +123,7 @@ fn is(pattern: &Pattern, n: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motif;
     use gramer_base::context::Context;
     use gramer_graph::Builder;
 
@@ -138,11 +139,11 @@ mod tests {
             let graph = builder.build();
             let context = Context::with_threads(threads);
             let (resident, job) = (Resident::new(&graph), Job::whole(&context));
-            let expected = super::super::super::by_equations(&resident, K, job).unwrap();
-            let expected = super::super::super::edge_induced(K, &expected);
+            let expected = motif::by_equations(&resident, K, job).unwrap();
+            let expected = motif::edge_induced(K, &expected);
             let mut parts = 0;
             for (pattern, &expected) in Dictionary::of(K).patterns().iter().zip(&expected) {
-                let smaller = || super::super::super::smaller_edge_induced(&resident, job);
+                let smaller = || motif::smaller_edge_induced(&resident, job);
                 let found = occurrences(&resident, pattern, smaller, job).unwrap();
                 let shape = homomorphism::shape(graph.view());
                 let cost = cost_of(graph.view(), &shape, pattern);
