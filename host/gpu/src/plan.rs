@@ -186,6 +186,11 @@ impl PlanWords {
         plan
     }
 
+    /// Of edge isomorphisms, the place of a depth's conflicts in its words.
+    pub fn conflicts_at(&self) -> Option<usize> {
+        (!self.edges.is_empty()).then(|| self.depths[0].words(self.limit()).len())
+    }
+
     /// The words of a depth for joins: of edge isomorphisms, the number of conflicts and these follow.
     pub fn join_words(&self, at: usize) -> Vec<u32> {
         let mut words = self.depths[at].words(self.limit());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use gramer_base::error::Result;
 use gramer_graph::{Graph, NO_LABEL};
+use gramer_pattern::task::Mappings;
 use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use crate::device::{Arg, Device};
@@ -98,13 +99,14 @@ pub(crate) fn table(resident: &Resident, labels: &Labels) -> Result<Buffer<u32>>
     Ok(table)
 }
 
-/// Requirements of a pattern's vertex, whose neighbours have different images if `apart`. Kinds of labels that the
-/// graph lacks are not required.
+/// Requirements of a pattern's vertex for mappings of a kind. Kinds of labels that the graph lacks are not required.
 fn needs(
-    (pattern, apart): (&Pattern, bool),
+    pattern: &Pattern,
+    mappings: Mappings,
     vertex: usize,
     labelled: LabelUse,
 ) -> [u32; NEED_WORDS] {
+    let apart = mappings.separates_neighbours();
     let mut words = [0; NEED_WORDS];
     let label = |v: usize| {
         if labelled.vertices { pattern.vertex_label(v) } else { 0 }
@@ -121,12 +123,8 @@ fn needs(
     for u in (0..pattern.vertices()).filter(|&u| pattern.has_edge(vertex, u)) {
         let (edge, end) = (edge_label(vertex, u), label(u));
         match wanted.iter_mut().find(|w| (w.0, w.1) == (edge, end)) {
-            Some(same) => {
-                same.2 += u32::from(apart);
-                if !apart {
-                    continue;
-                }
-            }
+            Some(_) if !apart => continue,
+            Some(same) => same.2 += 1,
             None => wanted.push((edge, end, 1)),
         }
         if edge != NO_LABEL && end != NO_LABEL {
@@ -155,8 +153,8 @@ pub(crate) fn candidates(
 ) -> Result<Candidates> {
     let (device, n) = (&resident.device, pattern.vertices());
     let (place, vertices) = (device.place(), resident.by.vertices());
-    let words: Vec<u32> =
-        (0..n).flat_map(|v| needs((pattern, true), v, LabelUse::of(labels))).collect();
+    let (kind, labelled) = (Mappings::Isomorphism, LabelUse::of(labels));
+    let words: Vec<u32> = (0..n).flat_map(|v| needs(pattern, kind, v, labelled)).collect();
     let needs = Buffer::of(&place, &words, "requirements of a pattern")?;
     let bits = Buffer::new(&place, n * vertices.div_ceil(32), "candidates")?;
     bits.zero(&device.queue)?;
@@ -275,14 +273,15 @@ impl SignatureTable {
         device: &Arc<Device>,
         by: &ByDegree,
         graph: &Graph,
-        (pattern, apart): (&Pattern, bool),
+        pattern: &Pattern,
+        mappings: Mappings,
         keep: bool,
     ) -> Result<(Vec<Vec<u32>>, usize)> {
         let view = graph.view();
         let labelled =
             LabelUse { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
         let (n, place, queue) = (pattern.vertices(), device.place(), &device.queue);
-        let needs: Vec<u32> = (0..n).flat_map(|v| needs((pattern, apart), v, labelled)).collect();
+        let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, mappings, v, labelled)).collect();
         let needs = Buffer::of(&place, &needs, "requirements of a pattern")?;
         let words = by.vertices().div_ceil(32).max(1);
         let bits = Buffer::<u32>::new(&place, n * words, "candidates")?;

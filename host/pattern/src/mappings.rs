@@ -36,6 +36,11 @@ impl Mappings {
         self != Mappings::Isomorphism
     }
 
+    /// Whether the neighbours of a vertex have different images: for edge isomorphisms, because its edges have.
+    pub fn separates_neighbours(self) -> bool {
+        self != Mappings::Homomorphism
+    }
+
     /// What they are called; isomorphisms are the mappings of a pattern.
     pub fn plural(self) -> &'static str {
         match self {

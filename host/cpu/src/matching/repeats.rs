@@ -89,8 +89,7 @@ fn search(
     job: Job<'_>,
 ) -> Result<(U256, bool)> {
     let Job { sink, context, .. } = job;
-    let apart = mappings == Mappings::EdgeIsomorphism;
-    let mut space = Space::of_mappings(resident.graph.view(), pattern, apart, &context.cancel)?;
+    let mut space = Space::of_mappings(resident.graph.view(), pattern, mappings, &context.cancel)?;
     if (0..pattern.vertices()).any(|v| space.candidates(v) == 0) {
         return Ok((U256::ZERO, true));
     }

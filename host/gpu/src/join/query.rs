@@ -26,9 +26,9 @@ pub(crate) struct MatchQuery<'a> {
 }
 
 impl MatchQuery<'_> {
-    /// Whether the neighbours of a vertex have different images.
-    fn apart(&self) -> bool {
-        self.mappings != Some(Mappings::Homomorphism)
+    /// The mappings that are met; of occurrences some of the isomorphisms.
+    fn met(&self) -> Mappings {
+        self.mappings.unwrap_or_default()
     }
 }
 
@@ -76,7 +76,7 @@ fn named(label: Label) -> bool {
 
 /// By pattern vertex the vertices of its label with enough neighbours, a bit each.
 fn by_label(graph: &Graph, by: &ByDegree, asked: &MatchQuery<'_>) -> Vec<Vec<u32>> {
-    let (pattern, apart) = (asked.pattern, asked.apart());
+    let (pattern, apart) = (asked.pattern, asked.met().separates_neighbours());
     let least = |p: usize| pattern.degree(p).min(if apart { usize::MAX } else { 1 });
     let labels = graph.view().vertex_labels;
     let fits = |p: usize, v: usize| {
@@ -157,10 +157,7 @@ impl Query {
     ) -> Result<Self> {
         let Target { graph, by, steps, settings, .. } = *target;
         let (mut bits, signatures) = match steps.signatures {
-            true => {
-                let pattern = (asked.pattern, asked.apart());
-                table.candidates(target.device, by, graph, pattern, keep)?
-            }
+            true => table.candidates(target.device, by, graph, asked.pattern, asked.met(), keep)?,
             false => (by_label(graph, by, asked), 0),
         };
         let plan = order_of(graph, asked, steps, &count(&bits), target.labels);

@@ -220,8 +220,8 @@ impl<'a> JoinRun<'a> {
         let warp_source =
             format!("#define LANES {}\n#define SCAN {}\n", lanes(device).0, scan_lanes(device));
         let mut options = limit.define() + &left_out(&without);
-        if !query.plan.edges.is_empty() {
-            options.push_str("#define EDGE_ISOMORPHISM\n");
+        if let Some(at) = query.plan.conflicts_at() {
+            options.push_str(&format!("#define CONFLICTS_AT {at}\n"));
         }
         let warp = [COMMON, &warp_source, &options, SHARED, JOIN, SCANS];
         let warp = device.program("join", &warp)?;

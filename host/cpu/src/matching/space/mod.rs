@@ -19,6 +19,7 @@ use gramer_base::memory::filled_or_unwind;
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::plan::candidates::Candidates;
 use gramer_pattern::plan::search::SearchPlan;
+use gramer_pattern::task::Mappings;
 use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, all_vertices};
 
 use super::marks::formulas;
@@ -95,23 +96,24 @@ impl<'g> Space<'g> {
     /// # Errors
     /// [`gramer_base::Error::Interrupted`].
     pub fn new(graph: View<'g>, pattern: &Pattern, induced: bool, cancel: &Cancel) -> Result<Self> {
-        Space::filtered(graph, pattern, (induced, true), cancel)
+        Space::filtered(graph, pattern, induced, Mappings::Isomorphism, cancel)
     }
 
-    /// The same for edge-induced mappings that may take neighbours of a vertex to one vertex, or, if `apart`, don't.
+    /// The same for edge-induced mappings of a kind.
     pub fn of_mappings(
         graph: View<'g>,
         pattern: &Pattern,
-        apart: bool,
+        mappings: Mappings,
         cancel: &Cancel,
     ) -> Result<Self> {
-        Space::filtered(graph, pattern, (false, apart), cancel)
+        Space::filtered(graph, pattern, false, mappings, cancel)
     }
 
     fn filtered(
         graph: View<'g>,
         pattern: &Pattern,
-        (induced, apart): (bool, bool),
+        induced: bool,
+        mappings: Mappings,
         cancel: &Cancel,
     ) -> Result<Self> {
         let n = pattern.vertices();
@@ -133,7 +135,7 @@ impl<'g> Space<'g> {
                 tables: vec![],
             });
         }
-        let mut filter = Filter::new(graph, pattern, apart);
+        let mut filter = Filter::new(graph, pattern, mappings.separates_neighbours());
         filter.by_neighbour_labels(cancel)?;
         filter.refine(cancel)?;
         let (class, classes) = filter.classes();
