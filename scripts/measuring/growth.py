@@ -2,7 +2,7 @@
 
     scripts/measure.py growth measure [--gramer FILE] [--python FILE] [--limit S] [--most EDGES] [--least EDGES]
                                [--programs …] [--families …] [--tasks …]
-    scripts/measure.py growth largest --cases CASE... [--gramer FILE] [--cores N,N] [--seconds S] [--keep]
+    scripts/measure.py growth largest --cases CASE... [--gramer FILE] [--cores N,N] [--seconds S] [--at-once N] [--keep]
     scripts/measure.py growth page          docs/results/growth.md and its pictures from docs/results/bench/growth.csv
 
 `measure` makes graphs of five families in target/growth and mines each with one thread, from a text file, which each
@@ -189,7 +189,7 @@ def measured(options):
                     yield {"family": family, "scale": scale, "edges": edges, "task": task, "program": program,
                            "cpu_s": f">{options.limit}" if seconds is None else f"{seconds:.4f}",
                            "peak_mib": f"{memory:.1f}", "total": "" if total is None else total,
-                           "machine": machine(), "date": datetime.date.today().isoformat()}
+                           "machine": machine(), "at_once": options.at_once, "date": datetime.date.today().isoformat()}
 
 
 def measure(options):
@@ -214,7 +214,7 @@ def largest(options):
         for task in tasks.split(","):
             limit = int(min(growth_page.SECONDS, end - time.monotonic()))
             if limit > 0:
-                rows.append(large_row(options.gramer, family, size, task, path, limit))
+                rows.append(large_row(options, family, size, task, path, limit))
                 print(*rows[-1].values(), sep=",", flush=True)
         if not options.keep:
             path.unlink()
@@ -222,9 +222,9 @@ def largest(options):
     return 0
 
 
-def large_row(gramer, family, size, task, path, limit):
+def large_row(options, family, size, task, path, limit):
     """A run with two threads; `>` and the limit in place of its seconds if it took longer."""
-    words = ["timeout", str(limit), gramer, "mine", *TASKS[task], "-t", "2", "--json", str(path)]
+    words = ["timeout", str(limit), options.gramer, "mine", *TASKS[task], "-t", "2", "--json", str(path)]
     begun = time.monotonic()
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     said = process.stdout.read().decode()
@@ -237,7 +237,7 @@ def large_row(gramer, family, size, task, path, limit):
     return {"family": family, "scale": size, "task": task, "program": "gramer", "edges": answer["graph"]["edges"] if answer else lines(path),
             "wall_s": f"{seconds:.1f}" if answer else f">{limit}", "cpu_s": f"{usage.ru_utime + usage.ru_stime:.2f}",
             "peak_mib": f"{usage.ru_maxrss / 1024:.0f}", "total": answer["total"] if answer else "",
-            "machine": machine(), "date": datetime.date.today().isoformat()}
+            "machine": machine(), "at_once": options.at_once, "date": datetime.date.today().isoformat()}
 
 
 def add(rows, path):
@@ -273,6 +273,7 @@ def main():
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), metavar="TASK")
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], help="processors of `largest`")
     parser.add_argument("--seconds", type=float, default=math.inf, help="of all runs of `largest` together")
+    parser.add_argument("--at-once", type=int, default=1, help="runs that share the machine, as the caller starts them")
     parser.add_argument("--keep", action="store_true", help="keep the graphs of `largest`")
     options = parser.parse_args()
     if options.what == "largest":

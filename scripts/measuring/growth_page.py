@@ -169,7 +169,7 @@ def page(rows, large):
     """The page's text."""
     return "\n".join([f"""# Growth with the size of a graph
 
-Written by `make bench-growth` from [growth.csv](bench/growth.csv). {of(rows, "machine")}, {of(rows, "date")}, one thread.
+Written by `make bench-growth` from [growth.csv](bench/growth.csv). {of(rows, "machine")}, {of(rows, "date")}, one thread, runs at once: {of(rows, "at_once")}.
 
 Processor seconds of whole processes that read a text file, for libraries with the start of Python; counts must be equal. What takes
 longer than a run's limit isn't run on larger graphs of the family.
@@ -183,8 +183,8 @@ R-MAT, Erdős–Rényi and Barabási–Albert graphs have about 8 edges per vert
 
 ## Largest graphs
 
-Edges and seconds of two threads on two processors, reading included ([growth-largest.csv](bench/growth-largest.csv), with
-memory; {of(large, "machine")}, {of(large, "date")}, up to six at once). In brackets what {SECONDS // 60} minutes and {MEMORY // 1024} GiB
+Edges and seconds of two threads, reading included ([growth-largest.csv](bench/growth-largest.csv), with
+memory; {of(large, "machine")}, {of(large, "date")}, runs at once: {of(large, "at_once")}). In brackets what {SECONDS // 60} minutes and {MEMORY // 1024} GiB
 allow at most if the growth above continues.
 
 | task | {' | '.join(FAMILIES.values())} |
