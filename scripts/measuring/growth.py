@@ -18,6 +18,7 @@ its side, else the number of vertices (of leaves for a hub).
 import argparse
 import csv
 import datetime
+import fcntl
 import json
 import math
 import os
@@ -205,21 +206,33 @@ def largest(options):
     if options.cores:
         os.sched_setaffinity(0, options.cores)
     WORK.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for case in options.cases:
-        family, size, tasks = case.split(":")
+    for family, size, tasks in options.cases:
         path = WORK / f"{family}-{size}.txt"
         if not path.exists():
-            generate(options.gramer, family, int(size), path)
-        for task in tasks.split(","):
+            # Of several processes each makes its own.
+            written = path.with_suffix(f".part{os.getpid()}")
+            generate(options.gramer, family, size, written)
+            written.rename(path)
+        for task in tasks:
             limit = int(min(growth_page.SECONDS, end - time.monotonic()))
             if limit > 0:
-                rows.append(large_row(options, family, size, task, path, limit))
-                print(*rows[-1].values(), sep=",", flush=True)
+                row = large_row(options, family, size, task, path, limit)
+                print(*row.values(), sep=",", flush=True)
+                add([row], growth_page.LARGEST)
         if not options.keep:
-            path.unlink()
-    add(rows, growth_page.LARGEST)
+            path.unlink(missing_ok=True)
     return 0
+
+
+def case(text):
+    """The family, size and tasks of FAMILY:SIZE:TASK,TASK..."""
+    family, _, rest = text.partition(":")
+    size, _, names = rest.partition(":")
+    tasks = names.split(",")
+    if family not in SIZES or not size.isdigit() or not all(task in TASKS for task in tasks):
+        raise argparse.ArgumentTypeError(f"{text}: must be FAMILY:SIZE:TASK,... of the families {', '.join(SIZES)} and the tasks "
+                                         f"{', '.join(TASKS)}")
+    return family, int(size), tasks
 
 
 def large_row(options, family, size, task, path, limit):
@@ -241,17 +254,20 @@ def large_row(options, family, size, task, path, limit):
 
 
 def add(rows, path):
-    """Adds rows to a table, in place of those of the same graph, task and program."""
-    old = []
-    if path.exists():
-        with path.open(newline="") as file:
-            old = list(csv.DictReader(file))
-    done = {key(row) for row in rows}
-    if rows:
-        with path.open("w", newline="") as file:
+    """Adds rows to a table, in place of those of the same graph, task and program; several processes may do so at a time."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        old = growth_page.table_of(path) if path.exists() else []
+        done = {key(row) for row in rows}
+        written = path.with_suffix(".part")
+        with written.open("w", newline="") as file:
             writer = csv.DictWriter(file, rows[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows([row for row in old if key(row) not in done] + rows)
+        written.replace(path)
+    finally:
+        os.close(folder)
 
 
 def key(row):
@@ -262,7 +278,7 @@ def key(row):
 def main():
     parser = argparse.ArgumentParser(prog="measure.py growth", description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["measure", "largest", "page"])
-    parser.add_argument("--cases", nargs="+", default=[], metavar="FAMILY:SIZE:TASK,...", help="cases of `largest`")
+    parser.add_argument("--cases", type=case, nargs="+", default=[], metavar="FAMILY:SIZE:TASK,...", help="cases of `largest`")
     parser.add_argument("--gramer", default=str(BUILT / "release" / "gramer"), help="the program (default: the release build)")
     parser.add_argument("--python", default=sys.executable, help="a Python that has the libraries")
     parser.add_argument("--limit", type=int, default=60, help="most processor seconds of a run")
