@@ -46,6 +46,11 @@ pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) ->
         Some(ContextValue::Strings(missing)) => missing.iter().any(|one| one.contains(wanted)),
         _ => false,
     };
+    if e.kind() == ErrorKind::UnknownArgument
+        && let Some((option, value)) = apart(at, rest)
+    {
+        return Some(format!("tip: a value of {option} follows an equals sign: {option}={value}"));
+    }
     match e.kind() {
         ErrorKind::InvalidSubcommand => {
             let Some(ContextValue::String(wrong)) = e.get(ContextKind::InvalidSubcommand) else {
@@ -77,6 +82,18 @@ pub fn hint(e: &clap::Error, command: &mut clap::Command, words: &[OsString]) ->
         ),
         _ => None,
     }
+}
+
+/// An option whose value must follow an equals sign, and one of its values behind a space.
+fn apart<'a>(command: &clap::Command, words: &[&'a str]) -> Option<(&'a str, &'a str)> {
+    let is_value = |option: &clap::Arg, word: &str| {
+        option.get_possible_values().iter().any(|value| value.matches(word, false))
+    };
+    words.windows(2).map(|two| (two[0], two[1])).find(|&(option, value)| {
+        let name = option.strip_prefix("--");
+        let known = name.and_then(|n| command.get_arguments().find(|o| o.get_long() == Some(n)));
+        known.is_some_and(|option| option.is_require_equals_set() && is_value(option, value))
+    })
 }
 
 /// Advice on how to give `mine match` its pattern, which is one of these operands or none.

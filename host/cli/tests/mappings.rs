@@ -145,3 +145,12 @@ fn what_has_no_answer_says_why() {
     let fault = folder.fault("mine match -p wedge --mappings=vertices g.txt", 2);
     assert!(fault.contains("isomorphism, homomorphism, edges"), "{fault}");
 }
+
+#[test]
+fn a_kind_behind_a_space_gets_a_tip() {
+    let folder = Folder::new();
+    for words in ["--mappings edges g.txt", "g.txt --mappings edges"] {
+        let said = folder.fault(&format!("mine match --pattern triangle {words}"), 2);
+        assert!(said.contains("--mappings=edges"), "{said}");
+    }
+}
