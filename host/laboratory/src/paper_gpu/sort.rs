@@ -12,7 +12,7 @@ use gramer_gpu::{Gpu, Merge, Settings, TableSettings};
 use super::Lab;
 use super::gamma::table;
 use super::point::{Point, points_file, speed_up};
-use crate::paper::report::{Answer, Cases, Claim, Section, near, span};
+use crate::paper::report::{Answer, Cases, Claim, Finding, Section, Verdict, near, span};
 
 /// A number for each place, no two the same (the finalizer of SplitMix64).
 fn mixed(at: u64) -> u64 {
@@ -71,6 +71,8 @@ const MERGES: [(&str, Merge); 3] = [
     ("all segments", Merge::Every),
     ("merge path", Merge::Path),
 ];
+/// Why table 4 gets no verdict.
+const SORT_ALONE: &str = "the sort alone, not frequent patterns";
 const ON_HOST: &str = "one thread of the host";
 
 /// Sorts on the device: the shortest times of several runs, and the count.
@@ -175,7 +177,7 @@ pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
     };
     Ok(vec![
         titled("GAMMA, figure 29: the merge of sorted segments", of_merge(merges, &kernels)),
-        titled("GAMMA, table 4: the external sort", of_sort(sorts)),
+        titled("GAMMA, table 4: the external sort", of_sort(&sorts)),
     ])
 }
 
@@ -194,13 +196,17 @@ fn of_merge(merges: Cases, kernels: &Cases) -> Claim {
     }
 }
 
-fn of_sort(sorts: Cases) -> Claim {
-    let least = near(1.3, 1.0);
+/// A sort on the processor beside the external sort, which is a part of what the paper's table times.
+fn of_sort(sorts: &Cases) -> Claim {
+    let ours = match sorts.values.is_empty() {
+        true => String::new(),
+        false => format!("{} times as fast", span(&sorts.values, 2)),
+    };
     Claim {
         place: "GAMMA, table 4",
-        claim: "the external sort makes frequent patterns at least 1.30 times as fast as a sort on the processor",
-        bar: format!("from {least:.2} times on"),
-        answer: Answer::Any(sorts.finding(|t| t >= least, 2, " times")),
-        why: "the sorts alone, of 64-bit numbers, the processor's by one thread".into(),
+        claim: "the external sort makes frequent patterns 1.30 to 1.36 times as fast as a sort on the processor",
+        bar: String::new(),
+        answer: Answer::Any(Finding { verdict: Verdict::None(SORT_ALONE), ours }),
+        why: "64-bit numbers, beside one thread of the host".into(),
     }
 }

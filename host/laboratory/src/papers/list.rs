@@ -184,7 +184,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "table 4",
         "frequent patterns by other sorts",
         &["GAMMA, table 4"],
-        "the sort alone; xtr2sort is another program",
+        "the sort alone beside one thread; xtr2sort is another program",
     ),
     of(GAMMA, "figure 24", "density of Kronecker graphs", &["GAMMA, figure 24"], ""),
     of(GAMMA, "figure 25", "number of warps", &["GAMMA, figure 25"], "Pangolin is another program"),
