@@ -91,7 +91,8 @@ impl Device {
         let label = format!("{} ({})", found.device, found.name);
         let context = Context::from_device(&device).map_err(refused(&label, "make a context"))?;
         // Without further properties kernels run in the order in which they were queued.
-        let properties = if settings.profile.is_some() { CL_QUEUE_PROFILING_ENABLE } else { 0 };
+        let timed = settings.times || settings.profile.is_some();
+        let properties = if timed { CL_QUEUE_PROFILING_ENABLE } else { 0 };
         // SAFETY: the device is the context's.
         let queue = unsafe { CommandQueue::create(&context, device.id(), properties) }
             .map_err(refused(&label, "make a queue"))?;
@@ -115,7 +116,7 @@ impl Device {
             work: Work::default(),
             queue,
             copies: OnceLock::new(),
-            calls: Arc::new(Calls::new(settings.fault, settings.profile.is_some())),
+            calls: Arc::new(Calls::new(settings.fault, timed)),
             classes: settings.classes.clone(),
             pivots: settings.pivots,
             context,

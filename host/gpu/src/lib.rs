@@ -135,7 +135,9 @@ pub struct Settings {
     pub trial: Option<Trial>,
     /// Steps of SGSI that matching takes; the strategy `table` has signatures for its join alone.
     pub steps: Steps,
-    /// File for a trace of the device's activity, written after each task. `None`: no times are recorded.
+    /// Whether answers have the times of kernels and transfers.
+    pub times: bool,
+    /// File for a trace of them, written after each task; with it, they are always recorded.
     pub profile: Option<PathBuf>,
     /// Injected failure of a call, for tests.
     pub fault: Option<Fault>,

@@ -40,6 +40,7 @@ mod threads;
 mod unfinished;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -247,6 +248,8 @@ struct Lab<'a> {
     /// With 10 labels of vertices and 100 of edges, as GSI's enron has (table 2); a few for a quick run.
     labelled: Vec<Input>,
     points: RefCell<Vec<Point>>,
+    /// Experiments of this run, with points or without.
+    asked: RefCell<HashSet<String>>,
     unfinished: RefCell<PartialRun>,
     /// When the run in progress began, once its programs were built.
     begun: Cell<Option<Instant>>,
@@ -275,7 +278,7 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
         false => None,
     };
     let (plain, labelled) = inputs::inputs(options, context)?;
-    let (points, failed, late, begun) = Default::default();
+    let (points, asked, failed, late, begun) = Default::default();
     let graphs = match &options.data {
         Some(folder) if !options.quick => folder.display().to_string(),
         _ => "random ones".into(),
@@ -297,6 +300,7 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
         plain,
         labelled,
         points,
+        asked,
         unfinished,
         failed,
         limits,
@@ -304,7 +308,7 @@ pub fn run(options: &Options, context: &Context, tell: Progress<'_>) -> Result<V
         begun,
     };
     let mut parts = parts(&lab, before.as_ref())?;
-    parts.push(numbers(&all_points(earlier, &lab.points.borrow()))?.into());
+    parts.push(numbers(&all_points(earlier, &lab.asked.borrow(), &lab.points.borrow()))?.into());
     let report = PaperReport {
         title: "Experiments of the GPU engine's papers on this device".into(),
         opening: opening(&lab, device.as_deref(), before.as_ref()),
@@ -338,9 +342,9 @@ fn earlier_points(folder: &Path) -> Result<Vec<Point>> {
     })
 }
 
-/// Points of an earlier report, less those of the experiments that this run measured, with those of this run.
-fn all_points(mut all: Vec<Point>, measured: &[Point]) -> Vec<Point> {
-    all.retain(|point| measured.iter().all(|new| new.experiment != point.experiment));
+/// Points of an earlier report, less those of this run's experiments, with the points of this run.
+fn all_points(mut all: Vec<Point>, asked: &HashSet<String>, measured: &[Point]) -> Vec<Point> {
+    all.retain(|point| !asked.contains(&point.experiment));
     all.extend_from_slice(measured);
     all
 }
@@ -422,11 +426,14 @@ fn numbers(points: &[Point]) -> Result<Section> {
         "above",
         "balances",
         "again",
+        "kernel",
+        "room",
     ];
     let row = |p: &Point| {
         let stopped = if p.stopped { "yes" } else { "" };
         let measured = [p.seconds.to_string(), stopped.into(), p.count.to_string()];
-        let counters = [p.loads, p.stores, p.peak, p.active, p.above, p.balances, p.again];
+        let counters =
+            [p.loads, p.stores, p.peak, p.active, p.above, p.balances, p.again, p.kernel, p.room];
         let counters = counters.map(|n| n.map_or_else(String::new, |n| n.to_string()));
         p.names().map(String::from).into_iter().chain(measured).chain(counters).collect()
     };

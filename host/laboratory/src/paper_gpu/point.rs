@@ -1,7 +1,7 @@
 //! One setting of one task, measured on the device.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gramer_base::context::Context;
 use gramer_base::error::{Error, Result};
@@ -21,9 +21,11 @@ const SHORT: f64 = 0.3;
 const MOST_RUNS: u32 = 10;
 
 /// Metrics of a point, and the one that isn't added up.
-const SUMS: [&str; 11] = [
+const SUMS: [&str; 13] = [
     "join.loads",
     "join.stores",
+    "pages.slots",
+    "pages.number",
     "pages.hot",
     "pages.cold",
     "pages.again",
@@ -35,6 +37,8 @@ const SUMS: [&str; 11] = [
     PEAK,
 ];
 const PEAK: &str = "memory.peak";
+/// Time of the kernel that extends tables by intersections, where times are recorded.
+const EXTENSION: &str = "profile.extend.time";
 
 /// Where the points of a section are.
 pub fn points_file() -> Block {
@@ -63,8 +67,14 @@ pub struct Point {
     pub loads: Option<f64>,
     /// Lines of 128 bytes that they stored.
     pub stores: Option<f64>,
+    /// Seconds of the kernel that extends tables by intersections, of the run with the fewest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<f64>,
     /// Vertices on hot pages, of those that were read; where the graph is in pages.
     pub hot: Option<f64>,
+    /// Part of the pages that have room on the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<f64>,
     /// Most bytes of the device in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<f64>,
@@ -97,7 +107,8 @@ impl Point {
     /// A time and a count, of nothing yet.
     pub fn of(seconds: f64, count: u128) -> Self {
         let [experiment, graph, task, setting] = [const { String::new() }; 4];
-        let [loads, stores, hot, peak, active, above, balances, again, hits, fixed] = [None; 10];
+        let [loads, stores, kernel, hot, room, peak] = [None; 6];
+        let [active, above, balances, again, hits, fixed] = [None; 6];
         Point {
             experiment,
             graph,
@@ -108,7 +119,9 @@ impl Point {
             count,
             loads,
             stores,
+            kernel,
             hot,
+            room,
             peak,
             active,
             above,
@@ -171,6 +184,7 @@ impl Lab<'_> {
     ) -> Result<Vec<Option<Point>>> {
         let mut all = vec![];
         let mut right: Option<u128> = None;
+        self.asked.borrow_mut().insert(experiment.into());
         for (setting, settings) in settings {
             self.context.cancel.check()?;
             let known = self.unfinished.borrow().point([experiment, input, name, setting]);
@@ -257,15 +271,15 @@ impl Lab<'_> {
         }
         self.begun.set(None);
         let limit = self.limits.of_point();
-        let time = limit.map(|(time, _)| time);
+        let (start, time) = (Instant::now(), limit.map(|(time, _)| time));
         let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
         let run = |context: &Context| measure(&settings, context);
         match (within(time, self.context, run), limit) {
             ((Ok(point), _), _) => PointOutcome::of(point),
-            ((Err(Error::Interrupted), true), Some((_, late))) => {
+            ((Err(Error::Interrupted), true), Some((time, late))) => {
                 let own = matches!(late, Timeout::Point(_));
                 let begun = self.begun.take().filter(|_| own);
-                PointOutcome::Late(late, begun.map(|begun| begun.elapsed().as_secs_f64()))
+                PointOutcome::Late(late, begun.and_then(|begun| until_limit(start, time, begun)))
             }
             ((Err(error), _), _) => PointOutcome::Failed(error),
         }
@@ -281,10 +295,11 @@ impl Lab<'_> {
         let gpu = Gpu::open(&self.options.device, settings)?;
         let prepared = gpu.prepare(&input.graph, context)?;
         let (mut seconds, mut count, mut sums) = (0.0, 0, HashMap::new());
+        let mut kernel = settings.times.then_some(0.0);
         // Only of one task are the programs built before.
         let alone = self.options.point_limit.is_some() && tasks.len() == 1;
         for task in tasks {
-            let (mut best, mut together) = (f64::INFINITY, 0.0);
+            let (mut best, mut together, mut best_kernel) = (f64::INFINITY, 0.0, f64::INFINITY);
             if alone {
                 // Builds the programs, so that a run that is stopped took all of its time for the task. A strategy
                 // that knows no shares refuses, and builds them in the first run.
@@ -298,11 +313,13 @@ impl Lab<'_> {
                 if alone {
                     self.begun.set(Some(begun));
                 }
-                let found = self.once(&prepared, task, (&mut sums, run == 0), context)?;
+                let (found, extension) =
+                    self.once(&prepared, task, (&mut sums, run == 0), context)?;
                 let took = begun.elapsed().as_secs_f64();
                 let long = took > LONG;
                 if run > 0 || alone && long {
                     best = best.min(took);
+                    best_kernel = best_kernel.min(extension.unwrap_or(f64::INFINITY));
                     together += took;
                 }
                 if run == 0 {
@@ -315,46 +332,62 @@ impl Lab<'_> {
                 }
             }
             seconds += best;
+            kernel = kernel.map(|sum| sum + best_kernel).filter(|sum| sum.is_finite());
         }
         let sum = |name: &str| sums.get(name).copied();
         let hot =
             sum("pages.hot").zip(sum("pages.cold")).map(|(hot, cold)| hot / (hot + cold).max(1.0));
+        let room = sum("pages.slots").zip(sum("pages.number")).map(|(own, all)| own / all);
         let (loads, stores, peak) = (sum("join.loads"), sum("join.stores"), sum("memory.peak"));
         let (active, above, balances) =
             (sum("wide.active"), sum("wide.above"), sum("wide.balances"));
         let (again, hits, fixed) = (sum("pages.again"), sum("pages.hits"), sum("pages.hits.fixed"));
-        let measured = Point { loads, stores, hot, peak, ..Point::of(seconds, count) };
+        let measured =
+            Point { loads, stores, kernel, hot, room, peak, ..Point::of(seconds, count) };
         Ok(Point { active, above, balances, again, hits, fixed, ..measured })
     }
 
-    /// A run: its count, and what it measured if that is wanted.
+    /// A run: its count, the time of the kernel of extension if times are recorded, and what it measured if that is
+    /// wanted.
     fn once(
         &self,
         prepared: &PreparedGraph,
         task: &Task,
         (sums, wanted): (&mut HashMap<&'static str, f64>, bool),
         context: &Context,
-    ) -> Result<u128> {
+    ) -> Result<(u128, Option<f64>)> {
         let outcome = prepared.run(task, Units::All, None, context)?;
         if !outcome.complete {
             return Err(Error::Interrupted);
         }
+        let value = |name: &str| outcome.devices.first()?.get(name)?.number();
         for name in SUMS {
-            let value = outcome.devices.first().and_then(|d| d.get(name)).and_then(|v| v.number());
-            if let (Some(value), true) = (value, wanted) {
+            if let (Some(value), true) = (value(name), wanted) {
                 let sum: &mut f64 = sums.entry(name).or_default();
                 // A peak is that of all tasks so far.
                 *sum = if name == PEAK { value } else { *sum + value };
             }
         }
-        Ok(outcome.results.iter().map(|r| r.count).sum())
+        Ok((outcome.results.iter().map(|r| r.count).sum(), value(EXTENSION)))
     }
+}
+
+/// Seconds from the begin of a run to the limit of its point, which a run that was stopped takes at least: what it
+/// takes to stop is no part of it. None if it began after the limit.
+fn until_limit(start: Instant, limit: Duration, begun: Instant) -> Option<f64> {
+    let limit = start.checked_add(limit)?;
+    limit.checked_duration_since(begun).map(|time| time.as_secs_f64())
 }
 
 /// Speed-up of the second over the first; none if one was not run to its end.
 pub fn speed_up(before: Option<&Point>, after: Option<&Point>) -> Option<f64> {
     let [before, after] = [before?, after?];
     (!before.stopped && !after.stopped).then(|| before.seconds / after.seconds.max(1e-9))
+}
+
+/// The same by the time of the kernel of extension.
+pub fn kernel_speed_up(before: Option<&Point>, after: Option<&Point>) -> Option<f64> {
+    Some(before?.kernel? / after?.kernel?.max(1e-9))
 }
 
 /// The same where the first may have been stopped: then the least that the speed-up can be, and none if that is below
@@ -368,6 +401,13 @@ pub fn at_least(before: Option<&Point>, after: Option<&Point>, bar: f64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_was_stopped_took_no_longer_than_its_limit() {
+        let (start, second) = (Instant::now(), Duration::from_secs(1));
+        assert_eq!(until_limit(start, 8 * second, start + 3 * second), Some(5.0));
+        assert_eq!(until_limit(start, 2 * second, start + 3 * second), None);
+    }
 
     #[test]
     fn a_run_that_was_stopped_is_a_case_where_its_time_decides() {
